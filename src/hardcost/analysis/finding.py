@@ -1,0 +1,104 @@
+"""What a run found: the values that every report is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric under one configuration.
+
+    `value` is the estimate (over seeds and repetitions of each trial's median), [low, high] its 95 %
+    interval; under the exact instrument with a fixed layout the three are equal. `minimum` is the
+    smallest sample seen. `ratio` is to the baseline's value, paired by seed. All in `unit`.
+    """
+
+    configuration: str
+    workload: str
+    metric: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    minimum: float
+    trials: int
+    baseline: str
+    difference: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+
+
+@dataclass(frozen=True)
+class Total:
+    """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`."""
+
+    metric: str
+    unit: str
+    baseline: float
+    with_profile: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Item:
+    """One control's part of a bill for one metric.
+
+    `cost` is what leaving it out of the profile saves, `alone` what it costs by itself over the
+    baseline, `share` is `cost` over the total's cost (0 where that is 0). `fired` counts the audit
+    records that it caused in the whole profile while the metric was measured; None: not known.
+    `place` says where the control is written, as `file:line`, or "".
+    """
+
+    control: str
+    metric: str
+    unit: str
+    cost: float
+    low: float
+    high: float
+    share: float
+    alone: float
+    fired: int | None
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A remainder of a bill for one metric."""
+
+    metric: str
+    cost: float
+
+
+@dataclass(frozen=True)
+class Bill:
+    """The total cost of a profile, itemised; for each metric items + rest + interaction = total."""
+
+    profile: str
+    title: str
+    totals: tuple[Total, ...]
+    items: tuple[Item, ...]
+    rest: tuple[Sum, ...]
+    interaction: tuple[Sum, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A run's outcome, complete: reports read this and nothing else.
+
+    `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
+    `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
+    """
+
+    run: str
+    study: str
+    title: str
+    machine: str
+    instrument: str
+    environment: dict[str, str]
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+    levels: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    published: str | None = None
+    bill: Bill | None = None

@@ -1,0 +1,79 @@
+"""The errors that hardcost raises: each says what is wrong, where, and what to do about it.
+
+Only `cli/` turns them into text and exit statuses; everything below raises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where in a file something stands; lines and columns count from 1."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        """Return `file:line:column`, as compilers write it, as far as it is known."""
+        parts = [self.file, *(str(n) for n in (self.line, self.column) if n is not None)]
+        return ":".join(parts)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, with its place and the remedy where they are known."""
+
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+
+
+class HardcostError(Exception):
+    """Whatever hardcost gives up on. `exit_status` is the process's status when it reaches `cli/`."""
+
+    exit_status = 3
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
+        """Hold one problem; `InputError.of` holds several."""
+        super().__init__(message)
+        self.problems: tuple[Problem, ...] = (Problem(message, place, hint),)
+
+
+class InputError(HardcostError):
+    """The user's words, files or names are wrong: nothing was measured."""
+
+    exit_status = 2
+
+    @classmethod
+    def of(cls, problems: tuple[Problem, ...]) -> InputError:
+        """Return one error for all `problems` (at least one), so that they are reported at once."""
+        error = cls("; ".join(problem.message for problem in problems))
+        error.problems = problems
+        return error
+
+
+class MachineError(HardcostError):
+    """A machine could not be made or died; `console` holds the end of its log."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: Place | None = None,
+        hint: str | None = None,
+        console: str = "",
+    ) -> None:
+        """Keep the end of the console log beside the message."""
+        super().__init__(message, place=place, hint=hint)
+        self.console = console
+
+
+class TrialError(MachineError):
+    """A trial ran and did not measure what it was to measure."""
+
+
+class StoreError(HardcostError):
+    """The store can't be read or written."""
