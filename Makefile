@@ -1,0 +1,34 @@
+# The work is in scripts/; `make help` lists what there is.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test bench lint lock clean
+
+help: ## say what the targets do
+	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' Makefile | expand -t 16
+
+setup: ## install what is missing and build what has changed
+	@scripts/setup
+
+run: ## set up, then print what a sample of audit rules costs
+	@scripts/setup
+	.venv/bin/hardcost bill audit-samples --workload syscalls
+
+test: ## set up, then run the linters and the tests
+	@scripts/setup --test
+	@scripts/test
+
+bench: ## set up, then measure hardcost itself
+	@scripts/setup
+	.venv/bin/python bench/run.py
+
+lint: ## set up, then run the linters alone
+	@scripts/setup --test
+	@scripts/lint
+
+lock: ## bring uv.lock up to date with pyproject.toml
+	@scripts/lock
+
+clean: ## remove all that was built or installed in this folder
+	rm -rf build .venv target src/hardcost/bin \
+	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,67 @@
+# What the scripts share; they source it from the project's folder.
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # what is set here is used by those who source it
+
+readonly PYTHON_OLDEST=3.11
+readonly CARGO_OLDEST=1.85
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+die() { # die STATUS LINE...
+    local status=$1 line
+    shift
+    for line in "$@"; do say "$line"; done
+    exit "$status"
+}
+
+at_least() { # at_least OLDEST VERSION
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+cargo_version() { cargo --version 2>/dev/null | cut -d ' ' -f 2; }
+
+# Print the path of a Python that is new enough, the first on the PATH before the system's own.
+find_python() {
+    local python found
+    for python in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3; do
+        found=$("$python" -c 'import platform, sys
+print(platform.python_version(), sys.executable)' 2>/dev/null) || continue
+        if at_least "$PYTHON_OLDEST" "${found%% *}"; then
+            printf '%s\n' "${found#* }"
+            return
+        fi
+    done
+    return 1
+}
+
+# A uv of the user's own will do if it is of the series in uv.txt and not older.
+usable_uv() {
+    local pinned version
+    pinned=$(sed -n 's/^uv==\([0-9.]*\).*/\1/p' scripts/uv.txt)
+    version=$("$1" --version 2>/dev/null | cut -d ' ' -f 2) || return
+    [ "${version%.*}" = "${pinned%.*}" ] && at_least "$pinned" "$version"
+}
+
+# uv doesn't read pip's configuration: where pip has an index or certificates of its own, say so.
+follow_pip() {
+    local pip=build/uv/bin/pip index certificates
+    index=${PIP_INDEX_URL:-$("$pip" config get global.index-url 2>/dev/null)}
+    certificates=${PIP_CERT:-$("$pip" config get global.cert 2>/dev/null)}
+    [ -z "$index" ] || export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-$index}
+    [ -z "$certificates" ] || export SSL_CERT_FILE=${SSL_CERT_FILE:-$certificates}
+}
+
+# Set `uv` to the command to use, installing one in build/uv if there is none; $1 is a Python.
+find_uv() {
+    uv=uv
+    if usable_uv uv; then return; fi
+    uv=build/uv/bin/uv
+    if ! usable_uv "$uv"; then
+        say "installing uv in build/uv"
+        rm -rf build/uv
+        "$1" -m venv build/uv
+        build/uv/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+            --require-hashes --only-binary :all: --requirement scripts/uv.txt
+    fi
+    follow_pip || true
+}
