@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-
-class Measured(BaseModel):
-    """One metric of a trial.
-
-    `samples` are in `unit`, one for each batch, in the order in which they were taken. `fired`
-    counts the audit records by key while this metric was measured; None where audit was off.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    metric: str
-    unit: str
-    samples: tuple[float, ...]
-    fired: dict[str, int] | None = None
-    lost: int = 0
+from hardcost.workloads.measured import Measured
 
 
 class Record(BaseModel):
-    """One trial, done: its identity is the hash of all that defines it."""
+    """One trial, done: its identity is the hash of all that defines it.
+
+    `start_seconds` of host time passed before the guest's first instruction, `host_seconds` in all.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,4 +24,5 @@ class Record(BaseModel):
     measured: tuple[Measured, ...]
     environment: dict[str, str]
     notes: tuple[str, ...] = ()
+    start_seconds: float
     host_seconds: float

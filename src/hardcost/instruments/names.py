@@ -1,0 +1,28 @@
+"""The instruments by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
+from hardcost.instruments.time import TIME
+
+if TYPE_CHECKING:
+    from hardcost.instruments.instrument import Instrument
+
+INSTRUMENTS = {instrument.name: instrument for instrument in (INSN, TIME)}
+
+
+def instrument(name: str) -> Instrument:
+    """Return the instrument called `name`.
+
+    Raises:
+        InputError: There is none.
+    """
+    try:
+        return INSTRUMENTS[name]
+    except KeyError:
+        raise InputError(
+            f"there is no instrument '{name}'", hint=f"there are {', '.join(INSTRUMENTS)}"
+        ) from None

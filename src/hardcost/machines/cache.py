@@ -1,0 +1,173 @@
+"""The cache: packages, kernels, guests and snapshots, each in a folder named by what is in it.
+
+A folder is filled beside its place and renamed into it whole, so that what is there is complete,
+whatever interrupted hardcost. A lock file for each folder keeps two runs from making one thing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError, MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+KINDS = ("packages", "kernels", "guests", "snapshots")
+_DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing in the cache; `size` in bytes as it lies on disk."""
+
+    kind: str
+    name: str
+    title: str
+    size: int
+    path: Path
+
+
+def digest(parts: Mapping[str, str]) -> str:
+    """Return the name of something that is defined by `parts`."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def default_root() -> Path:
+    """Return `$HARDCOST_CACHE`, else `hardcost` in the user's cache folder."""
+    own = os.environ.get("HARDCOST_CACHE")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "hardcost"
+
+
+class Cache:
+    """What was fetched and built, kept by content under one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        """Use `root`, else the default place."""
+        self.root = root or default_root()
+
+    def make(self, kind: str, name: str, title: str, fill: Callable[[Path], None]) -> Path:
+        """Return the folder `name` of `kind`, filled by `fill` if it is not there yet."""
+        place = self.root / kind / name
+        if place.is_dir():
+            return place
+        with self.building(kind, name, title) as folder:
+            if folder is not None:
+                fill(folder)
+        return place
+
+    @contextlib.contextmanager
+    def building(self, kind: str, name: str, title: str) -> Iterator[Path | None]:
+        """Give an empty folder that becomes `name` of `kind` when the block ends well.
+
+        Waits for another run that makes the same thing; gives None where that one has made it.
+        """
+        place = self.root / kind / name
+        with self._lock(kind, name):
+            if place.is_dir():
+                yield None
+                return
+            for left_over in place.parent.glob(f".{name}-*"):
+                shutil.rmtree(left_over, ignore_errors=True)
+            folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place.parent))
+            try:
+                yield folder
+                (folder / "title").write_text(title + "\n")
+                folder.rename(place)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all that is kept, by kind and name."""
+        return tuple(
+            Entry(kind, place.name, _title(place), _size(place), place)
+            for kind in KINDS
+            for place in sorted((self.root / kind).glob("*"))
+            if place.is_dir() and not place.name.startswith(".")
+        )
+
+    def remove(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
+        """Remove the entries that `names` name (a beginning that is unique will do).
+
+        Raises:
+            InputError: A name fits none or several; nothing is removed then.
+        """
+        entries = self.entries()
+        chosen = []
+        for name in names:
+            fits = [entry for entry in entries if entry.name.startswith(name)]
+            if len(fits) != 1:
+                what = "nothing" if not fits else f"{len(fits)} entries"
+                raise InputError(
+                    f"'{name}' names {what} in the cache {self.root}",
+                    hint="`hardcost image list` shows the names",
+                )
+            chosen.append(fits[0])
+        for entry in chosen:
+            shutil.rmtree(entry.path)
+        return tuple(chosen)
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """Give a folder for one trial's files, gone when the block ends.
+
+        Folders of hardcost processes that were killed are swept away on the way.
+        """
+        base = self._folder("scratch")
+        for old in base.iterdir():
+            owner = old.name.partition("-")[0]
+            if owner.isdecimal() and not Path("/proc", owner).exists():
+                shutil.rmtree(old, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=base) as folder:
+            yield Path(folder)
+
+    @contextlib.contextmanager
+    def _lock(self, kind: str, name: str) -> Iterator[None]:
+        self._folder(kind)
+        with (self._folder("locks") / f"{kind}-{name}").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _folder(self, name: str) -> Path:
+        folder = self.root / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MachineError(
+                f"the cache folder {folder} can't be made: {error.strerror}",
+                hint="set HARDCOST_CACHE to a folder that you can write to",
+            ) from error
+        return folder
+
+
+def _title(place: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (place / "title").read_text(errors="replace").strip()
+    return ""
+
+
+def _size(place: Path) -> int:
+    blocks = 0
+    for path in place.rglob("*"):
+        with contextlib.suppress(OSError):
+            blocks += path.lstat().st_blocks
+    return blocks * 512

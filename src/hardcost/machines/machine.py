@@ -1,0 +1,71 @@
+"""What a machine is to the rest of hardcost: something that boots a state and carries out a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Request = dict[str, Any]
+"""A request to the probe: one JSON object with the word `do`."""
+
+Answer = dict[str, Any]
+"""An answer of the probe: one JSON object with the word `event`."""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What has to be settled before a machine starts.
+
+    `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
+    None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
+    """
+
+    parameters: tuple[str, ...] = ()
+    layout_seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A job, carried out.
+
+    `start_seconds` of host time passed until the guest ran the job's first instruction,
+    `host_seconds` in all. `console` is the end of the console log, as text.
+    """
+
+    answers: tuple[Answer, ...]
+    console: str
+    start_seconds: float
+    host_seconds: float
+
+
+class Machine(Protocol):
+    """Where trials run."""
+
+    name: str
+
+    def environment(self) -> dict[str, str]:
+        """Return what a reader has to know of it: versions, models, the host."""
+        ...
+
+    def identity(self, boot: Boot) -> dict[str, str]:
+        """Return all that defines what a job measures here, but the job itself."""
+        ...
+
+    async def make_ready(self, boot: Boot) -> None:
+        """Do the slow part once (boot, snapshot), so that `execute` is fast.
+
+        Raises:
+            MachineError: The machine does not start.
+        """
+        ...
+
+    async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
+        """Carry out `job` in a fresh machine in the state that `boot` describes.
+
+        Raises:
+            TrialError: The guest panicked, hung, died, or its answers make no sense.
+        """
+        ...

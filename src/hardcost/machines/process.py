@@ -1,0 +1,100 @@
+"""The seam to other programs: the only place in hardcost that starts one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+    from pathlib import Path
+
+_MESSAGE_LIMIT = 4000  # characters of a failed program's own words that an error repeats
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    remedy: str | None = None,
+    limit_seconds: float = 600,
+) -> str:
+    """Run a program to its end and return what it printed.
+
+    Raises:
+        MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
+            other than 0; the message holds the command, fit to be pasted, and its own words.
+    """
+    words = [str(word) for word in argv]
+    try:
+        done = subprocess.run(  # noqa: S603  (no shell; the words are ours)
+            words,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=limit_seconds,
+            check=False,
+            env=_plain_environment(),
+        )
+    except FileNotFoundError as error:
+        raise MachineError(f"{words[0]} is not installed", hint=remedy) from error
+    except subprocess.TimeoutExpired as error:
+        raise MachineError(
+            f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
+        ) from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
+        raise MachineError(
+            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}", hint=remedy
+        )
+    return done.stdout.decode(errors="replace")
+
+
+@contextlib.asynccontextmanager
+async def running(
+    argv: Sequence[str], *, errors_to: Path, keep: Sequence[int] = ()
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Give a running program that ends with the block, and with hardcost, whatever ends that.
+
+    `setpriv` asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell
+    behind it covers the moment before: it goes on only if hardcost is still its parent. `keep`
+    are file descriptors that the program inherits. Its standard error goes to `errors_to`.
+
+    Raises:
+        MachineError: setpriv is missing.
+    """
+    guard = 'test "$PPID" = "$0" && exec "$@"'
+    words = ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", guard, str(os.getpid()), *argv]
+    with errors_to.open("wb") as errors:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                pass_fds=tuple(keep),
+                start_new_session=True,
+                env=_plain_environment(),
+            )
+        except FileNotFoundError as error:
+            raise MachineError(
+                "setpriv is not installed", hint="apt-get install util-linux"
+            ) from error
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGKILL)
+        await process.wait()
+
+
+def _plain_environment() -> Mapping[str, str]:
+    return {**os.environ, "LC_ALL": "C.UTF-8"}

@@ -1,0 +1,137 @@
+"""QEMU's command line and the kernel's: pure functions, every word with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.machine import Boot
+
+QEMU = "qemu-system-x86_64"
+MEMORY = "512M"
+
+Acceleration = Literal["icount", "tcg", "kvm"]
+
+# `rep` instructions count one for each repetition; with these two off the kernel uses few of them.
+# The random sources of the processor would make runs differ.
+_EXACT_CPU = "rdrand=off,rdseed=off,erms=off,fsrm=off"
+
+_KERNEL_WORDS = (
+    "console=ttyS0",
+    "panic=-1",  # a panic reboots at once, and -no-reboot makes that the end
+    "quiet",
+    "cryptomgr.notests",  # half of a Debian kernel's boot otherwise
+    "tsc=reliable",
+)
+_FIXED_LAYOUT = ("nokaslr", "norandmaps")
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """The virtual machine's making: what runs the instructions, and which processor it shows."""
+
+    acceleration: Acceleration
+    cpu_model: str = "max"
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The files and descriptors through which a guest and hardcost talk."""
+
+    memory: Path
+    console: Path
+    answers: Path
+    job: Path
+    qmp_descriptor: int
+
+
+def kernel_line(boot: Boot) -> str:
+    """Return the kernel's command line.
+
+    `hardcost.snapshot` makes the probe stop for the snapshot. With a random layout the seed stands
+    in the line, because the kernel mixes its command line into its random pool before all else.
+    """
+    if boot.layout_seed is None:
+        layout: tuple[str, ...] = _FIXED_LAYOUT
+    else:
+        layout = (f"hardcost.seed={boot.layout_seed}",)
+    return " ".join((*_KERNEL_WORDS, *layout, "hardcost.snapshot", *boot.parameters))
+
+
+def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
+    """Return the words that define the machine: part of a result's identity, no paths in them."""
+    seed = str(1 if boot.layout_seed is None else boot.layout_seed)
+    processor = {
+        # A virtual nanosecond for each instruction; idle time is skipped, not waited for.
+        "icount": ["-accel", "tcg", "-icount", "shift=0,sleep=off"],
+        "tcg": ["-accel", "tcg"],
+        "kvm": ["-accel", "kvm"],
+    }[hardware.acceleration]
+    model = "host" if hardware.acceleration == "kvm" else f"{hardware.cpu_model},{_EXACT_CPU}"
+    return [
+        *processor,
+        *("-cpu", model),
+        *("-machine", "pc,memory-backend=pcram"),
+        *("-m", MEMORY),
+        *("-smp", "1"),
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none"),
+        *("-rtc", "base=2026-01-01,clock=vm"),  # what makes whole boots repeat bit for bit
+        *("-seed", seed),
+        *("-device", "pvpanic", "-action", "panic=pause"),  # how the guest stops for the snapshot
+        *("-device", "isa-debug-exit,iobase=0xf4"),  # how it ends
+        *("-device", "isa-debugcon,iobase=0xe9,chardev=answers"),  # how it answers
+    ]
+
+
+def boot_words(
+    hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
+) -> list[str]:
+    """Return the whole command that boots afresh into memory that the snapshot keeps."""
+    return [
+        QEMU,
+        *machine_words(hardware, boot),
+        *_stream_words(streams, share="on"),
+        *_kernel_words(boot, kernel, initramfs),
+    ]
+
+
+def restore_words(
+    hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
+) -> list[str]:
+    """Return the whole command that waits for a snapshot; writes to its memory are its own."""
+    return [
+        QEMU,
+        *machine_words(hardware, boot),
+        *_stream_words(streams, share="off"),
+        *_kernel_words(boot, kernel, initramfs),
+        *("-S", "-incoming", "defer"),
+    ]
+
+
+def _kernel_words(boot: Boot, kernel: Path, initramfs: Path) -> list[str]:
+    return [
+        *("-kernel", str(kernel), "-initrd", str(initramfs)),
+        *("-append", kernel_line(boot)),
+    ]
+
+
+def _stream_words(streams: Streams, share: str) -> list[str]:
+    memory = f"memory-backend-file,id=pcram,size={MEMORY},share={share}"
+    return [
+        *("-object", f"{memory},mem-path={_escaped(streams.memory)}"),
+        *("-chardev", f"file,id=console,path={_escaped(streams.console)}"),
+        *("-serial", "chardev:console"),
+        *("-chardev", f"file,id=answers,path={_escaped(streams.answers)}"),
+        *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
+        *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
+        *("-mon", "chardev=qmp,mode=control"),
+    ]
+
+
+def _escaped(path: Path) -> str:
+    """Return a path as QEMU's option lists want it: a comma is written twice."""
+    return str(path).replace(",", ",,")

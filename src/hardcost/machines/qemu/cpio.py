@@ -1,0 +1,59 @@
+"""Initramfs archives: the cpio format "newc", the same bytes for the same content.
+
+Source of the format: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True)
+class File:
+    """One entry: `mode` holds type and permissions, `content` a file's bytes or a link's target."""
+
+    path: str
+    mode: int
+    content: bytes = b""
+
+
+def regular(path: str, content: bytes, permissions: int = 0o644) -> File:
+    """Return an entry for a regular file."""
+    return File(path, stat.S_IFREG | permissions, content)
+
+
+def link(path: str, target: str) -> File:
+    """Return an entry for a symbolic link."""
+    return File(path, stat.S_IFLNK | 0o777, target.encode())
+
+
+def archive(files: list[File]) -> bytes:
+    """Return the archive of `files`, owned by root, with every folder above them."""
+    entries = {folder: File(folder, stat.S_IFDIR | 0o755) for folder in _folders(files)}
+    entries |= {file.path: file for file in files}
+    ordered = [entries[path] for path in sorted(entries)]
+    body = b"".join(_entry(number, file) for number, file in enumerate(ordered, start=1))
+    return body + _entry(0, File("TRAILER!!!", 0))
+
+
+def _folders(files: list[File]) -> set[str]:
+    return {
+        str(parent)
+        for file in files
+        for parent in PurePosixPath(file.path).parents
+        if str(parent) != "."
+    }
+
+
+def _entry(number: int, file: File) -> bytes:
+    name = file.path.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(file.mode) else 1
+    fields = (number, file.mode, 0, 0, links, 0, len(file.content), 0, 0, 0, 0, len(name), 0)
+    header = b"070701" + b"".join(b"%08x" % field for field in fields)
+    return _padded(header + name) + _padded(file.content)
+
+
+def _padded(content: bytes) -> bytes:
+    return content + b"\0" * (-len(content) % 4)

@@ -1,0 +1,166 @@
+"""One QEMU process: started, spoken to by QMP, ended, its words read back as data."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from qemu.qmp import QMPClient, QMPError
+
+from hardcost.errors import MachineError, TrialError
+from hardcost.machines.process import running
+from hardcost.machines.qemu.argv import QEMU, Streams
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+REMEDY = "apt-get install qemu-system-x86"
+_CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
+_ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
+_POLL_SECONDS = 0.002
+
+logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)  # a guest that ends is no error to us
+
+
+@dataclass
+class GuestProcess:
+    """A running QEMU and its streams."""
+
+    process: asyncio.subprocess.Process
+    qmp: QMPClient
+    streams: Streams
+    errors: Path
+
+    async def command(self, name: str, **arguments: object) -> Any:  # noqa: ANN401  (JSON)
+        """Give QEMU a QMP command and return its answer.
+
+        Raises:
+            MachineError: QEMU refuses, or is gone.
+        """
+        try:
+            return await self.qmp.execute(name, arguments or None)
+        except (QMPError, EOFError, OSError) as error:
+            raise self.failure(f"QEMU failed at '{name}': {error}") from error
+
+    async def until_migrated(self) -> None:
+        """Wait until a snapshot is written or read.
+
+        Raises:
+            MachineError: It failed.
+        """
+        while True:
+            status = (await self.command("query-migrate")).get("status")
+            if status == "completed":
+                return
+            if status in {"failed", "cancelled"}:
+                raise self.failure(f"QEMU could not write or read the snapshot: {status}")
+            await asyncio.sleep(_POLL_SECONDS)
+
+    async def until_paused(self, limit_seconds: float) -> None:
+        """Wait until the guest has stopped itself.
+
+        Raises:
+            MachineError: It died or did not stop within `limit_seconds` of host time.
+        """
+        ended = asyncio.ensure_future(self.process.wait())
+        try:
+            async with asyncio.timeout(limit_seconds):
+                while not ended.done():
+                    if (await self.command("query-status"))["status"] == "guest-panicked":
+                        return
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise self.failure(
+                f"the guest did not boot within {limit_seconds:.0f} s", MachineError
+            ) from None
+        finally:
+            ended.cancel()
+        raise self.failure("the guest died while it booted")
+
+    async def until_ended(self, limit_seconds: float) -> None:
+        """Wait until QEMU has ended.
+
+        Raises:
+            TrialError: It did not within `limit_seconds` of host time, or wrote more than any
+                trial does.
+        """
+        try:
+            async with asyncio.timeout(limit_seconds):
+                ended = asyncio.ensure_future(self.process.wait())
+                while not (await asyncio.wait({ended}, timeout=1))[0]:
+                    self._bound_output()
+        except TimeoutError:
+            raise self.failure(
+                f"the guest was still running after {limit_seconds:.0f} s",
+                TrialError,
+                hint="`--timeout SECONDS` gives it longer",
+            ) from None
+
+    def _bound_output(self) -> None:
+        for path in (self.streams.answers, self.streams.console):
+            if path.stat().st_size > _ANSWERS_LIMIT:
+                raise self.failure("the guest wrote without end", TrialError)
+
+    def console(self) -> str:
+        """Return the end of the console log, and of QEMU's own words, as text."""
+        return _end_of(self.errors) + _end_of(self.streams.console)
+
+    def failure(
+        self,
+        message: str,
+        kind: Callable[..., MachineError] = MachineError,
+        hint: str | None = None,
+    ) -> MachineError:
+        """Return an error of `kind` with the reason that the console gives, and its end."""
+        console = self.console()
+        for line in console.splitlines():
+            if "Kernel panic" in line:
+                message += f" ({line[line.index('Kernel panic') :].strip()})"
+                break
+        return kind(message, hint=hint, console=console)
+
+
+@contextlib.asynccontextmanager
+async def guest_process(
+    words: Callable[[int], tuple[list[str], Streams]], errors: Path
+) -> AsyncIterator[GuestProcess]:
+    """Give a QEMU that is ready for commands; it is gone when the block ends.
+
+    `words` gets the descriptor of QEMU's end of the QMP connection and returns the command.
+
+    Raises:
+        MachineError: QEMU is missing or does not start.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        argv, streams = words(theirs.fileno())
+        async with running(argv, errors_to=errors, keep=[theirs.fileno()]) as process:
+            theirs.close()
+            qmp = QMPClient("guest")
+            guest = GuestProcess(process, qmp, streams, errors)
+            try:
+                await qmp.connect(ours)
+            except (QMPError, EOFError, OSError) as error:
+                await process.wait()
+                hint = REMEDY if "not found" in guest.console() else None
+                raise guest.failure(f"{QEMU} did not start", hint=hint) from error
+            try:
+                yield guest
+            finally:
+                process.kill() if process.returncode is None else None
+                with contextlib.suppress(QMPError, EOFError, OSError):
+                    await qmp.disconnect()
+
+
+def _end_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _CONSOLE_LIMIT))
+            return file.read(_CONSOLE_LIMIT).decode(errors="replace")
+    except OSError:
+        return ""

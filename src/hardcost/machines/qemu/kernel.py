@@ -1,0 +1,68 @@
+"""Which kernel a virtual machine boots, as a vmlinux in the cache."""
+
+from __future__ import annotations
+
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.machines import debian
+from hardcost.machines.cache import digest, file_digest
+from hardcost.machines.qemu import vmlinux
+
+if TYPE_CHECKING:
+    from hardcost.machines.cache import Cache
+
+_BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
+_RECIPE = "1"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that is ready to boot; `release` is what `uname -r` will say."""
+
+    image: Path
+    digest: str
+    release: str
+
+
+def debian_kernel(cache: Cache) -> Kernel:
+    """Return Debian's own kernel, fetched on first use."""
+    images = sorted((debian.kernel_package(cache) / "boot").glob("vmlinuz-*"))
+    return from_file(cache, images[0])
+
+
+def from_file(cache: Cache, image: Path) -> Kernel:
+    """Return the kernel in `image`, a bzImage or a vmlinux; `host` stands for the running one.
+
+    Raises:
+        InputError: It can't be read or booted.
+    """
+    if str(image) == "host":
+        image = Path(f"/boot/vmlinuz-{platform.release()}")
+    try:
+        content = file_digest(image)
+    except OSError as error:
+        raise InputError(
+            f"the kernel {image} can't be read: {error.strerror}",
+            hint="--kernel takes a bzImage (such as /boot/vmlinuz-*), a vmlinux, or 'host'",
+        ) from error
+    name = digest({"image": content, "recipe": _RECIPE})
+
+    def fill(folder: Path) -> None:
+        extracted = vmlinux.extract(image)
+        (folder / "vmlinux").write_bytes(extracted)
+        (folder / "release").write_text(_release(image, extracted))
+
+    folder = cache.make("kernels", name, f"kernel {image}", fill)
+    return Kernel(folder / "vmlinux", content, (folder / "release").read_text())
+
+
+def _release(image: Path, content: bytes) -> str:
+    banner = _BANNER.search(content)
+    if banner is None:
+        raise InputError(f"the kernel {image} does not say which version it is")
+    return banner.group(1).decode(errors="replace")

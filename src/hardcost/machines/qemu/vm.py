@@ -1,0 +1,134 @@
+"""The machine `vm`: QEMU with the small guest, a snapshot for each kernel and boot line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.cache import Cache, digest, file_digest
+from hardcost.machines.machine import Boot
+from hardcost.machines.process import run
+from hardcost.machines.qemu import argv, guest, kernel, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.machines.machine import Execution, Request
+
+_QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
+_KVM_DEVICE = Path("/dev/kvm")
+
+
+class VirtualMachine:
+    """Guests under QEMU; `hardware` says whether instructions are counted or time is read."""
+
+    name = "vm"
+
+    def __init__(self, cache: Cache, hardware: argv.Hardware, image: Path | None = None) -> None:
+        """Boot the kernel in `image`, else Debian's own."""
+        self.cache = cache
+        self.hardware = hardware
+        self._image = image
+        self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @cached_property
+    def kernel(self) -> kernel.Kernel:
+        """The kernel that the guests boot."""
+        if self._image is None:
+            return kernel.debian_kernel(self.cache)
+        return kernel.from_file(self.cache, self._image)
+
+    @cached_property
+    def initramfs(self) -> Path:
+        """The small guest's archive."""
+        return guest.initramfs(self.cache)
+
+    @cached_property
+    def qemu_version(self) -> str:
+        """QEMU's version as it states it, with the distribution's own part."""
+        said = run([argv.QEMU, "--version"], remedy="apt-get install qemu-system-x86")
+        found = _QEMU_VERSION.search(said)
+        if found is None:
+            raise MachineError(f"{argv.QEMU} does not say its version: {said[:80]!r}")
+        return found.group(1)
+
+    def environment(self) -> dict[str, str]:
+        """Return versions and models, for a reader."""
+        return {
+            "qemu": self.qemu_version,
+            "kernel": self.kernel.release,
+            "cpu_model": self.hardware.cpu_model,
+            "host": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "acceleration": self.hardware.acceleration,
+        }
+
+    def identity(self, boot: Boot) -> dict[str, str]:
+        """Return all that defines a trial's machine; the host has no part in an exact count."""
+        exact = self.hardware.acceleration == "icount"
+        return {
+            "machine": self.name,
+            "qemu": self.qemu_version,
+            "hardware": " ".join(argv.machine_words(self.hardware, boot)),
+            "kernel": self.kernel.digest,
+            "kernel_line": argv.kernel_line(boot),
+            "initramfs": self._initramfs_digest,
+            "host": "" if exact else platform.node(),
+        }
+
+    async def make_ready(self, boot: Boot) -> None:
+        """Boot and take the snapshot, unless it is in the cache."""
+        await self._snapshot(boot)
+
+    async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
+        """Carry out `job` in a guest restored from the snapshot."""
+        folder = await self._snapshot(boot)
+        return await snapshot.restore(self._recipe(boot), folder, self.cache, job, limit_seconds)
+
+    @cached_property
+    def _initramfs_digest(self) -> str:
+        return file_digest(self.initramfs)
+
+    def _recipe(self, boot: Boot) -> snapshot.Recipe:
+        return snapshot.Recipe(self.hardware, boot, self.kernel.image, self.initramfs)
+
+    async def _snapshot(self, boot: Boot) -> Path:
+        parts = self.identity(boot)
+        name = digest(parts)
+        place = self.cache.root / "snapshots" / name
+        title = f"snapshot of {self.kernel.release} ({self.hardware.acceleration}): " + " ".join(
+            boot.parameters or ("no boot parameters",)
+        )
+        async with self._making[name]:
+            if not place.is_dir():
+                with self.cache.building("snapshots", name, title) as folder:
+                    if folder is not None:
+                        await snapshot.take(self._recipe(boot), folder, self.cache)
+        return place
+
+
+async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 20) -> str | None:
+    """Return None if a guest boots under KVM, else why it does not.
+
+    The device file says nothing: some hosts offer a kind of KVM that hangs a stock kernel. So a
+    guest is booted, with a time limit.
+    """
+    if not _KVM_DEVICE.exists():
+        return f"{_KVM_DEVICE} is missing"
+    if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
+        return f"{_KVM_DEVICE} may not be opened by this user (group kvm)"
+    machine = VirtualMachine(cache, argv.Hardware("kvm"), image)
+    try:
+        async with asyncio.timeout(limit_seconds):
+            await machine.make_ready(Boot())
+    except TimeoutError:
+        return f"a guest under KVM did not boot within {limit_seconds:.0f} s"
+    except MachineError as error:
+        return f"a guest under KVM did not boot: {error}".splitlines()[0]
+    return None

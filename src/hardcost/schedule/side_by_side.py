@@ -1,0 +1,47 @@
+"""Trials side by side on this machine, a guest for each job; they yield records, never write."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from hardcost.trial.trial import execute
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from hardcost.machines.machine import Machine
+    from hardcost.store.record import Record
+    from hardcost.trial.trial import Prepared
+
+
+async def records(
+    trials: Sequence[Prepared], machine: Machine, *, jobs: int, limit_seconds: float
+) -> AsyncIterator[tuple[Prepared, Record]]:
+    """Yield each trial with its record as it ends; at most `jobs` guests run at a time.
+
+    Trials start in their order. The first that fails stops the others and raises its error.
+    """
+    waiting = iter(trials)
+    running: dict[asyncio.Task[Record], Prepared] = {}
+
+    def start_next() -> None:
+        for trial in waiting:
+            running[asyncio.create_task(execute(trial, machine, limit_seconds))] = trial
+            if len(running) >= jobs:
+                return
+
+    try:
+        start_next()
+        while running:
+            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                yield running.pop(task), task.result()
+            start_next()
+    finally:
+        for task in running:
+            task.cancel()
+        for task in running:
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task

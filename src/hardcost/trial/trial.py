@@ -1,0 +1,88 @@
+"""One trial: the only place where controls, workload, instrument and machine meet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls import apply
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.machines.machine import Boot
+from hardcost.store.record import Record
+from hardcost.workloads.names import workload as workload_named
+
+if TYPE_CHECKING:
+    from hardcost.design.plan import Trial
+    from hardcost.machines.machine import Machine, Request
+
+FIXED_LAYOUT_SEED = 0
+"""The seed that stands for no randomness: one memory layout, the same for every trial."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that."""
+
+    trial: Trial
+    boot: Boot
+    job: tuple[Request, ...]
+    identity: str
+
+
+def prepare(trial: Trial, machine: Machine) -> Prepared:
+    """Work a trial out without running it.
+
+    Raises:
+        InputError: Its workload, instrument, or a control does not exist or can't be applied.
+    """
+    boot = Boot(
+        parameters=apply.boot_parameters(trial.configuration.controls),
+        layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
+    )
+    parameters = dict(trial.workload.parameters)
+    instrument = instrument_named(trial.instrument)
+    work = workload_named(trial.workload.name, parameters).requests(parameters, instrument)
+    job = (*apply.requests(trial.configuration.controls), *work)
+    parts = {
+        "machine": machine.identity(boot),
+        "job": job,
+        "instrument": trial.instrument,
+        "seed": trial.seed,
+        "repetition": trial.repetition,
+    }
+    return Prepared(trial, boot, job, _hash(parts))
+
+
+async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) -> Record:
+    """Run a trial and return what is kept of it.
+
+    Raises:
+        InputError: The guest's own tools refuse a control, such as a rule that is misspelt.
+        TrialError: A control did not take, the guest died, or the workload failed.
+    """
+    trial = prepared.trial
+    execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
+    notes = apply.verify(trial.configuration.controls, execution.answers)
+    parameters = dict(trial.workload.parameters)
+    instrument = instrument_named(trial.instrument)
+    module = workload_named(trial.workload.name, parameters)
+    return Record(
+        identity=prepared.identity,
+        configuration=trial.configuration.name,
+        workload=str(trial.workload),
+        instrument=trial.instrument,
+        seed=trial.seed,
+        repetition=trial.repetition,
+        measured=module.measured(parameters, execution.answers, instrument),
+        environment=machine.environment(),
+        notes=tuple(notes),
+        start_seconds=execution.start_seconds,
+        host_seconds=execution.host_seconds,
+    )
+
+
+def _hash(parts: dict[str, Any]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,22 @@
+"""What a workload yields: a metric's raw samples."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Measured(BaseModel):
+    """One metric of a trial.
+
+    `samples` are in `unit`, one for each batch, in the order in which they were taken; smaller is
+    better for all metrics so far. `fired` counts the audit events by key while this metric was
+    measured, `lost` those that the kernel could not deliver; None and 0 where audit was off.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    metric: str
+    unit: str
+    samples: tuple[float, ...]
+    fired: dict[str, int] | None = None
+    lost: int = 0

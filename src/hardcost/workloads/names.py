@@ -1,0 +1,67 @@
+"""The workloads by name."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from hardcost.errors import InputError
+from hardcost.workloads import command, syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+
+class WorkloadModule(Protocol):
+    """What the file of a workload holds; `PARAMETERS` says what each of its parameters means."""
+
+    NAME: str
+    TITLE: str
+    PARAMETERS: dict[str, str]
+
+    def requests(
+        self, parameters: Mapping[str, str], instrument: Instrument
+    ) -> list[dict[str, Any]]:
+        """Return what the probe is asked to do."""
+
+    def measured(
+        self,
+        parameters: Mapping[str, str],
+        answers: Sequence[Mapping[str, Any]],
+        instrument: Instrument,
+    ) -> tuple[Measured, ...]:
+        """Return the metrics out of the probe's answers."""
+
+
+WORKLOADS: dict[str, WorkloadModule] = {
+    module.NAME: cast("WorkloadModule", module) for module in (syscalls, command)
+}
+
+
+def workload(name: str, parameters: Mapping[str, str]) -> WorkloadModule:
+    """Return the workload called `name`, its parameters' names checked.
+
+    Raises:
+        InputError: There is no such workload or parameter.
+    """
+    module = WORKLOADS.get(name)
+    if module is None:
+        raise InputError(
+            f"there is no workload '{name}'", hint=_meant(name, "workloads", tuple(WORKLOADS))
+        )
+    for key in parameters:
+        if key not in module.PARAMETERS:
+            raise InputError(
+                f"the workload {name} has no parameter '{key}'",
+                hint=_meant(key, "parameters", tuple(module.PARAMETERS)),
+            )
+    return module
+
+
+def _meant(word: str, what: str, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    meant = f"did you mean '{close[0]}'? " if close else ""
+    return f"{meant}the {what} are {', '.join(known)}"

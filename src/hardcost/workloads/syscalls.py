@@ -1,0 +1,117 @@
+"""The workload `syscalls`: what one system call costs, for each of some two dozen calls.
+
+The first six are those of lmbench's lat_syscall; the others are calls that audit rules name, and
+the work that processes and sockets do most. The calls are data, in `syscalls.toml`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from hardcost.errors import InputError, TrialError
+from hardcost.workloads.measured import Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+
+NAME = "syscalls"
+TITLE = "the cost of one system call, for each of 26 calls"
+PARAMETERS = {"calls": "the calls to measure, joined by '+', such as null+open (default: all)"}
+_WARM_UP = 8  # operations before the first sample: caches of names, slabs and pages fill
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: `batch` operations in a sample and the number of `samples`, by instrument."""
+
+    name: str
+    what: str
+    batch: Mapping[str, int]
+    samples: Mapping[str, int]
+    operations: int = 1
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """Return all calls by name, in the order of reports."""
+    text = (resources.files("hardcost.workloads") / "syscalls.toml").read_text()
+    return {name: Call(name=name, **facts) for name, facts in tomllib.loads(text).items()}
+
+
+def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
+    """Return the calls that the parameter `calls` names, else all.
+
+    Raises:
+        InputError: A name is no call's.
+    """
+    known = calls()
+    names = parameters["calls"].split("+") if "calls" in parameters else list(known)
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean '{close[0]}'? " if close else ""
+            raise InputError(
+                f"the workload {NAME} has no call '{name}'",
+                hint=f"{meant}there are {', '.join(known)}",
+            )
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do."""
+    rows = [
+        {
+            "name": call.name,
+            "batch": call.batch[instrument.name],
+            "samples": call.samples[instrument.name],
+            "warmup": _WARM_UP,
+        }
+        for call in chosen(parameters)
+    ]
+    return [{"do": "calls", "clock": instrument.clock, "calls": rows}]
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return a metric for each call, in units for one operation, out of the probe's answers.
+
+    A sample is the ticks of its window less those of an empty window, over the operations in it.
+
+    Raises:
+        TrialError: An answer is missing or makes no sense.
+    """
+    by_name = {answer.get("name"): answer for answer in answers if answer["event"] == "call"}
+    overheads = [answer["overhead"] for answer in answers if answer["event"] == "clock"]
+    missing = [call.name for call in chosen(parameters) if call.name not in by_name]
+    if missing or not overheads:
+        raise TrialError(f"the guest did not measure {', '.join(missing) or 'its clock'}")
+    empty = min(overheads[0])
+    return tuple(
+        _metric(call, by_name[call.name], empty, instrument) for call in chosen(parameters)
+    )
+
+
+def _metric(
+    call: Call, answer: Mapping[str, Any], empty: int, instrument: Instrument
+) -> Measured:
+    expected = call.samples[instrument.name]
+    ticks = answer["samples"]
+    if len(ticks) != expected or not all(isinstance(tick, int) for tick in ticks):
+        raise TrialError(f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}")
+    operations = call.batch[instrument.name] * call.operations
+    audit = answer.get("audit")
+    return Measured(
+        metric=call.name,
+        unit=instrument.per_op,
+        samples=tuple((tick - empty) / operations for tick in ticks),
+        fired=None if audit is None else audit["by_key"],
+        lost=0 if audit is None else audit["lost"],
+    )
