@@ -32,11 +32,13 @@ class Problem:
 
 
 class HardcostError(Exception):
-    """Whatever hardcost gives up on. `exit_status` is the process's status when it reaches `cli/`."""
+    """Whatever hardcost gives up on; `exit_status` is the process's when it reaches `cli/`."""
 
     exit_status = 3
 
-    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, place: Place | None = None, hint: str | None = None
+    ) -> None:
         """Hold one problem; `InputError.of` holds several."""
         super().__init__(message)
         self.problems: tuple[Problem, ...] = (Problem(message, place, hint),)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 class Cell:
     """One metric under one configuration.
 
-    `value` is the estimate (over seeds and repetitions of each trial's median), [low, high] its 95 %
-    interval; under the exact instrument with a fixed layout the three are equal. `minimum` is the
+    `value` is the estimate (over seeds and repetitions of each trial's median), [low, high] its
+    95 % interval;
+    under the exact instrument with a fixed layout the three are equal. `minimum` is the
     smallest sample seen. `ratio` is to the baseline's value, paired by seed. All in `unit`.
     """
 

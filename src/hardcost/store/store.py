@@ -1,4 +1,4 @@
-"""The store: one SQLite file with every run and every trial; one writer, each trial saved at once."""
+"""The store: one SQLite file with every run and trial; one writer, each trial saved at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
 from hardcost.store.record import Record
@@ -76,7 +76,7 @@ class Store:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._lay_out()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 
@@ -132,13 +132,11 @@ class Store:
                 "SELECT name, plan, study, fresh, started, finished FROM runs"
                 " ORDER BY started DESC, rowid DESC"
             ).fetchall()
-        return tuple(Run(*row[:3], bool(row[3]), *row[4:]) for row in rows)
+        return tuple(Run(a, b, c, bool(fresh), start, end) for a, b, c, fresh, start, end in rows)
 
     def unfinished(self, plan: str) -> Run | None:
         """Return the newest run of `plan` that was interrupted."""
-        return next(
-            (run for run in self.runs() if run.plan == plan and run.finished is None), None
-        )
+        return next((run for run in self.runs() if run.plan == plan and run.finished is None), None)
 
     def finding(self, name: str) -> tuple[Run, str]:
         """Return a finished run and what it found; `name` may be a unique beginning, or `last`.

@@ -1,4 +1,4 @@
-"""The small guest: an initramfs of the probe and the audit package's own auditctl, made unrooted."""
+"""The small guest: an initramfs of the probe and the audit package's own auditctl."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIBRARIES = "lib/x86_64-linux-gnu"
 _LOADER = f"{_LIBRARIES}/ld-linux-x86-64.so.2"
 _RECIPE = "2"  # raise it when what goes into the archive changes other than by its parts
 
-_PASSWD = """\
+_USERS = """\
 root:x:0:0:root:/root:/bin/sh
 daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
 bin:x:2:2:bin:/bin:/usr/sbin/nologin
@@ -31,7 +31,7 @@ www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin
 user:x:1000:1000:user:/home/user:/bin/sh
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 """
-_GROUP = """\
+_GROUPS = """\
 root:x:0:
 daemon:x:1:
 bin:x:2:
@@ -76,8 +76,8 @@ def _files(cache: Cache, probe: Path) -> list[cpio.File]:
     return [
         cpio.regular("init", probe.read_bytes(), 0o755),
         cpio.link("bin/noop", "/init"),
-        cpio.regular("etc/passwd", _PASSWD.encode()),
-        cpio.regular("etc/group", _GROUP.encode()),
+        cpio.regular("etc/passwd", _USERS.encode()),
+        cpio.regular("etc/group", _GROUPS.encode()),
         cpio.regular("etc/hosts", b"127.0.0.1 localhost\n"),
         *(cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys", "tmp", "run", "home")),
         *_auditctl(cache),

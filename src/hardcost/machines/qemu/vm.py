@@ -82,6 +82,10 @@ class VirtualMachine:
             "host": "" if exact else platform.node(),
         }
 
+    def is_ready(self, boot: Boot) -> bool:
+        """Say whether the snapshot for `boot` is in the cache."""
+        return self._place(boot).is_dir()
+
     async def make_ready(self, boot: Boot) -> None:
         """Boot and take the snapshot, unless it is in the cache."""
         await self._snapshot(boot)
@@ -98,18 +102,18 @@ class VirtualMachine:
     def _recipe(self, boot: Boot) -> snapshot.Recipe:
         return snapshot.Recipe(self.hardware, boot, self.kernel.image, self.initramfs)
 
+    def _place(self, boot: Boot) -> Path:
+        return self.cache.root / "snapshots" / digest(self.identity(boot))
+
     async def _snapshot(self, boot: Boot) -> Path:
-        parts = self.identity(boot)
-        name = digest(parts)
-        place = self.cache.root / "snapshots" / name
+        place = self._place(boot)
         title = f"snapshot of {self.kernel.release} ({self.hardware.acceleration}): " + " ".join(
             boot.parameters or ("no boot parameters",)
         )
-        async with self._making[name]:
-            if not place.is_dir():
-                with self.cache.building("snapshots", name, title) as folder:
-                    if folder is not None:
-                        await snapshot.take(self._recipe(boot), folder, self.cache)
+        async with self._making[place.name]:
+            with self.cache.building("snapshots", place.name, title) as folder:
+                if folder is not None:
+                    await snapshot.take(self._recipe(boot), folder, self.cache)
         return place
 
 
@@ -119,10 +123,8 @@ async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 20)
     The device file says nothing: some hosts offer a kind of KVM that hangs a stock kernel. So a
     guest is booted, with a time limit.
     """
-    if not _KVM_DEVICE.exists():
-        return f"{_KVM_DEVICE} is missing"
     if not os.access(_KVM_DEVICE, os.R_OK | os.W_OK):
-        return f"{_KVM_DEVICE} may not be opened by this user (group kvm)"
+        return f"{_KVM_DEVICE} is missing, or not for this user to open (group kvm)"
     machine = VirtualMachine(cache, argv.Hardware("kvm"), image)
     try:
         async with asyncio.timeout(limit_seconds):

@@ -1,0 +1,109 @@
+"""What goes to a person: results to stdout, progress, notes and errors to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from hardcost.errors import MachineError
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import RenderableType
+
+    from hardcost.errors import HardcostError
+
+_PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
+_PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
+
+
+def show(*renderables: RenderableType) -> None:
+    """Print results to stdout."""
+    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, soft_wrap=False)
+    for renderable in renderables:
+        console.print(renderable)
+
+
+def note(text: str) -> None:
+    """Print a line that is no result to stderr; nothing in it is taken for markup or control."""
+    click.echo(visible(text), err=True)
+
+
+def complain(error: HardcostError) -> None:
+    """Print every problem of an error to stderr, with its place and its remedy."""
+    for problem in error.problems:
+        where = f"{problem.place}: " if problem.place else ""
+        lines = f"{where}{problem.message}".splitlines() or [""]
+        note(f"error: {lines[0]}")
+        for line in lines[1:]:
+            note(f"       {line}")
+        if problem.hint:
+            note(f"  hint: {problem.hint}")
+    if isinstance(error, MachineError) and error.console.strip():
+        note("the end of the guest's console:")
+        for line in error.console.splitlines()[-15:]:
+            note(f"  | {line}")
+
+
+class Steps:
+    """Progress of the trials of one run."""
+
+    def __init__(self, advance: Callable[[], None], describe: Callable[[str], None]) -> None:
+        """Hold what one step and one change of words do."""
+        self.advance = advance
+        self.describe = describe
+
+
+@contextlib.contextmanager
+def progress(total: int) -> Iterator[Steps]:
+    """Show how many of `total` steps are done and the time left: a bar, or lines if no terminal."""
+    if not sys.stderr.isatty():
+        yield _plain(total)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=total)
+        yield Steps(
+            lambda: bar.advance(task),
+            lambda words: bar.update(task, description=Text(visible(words)).plain),
+        )
+
+
+def _plain(total: int) -> Steps:
+    started = time.monotonic()
+    state = {"done": 0, "told": started}
+
+    def advance() -> None:
+        state["done"] += 1
+        now = time.monotonic()
+        if now - state["told"] >= _PLAIN_SECONDS:
+            state["told"] = now
+            left = (now - started) / state["done"] * (total - state["done"])
+            note(f"{state['done']:.0f} of {total} trials, about {left:.0f} s left")
+
+    return Steps(advance, note)

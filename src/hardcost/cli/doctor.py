@@ -1,0 +1,124 @@
+"""`hardcost doctor`: can this machine measure, with what, and what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from hardcost.cli.console import note
+from hardcost.cli.options import format_option
+from hardcost.errors import HardcostError
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import guest
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.report.text import visible
+from hardcost.store.store import Store, default_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
+_LIMIT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at: `needed` says that nothing can be measured without it."""
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+    needed: bool = True
+
+
+@click.command()
+@format_option()
+def doctor(format: str) -> None:  # noqa: A002
+    """Say whether this machine can measure, with which instruments, and what is missing.
+
+    Boots a guest with each instrument. Exit status 1 where the exact one can't be used.
+
+    \b
+    Example:  hardcost doctor
+    """
+    note("looking at programs, caches and guests; a first boot takes some seconds …")
+    checks = _checks()
+    if format == "json":
+        print(json.dumps([asdict(check) for check in checks], indent=2))
+    else:
+        for check in checks:
+            mark = "ok  " if check.ok else "NO  " if check.needed else "no  "
+            click.echo(f"{mark}{check.name:22}{visible(check.found)}")
+            if not check.ok and check.remedy:
+                click.echo(f"      remedy: {visible(check.remedy)}")
+    if any(check.needed and not check.ok for check in checks):
+        raise click.exceptions.Exit(1)
+
+
+def _checks() -> list[Check]:
+    cache = Cache()
+    machine = VirtualMachine(cache, Hardware("icount"))
+    programs = [
+        _program("setpriv", "util-linux"),
+        _program("apt-get", "apt"),
+        _program("dpkg-deb", "dpkg"),
+        _try("QEMU", lambda: machine.qemu_version),
+        _try("the probe", lambda: str(guest.probe_binary())),
+        _try("kernel", lambda: machine.kernel.release),
+        _try("small guest", lambda: str(machine.initramfs)),
+        _try("store", _store),
+        _free(cache),
+    ]
+    if all(check.ok for check in programs):
+        programs.append(_try("instrument insn", lambda: _exact(machine)))
+        programs.append(_kvm(cache))
+    return programs
+
+
+def _program(name: str, package: str) -> Check:
+    found = shutil.which(name)
+    return Check(name, found is not None, found or "missing", f"apt-get install {package}")
+
+
+def _try(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, ok=True, found=look())
+    except HardcostError as error:
+        problem = error.problems[0]
+        return Check(name, ok=False, found=problem.message, remedy=problem.hint or "")
+
+
+def _store() -> str:
+    with Store(default_path()) as store:
+        return str(store.path)
+
+
+def _free(cache: Cache) -> Check:
+    with cache.scratch() as folder:
+        free = shutil.disk_usage(folder).free
+    return Check(
+        "free disk space",
+        free >= _FREE_BYTES,
+        f"{free / 2**30:.1f} GiB at {cache.root}",
+        f"make room for {_FREE_BYTES >> 30} GiB, or set HARDCOST_CACHE",
+    )
+
+
+def _exact(machine: VirtualMachine) -> str:
+    execution = asyncio.run(machine.execute(Boot(), (), _LIMIT_SECONDS))
+    return f"a guest booted; from restore to end {execution.host_seconds:.2f} s"
+
+
+def _kvm(cache: Cache) -> Check:
+    why_not = asyncio.run(kvm_works(cache, None))
+    found = "a guest booted under KVM" if why_not is None else f"{why_not}"
+    remedy = "`--instrument time` works without KVM, but its times are an emulator's"
+    return Check("instrument time (KVM)", why_not is None, found, remedy, needed=False)

@@ -1,0 +1,83 @@
+"""A run's finding: put together, saved, read back, shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter, ValidationError
+
+from hardcost.analysis.finding import Finding
+from hardcost.cli.console import note, show
+from hardcost.errors import StoreError
+from hardcost.report.bill_table import bill_table
+from hardcost.report.html import to_html
+from hardcost.report.jsonout import to_json
+from hardcost.report.table import run_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.store.record import Record
+
+_ADAPTER = TypeAdapter(Finding)
+
+
+def packed(finding: Finding) -> str:
+    """Return a finding as text for the store."""
+    return json.dumps(dataclasses.asdict(finding))
+
+
+def unpacked(text: str) -> Finding:
+    """Return the finding that `packed` made `text` of.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    try:
+        return _ADAPTER.validate_python(json.loads(text))
+    except (ValueError, ValidationError) as error:
+        raise StoreError("the run's finding in the store can't be read") from error
+
+
+def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return what the trials remarked, each remark once."""
+    return tuple(dict.fromkeys(note for record in records for note in record.notes))
+
+
+def lost_of(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return a note for each configuration in which audit lost events."""
+    return tuple(
+        f"{record.configuration}: audit lost {metric.lost} events during {metric.metric}"
+        for record in records
+        for metric in record.measured
+        if metric.lost
+    )
+
+
+def present(finding: Finding, form: str, report: Path | None) -> None:
+    """Print a finding to stdout as `form` says, and write its HTML report."""
+    if form == "json":
+        print(to_json(finding))
+    else:
+        show(bill_table(finding) if finding.bill is not None else run_table(finding))
+    if report is not None:
+        write_report(finding, report)
+
+
+def write_report(finding: Finding, path: Path) -> None:
+    """Write the HTML report.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(to_html(finding), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"the report {path} can't be written: {error.strerror}", hint="--report names another"
+        ) from error
+    note(f"report: {path}")

@@ -1,0 +1,99 @@
+"""`hardcost list`: what there is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+
+from hardcost.cli import options
+from hardcost.cli.console import show
+from hardcost.controls import catalogue
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.report.text import visible
+from hardcost.store.store import Store
+from hardcost.study import read as studies
+from hardcost.workloads import syscalls
+from hardcost.workloads.names import WORKLOADS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Row = dict[str, str]
+_MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
+
+
+@click.command(name="list")
+@click.argument(
+    "what",
+    type=click.Choice(
+        ["controls", "profiles", "workloads", "instruments", "studies", "machines", "runs"]
+    ),
+)
+@options.store_option()
+@options.format_option()
+def list_(what: str, store: Path, format: str) -> None:  # noqa: A002
+    """List controls, profiles, workloads, instruments, studies, machines or runs.
+
+    \b
+    Example:  hardcost list profiles
+    """
+    rows = _rows(what, store)
+    if format == "json":
+        print(json.dumps(rows, indent=2))
+        return
+    table = Table()
+    for column in rows[0] if rows else ("nothing yet",):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(visible(text) for text in row.values()))
+    show(table)
+
+
+def _rows(what: str, store: Path) -> list[Row]:
+    return {
+        "controls": _controls,
+        "profiles": lambda: _titled(catalogue.titles()),
+        "workloads": _workloads,
+        "instruments": lambda: _titled({one.name: one.title for one in INSTRUMENTS.values()}),
+        "studies": lambda: _titled(studies.titles()),
+        "machines": lambda: _titled(_MACHINES),
+        "runs": lambda: _runs(store),
+    }[what]()
+
+
+def _titled(titles: dict[str, str]) -> list[Row]:
+    return [{"name": name, "title": title} for name, title in titles.items()]
+
+
+def _controls() -> list[Row]:
+    loaded = [catalogue.load(name, options.package_root) for name in catalogue.titles()]
+    return [
+        {"profile": profile.name, "mechanism": type(control).__name__, "control": control.name}
+        for profile in loaded
+        for control in profile.controls
+    ]
+
+
+def _workloads() -> list[Row]:
+    rows = []
+    for name, module in WORKLOADS.items():
+        keys = "; ".join(f"{key}: {what}" for key, what in module.PARAMETERS.items())
+        rows.append({"name": name, "what": module.TITLE, "parameters": keys})
+    rows += [
+        {"name": f"syscalls calls={call.name}", "what": call.what, "parameters": ""}
+        for call in syscalls.calls().values()
+    ]
+    return rows
+
+
+def _runs(store: Path) -> list[Row]:
+    if not store.exists():
+        return []
+    with Store(store) as opened:
+        return [
+            {"run": run.name, "started": run.started, "finished": run.finished or "interrupted"}
+            for run in opened.runs()
+        ]

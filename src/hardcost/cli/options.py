@@ -1,0 +1,215 @@
+"""Options that several verbs share, and the values that they become."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hardcost.cli.console import note
+from hardcost.design.plan import Workload
+from hardcost.errors import InputError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines import debian
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.store.store import default_path
+from hardcost.workloads.names import workload as workload_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DEFAULT_TIMEOUT = 120.0  # seconds of host time for a trial
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user chose of how to measure and where results go."""
+
+    machine: str
+    instrument: str | None
+    workloads: tuple[Workload, ...] | None
+    seeds: tuple[int, ...] | None
+    repetitions: int | None
+    kernel: Path | None
+    cpu: str
+    jobs: int
+    fresh: bool
+    resume: bool
+    timeout: float
+    store: Path
+    report: Path | None
+    format: str
+    dry_run: bool
+
+
+def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that measures."""
+    cores = len(os.sched_getaffinity(0))
+    for option in reversed(
+        (
+            click.option(
+                "--machine", type=click.Choice(["vm"]), default="vm", help="Where trials run."
+            ),
+            click.option(
+                "--instrument",
+                type=click.Choice(list(INSTRUMENTS)),
+                help="insn counts instructions exactly; time reads the clock.",
+            ),
+            click.option(
+                "--workload",
+                metavar="'NAME [KEY=VALUE …],…'",
+                help="What to run, such as syscalls or 'syscalls calls=null+open'.",
+            ),
+            click.option(
+                "--seeds",
+                type=click.IntRange(1, 1000),
+                help="Measure N random memory layouts, for an interval (default: one, fixed).",
+            ),
+            click.option(
+                "--repetitions",
+                type=click.IntRange(1, 1000),
+                help="Trials of each configuration (default: 1 for insn, 5 for time).",
+            ),
+            click.option(
+                "--kernel",
+                type=click.Path(path_type=Path),
+                help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
+            ),
+            click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
+            click.option(
+                "--scheduler",
+                type=click.Choice(["processes", "serial"]),
+                default="processes",
+                show_default=True,
+                help="Guests side by side, or one after another.",
+            ),
+            click.option(
+                "--jobs",
+                type=click.IntRange(1, 256),
+                default=cores,
+                show_default="one for each core",
+                help="Guests at a time.",
+            ),
+            click.option(
+                "--timeout",
+                type=click.FloatRange(1, 86400),
+                default=_DEFAULT_TIMEOUT,
+                show_default=True,
+                help="Seconds that a trial may take before it has failed.",
+            ),
+            click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
+            click.option("--resume", is_flag=True, help="Go on with the run that was interrupted."),
+            click.option("--dry-run", is_flag=True, help="Print the plan and the expected time."),
+            click.option(
+                "--report",
+                type=click.Path(path_type=Path, dir_okay=False),
+                help="Where the HTML report goes (default: beside the store).",
+            ),
+            _store_option(),
+            format_option(),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--store",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=default_path,
+        show_default=False,
+        help="The SQLite file that keeps runs and trials ($HARDCOST_STORE).",
+    )
+
+
+def format_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option `--format`."""
+    return click.option(
+        "--format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="How the result is printed.",
+    )
+
+
+store_option = _store_option
+
+
+def choices(words: dict[str, Any]) -> Choices:
+    """Return the values of the options that `measuring` added.
+
+    Raises:
+        InputError: A workload is misspelt, or two options contradict each other.
+    """
+    if words["fresh"] and words["resume"]:
+        raise InputError(
+            "--fresh starts a run anew and --resume goes on with one: take one of them"
+        )
+    seeds = words["seeds"]
+    return Choices(
+        machine=words["machine"],
+        instrument=words["instrument"],
+        workloads=None if words["workload"] is None else workloads(words["workload"]),
+        seeds=None if seeds is None else tuple(range(1, seeds + 1)),
+        repetitions=words["repetitions"],
+        kernel=words["kernel"],
+        cpu=words["cpu"],
+        jobs=1 if words["scheduler"] == "serial" else words["jobs"],
+        fresh=words["fresh"],
+        resume=words["resume"],
+        timeout=words["timeout"],
+        store=words["store"],
+        report=words["report"],
+        format=words["format"],
+        dry_run=words["dry_run"],
+    )
+
+
+def workloads(text: str) -> tuple[Workload, ...]:
+    """Return the workloads in text such as `build,syscalls calls=null+open`.
+
+    Raises:
+        InputError: There is no such workload or parameter, or a word is not KEY=VALUE.
+    """
+    found = []
+    for part in text.split(","):
+        name, *words = part.split() or [""]
+        pairs = [word.partition("=") for word in words]
+        for key, sign, _ in pairs:
+            if not sign:
+                raise InputError(
+                    f"--workload: '{key}' after '{name}' is not KEY=VALUE",
+                    hint="commas part workloads: 'syscalls calls=null,command file=x'",
+                )
+        parameters = tuple((key, value) for key, _, value in pairs)
+        workload_named(name, dict(parameters))
+        found.append(Workload(name, parameters))
+    return tuple(found)
+
+
+def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
+    """Return the machine for an instrument, and notes on what its numbers are."""
+    cache = Cache()
+    if INSTRUMENTS[instrument].exact:
+        return VirtualMachine(cache, Hardware("icount", chosen.cpu), chosen.kernel), ()
+    note("trying a guest under KVM …")
+    why_not = asyncio.run(kvm_works(cache, chosen.kernel))
+    if why_not is None:
+        return VirtualMachine(cache, Hardware("kvm", "host"), chosen.kernel), ()
+    emulated = (
+        f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
+    )
+    return VirtualMachine(cache, Hardware("tcg", chosen.cpu), chosen.kernel), (emulated,)
+
+
+def package_root(package: str) -> Path:
+    """Return the folder in which a Debian package lies unpacked."""
+    return debian.unpacked(Cache(), package)

@@ -1,0 +1,139 @@
+"""A run from its plan to its finding: what `run` and `bill` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hardcost.cli.console import note, progress
+from hardcost.schedule import side_by_side
+from hardcost.trial.trial import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.cli.console import Steps
+    from hardcost.cli.options import Choices
+    from hardcost.design.plan import Plan
+    from hardcost.machines.machine import Boot
+    from hardcost.machines.qemu.vm import VirtualMachine
+    from hardcost.store.record import Record
+    from hardcost.store.store import Run, Store
+    from hardcost.trial.trial import Prepared
+
+_BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
+_TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A run's trials, all there, in the plan's order."""
+
+    run: Run
+    records: tuple[Record, ...]
+
+
+def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
+    """Fetch what the machine needs and work out every trial of the plan.
+
+    Raises:
+        InputError: A control, workload or kernel is not as it should be.
+        MachineError: Something is missing on this host.
+    """
+    if not (machine.cache.root / "kernels").is_dir():
+        note("fetching a kernel and the audit package; this happens once …")
+    return tuple(prepare(trial, machine) for trial in plan.trials)
+
+
+def measure(
+    plan: Plan, prepared: Sequence[Prepared], machine: VirtualMachine, store: Store, chosen: Choices
+) -> Measurement:
+    """Run the trials that are not in the store yet, save each as it ends, and return all.
+
+    Raises:
+        HardcostError: A trial failed; what was saved before stays.
+    """
+    run = _run(plan, prepared, store, chosen)
+    known = {
+        trial.identity: record
+        for trial in prepared
+        if (record := store.record(trial.identity, run if run.fresh else None)) is not None
+    }
+    missing = [trial for trial in prepared if trial.identity not in known]
+    if known:
+        note(f"{len(known)} of {len(prepared)} trials are in the store already")
+    if missing:
+        asyncio.run(_measure(run, missing, known, machine, store, chosen))
+    records = tuple(
+        known[trial.identity].model_copy(update={"configuration": trial.trial.configuration.name})
+        for trial in prepared
+    )
+    return Measurement(run, records)
+
+
+def expected_seconds(
+    prepared: Sequence[Prepared], machine: VirtualMachine, store_path: Path, chosen: Choices
+) -> float:
+    """Return about how long the trials take that a run of them would not find in the store."""
+    from hardcost.store.store import Store  # noqa: PLC0415  (a dry run opens no store without need)
+
+    seconds, missing = _TRIAL_SECONDS, list(prepared)
+    if store_path.exists():
+        with Store(store_path) as store:
+            seconds = store.typical_seconds() or _TRIAL_SECONDS
+            if not chosen.fresh:
+                missing = [trial for trial in prepared if store.record(trial.identity) is None]
+    boots = {trial.boot for trial in missing if not machine.is_ready(trial.boot)}
+    return (len(missing) * seconds + len(boots) * _BOOT_SECONDS) / chosen.jobs
+
+
+def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices) -> Run:
+    identities = json.dumps([plan.study, *(trial.identity for trial in prepared)])
+    digest = hashlib.sha256(identities.encode()).hexdigest()
+    if chosen.resume:
+        interrupted = store.unfinished(digest)
+        if interrupted is not None:
+            note(f"going on with {interrupted.name}")
+            return interrupted
+        note("no interrupted run of this plan: starting one")
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    name = f"{plan.study}-{stamp}-{secrets.token_hex(2)}"
+    return store.start(name, digest, plan.study, fresh=chosen.fresh)
+
+
+async def _measure(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
+    run: Run,
+    missing: Sequence[Prepared],
+    known: dict[str, Record],
+    machine: VirtualMachine,
+    store: Store,
+    chosen: Choices,
+) -> None:
+    started = time.monotonic()
+    with progress(len(missing)) as steps:
+        await _boot(missing, machine, steps)
+        steps.describe(f"measuring {len(missing)} trials, {chosen.jobs} at a time")
+        outcomes = side_by_side.records(
+            missing, machine, jobs=chosen.jobs, limit_seconds=chosen.timeout
+        )
+        async for trial, record in outcomes:
+            store.save(run, record)
+            known[trial.identity] = record
+            steps.advance()
+    note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s")
+
+
+async def _boot(missing: Sequence[Prepared], machine: VirtualMachine, steps: Steps) -> None:
+    boots: dict[Boot, None] = dict.fromkeys(trial.boot for trial in missing)
+    for boot in boots:
+        if not machine.is_ready(boot):
+            words = " ".join(boot.parameters) or "no boot parameters"
+            steps.describe(f"booting a guest for its snapshot ({words}); this happens once")
+            await machine.make_ready(boot)
