@@ -1,11 +1,28 @@
-"""Audit rules as they are written: the values that reading yields.
+"""Audit rules as they are written: the values that reading yields, and the words of a rule.
 
 This package imports nothing else of hardcost, so that others can use it as a library.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import getopt
+import itertools
+import re
+from dataclasses import dataclass, replace
+
+_SHORT_OPTIONS = "hicslDvtC:e:f:r:b:a:A:d:S:F:m:R:w:W:k:p:q:"
+_LONG_OPTIONS = [
+    "loginuid-immutable",
+    "backlog_wait_time=",
+    "reset-lost",
+    "reset_backlog_wait_time_actual",
+    "signal=",
+]
+_TAKE_A_VALUE = frozenset(
+    f"-{letter}" for letter, mark in itertools.pairwise(_SHORT_OPTIONS) if mark == ":"
+)
+_WORD = re.compile(r"(?:\\.|[^ \\]|\\$)+", re.DOTALL)
+_KEPT = re.compile(r"\\([ \\])")
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,8 @@ class Rule:
     """One rule (`-a`, `-A` or `-w` line), its words as the user wrote them.
 
     `key` is the first key (`-k`, `-F key=`), or "". `watched_directories` and `watched_files` are
-    the absolute paths whose existence the rule needs or tests (`-w`, `-F path=`, `-F dir=`, `-F exe=`).
+    the absolute paths whose existence the rule needs or tests (`-w`, `-F path=`, `-F dir=`,
+    `-F exe=`).
     """
 
     text: str
@@ -49,3 +67,92 @@ class RuleSet:
     options: tuple[str, ...] = ()
     tolerant: bool = False
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with rules that were to be read.
+
+    `line` counts from 1 and is None where the whole file is meant; `remedy` is what to do about it.
+    """
+
+    message: str
+    file: str
+    line: int | None = None
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        """Return `file:line: message`, as compilers write it."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class RulesError(Exception):
+    """Rules can't be read; `faults` are all that is wrong with them, at least one."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        """Hold all faults, so that they are reported at once."""
+        super().__init__("; ".join(str(fault) for fault in faults))
+        self.faults = faults
+
+
+def split_words(text: str) -> list[str]:
+    r"""Return the words of a line as auditctl splits them, as written.
+
+    Words end at spaces alone; `\ ` is a space and `\\` a backslash within a word.
+    """
+    return _WORD.findall(text)
+
+
+def split_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return a line's options with their values, and the words that belong to none.
+
+    Raises `getopt.GetoptError` for an option that auditctl has not.
+    """
+    meant = [_KEPT.sub(r"\1", word) for word in words]
+    return getopt.gnu_getopt(meant, _SHORT_OPTIONS, _LONG_OPTIONS)
+
+
+def option_keys(options: list[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the keys among a rule's options (`-k`, `-F key=`), in order."""
+    found: list[str] = []
+    for option, value in options:
+        if option == "-k":
+            found.append(value)
+        elif option == "-F" and value.startswith("key="):
+            found.append(value.removeprefix("key="))
+    return tuple(found)
+
+
+def rule_keys(rule: Rule) -> tuple[str, ...]:
+    """Return all keys of a rule, in order."""
+    return option_keys(split_options(split_words(rule.text))[0])
+
+
+def with_key(rule: Rule, key: str) -> Rule:
+    """Return the rule with all its keys replaced by `key`, so that its records can be told.
+
+    Only a rule that can write records of system calls has a key to be counted by: `never` rules,
+    and those of lists other than `exit`, come back as they are.
+    """
+    words = split_words(rule.text)
+    kept: list[str] = []
+    position = 0
+    while position < len(words):
+        width = 2 if words[position] in _TAKE_A_VALUE else 1
+        option = words[position : position + width]
+        position += width
+        if not "".join(option).startswith(("-k", "-Fkey=")):
+            kept.extend(option)
+    options, _ = split_options(kept)
+    lists = [value for option, value in options if option in {"-a", "-A"}]
+    if lists and sorted(lists[0].split(",")) != ["always", "exit"]:
+        return rule
+    # auditctl wants a system call, a permission or a program before a key, and itself takes all
+    # system calls for a rule that names none of them.
+    if not any(
+        option in {"-S", "-w", "-p"} or (option == "-F" and value.startswith(("perm=", "exe=")))
+        for option, value in options
+    ):
+        kept += ["-S", "all"]
+    return replace(rule, text=" ".join([*kept, "-k", key]), key=key)

@@ -1,0 +1,328 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardcost.auditrules.parse import (
+    LONGEST_LINE,
+    Kind,
+    Reading,
+    join,
+    read,
+    read_bytes,
+    read_line,
+    read_lines,
+    version_key,
+)
+from hardcost.auditrules.rule import Fault, Place, Rule, RulesError, RuleSet
+
+HERE = Place("x.rules", 1)
+
+
+def reading(text: str) -> Reading:
+    return read_line(text, HERE)
+
+
+def fault_of(text: str) -> Fault:
+    fault = reading(text).fault
+    assert fault is not None
+    return fault
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.rules").write_text(text)
+    return folder
+
+
+def faults_of(*paths: Path) -> tuple[Fault, ...]:
+    with pytest.raises(RulesError) as caught:
+        read(paths)
+    return caught.value.faults
+
+
+class TestRules:
+    def test_a_rule_keeps_its_words_place_and_first_key(self) -> None:
+        line = "  -a always,exit  -F arch=b64 -S open -F key=first -k second "
+        assert reading(line).rule == Rule(
+            "-a always,exit -F arch=b64 -S open -F key=first -k second", HERE, "first"
+        )
+
+    def test_options_may_be_glued_to_their_values_and_stand_in_any_order(self) -> None:
+        assert reading("-kglue -pwa -w/etc/x").rule == Rule(
+            "-kglue -pwa -w/etc/x", HERE, "glue", (), ("/etc/x",)
+        )
+
+    @pytest.mark.parametrize(
+        ("line", "directories", "files"),
+        [
+            ("-w /etc/passwd -p wa", (), ("/etc/passwd",)),
+            ("-w /etc/sudoers.d/ -p wa", ("/etc/sudoers.d",), ()),
+            ("-w /etc/a// -p wa", ("/etc/a",), ()),
+            ("-w / -p wa", ("/",), ()),
+            ("-a always,exit -F dir=/etc/x -F perm=wa", ("/etc/x",), ()),
+            ("-a always,exit -F path=/usr/bin/su -F perm=x", (), ("/usr/bin/su",)),
+            ("-a always,exit -F exe=/usr/bin/su -S open", (), ("/usr/bin/su",)),
+            ("-a always,exit -F exe!=/usr/bin/su -S open", (), ("/usr/bin/su",)),
+            ("-w relative -p wa", (), ()),
+            (r"-w /etc/with\ space -p wa", (), ("/etc/with space",)),
+            (r"-w /etc/with\\backslash", (), ("/etc/with\\backslash",)),
+        ],
+    )
+    def test_watched_paths_are_found(
+        self, line: str, directories: tuple[str, ...], files: tuple[str, ...]
+    ) -> None:
+        rule = reading(line).rule
+        assert rule is not None
+        assert (rule.watched_directories, rule.watched_files) == (directories, files)
+
+    def test_a_field_that_auditctl_would_refuse_is_left_to_auditctl(self) -> None:
+        assert reading("-a always,exit -F arch=b33 -S nosuch -F aid=1").kind is Kind.RULE
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("line", "limit", "options"),
+        [
+            ("-b 8192", 8192, ()),
+            ("-b 0x2000", 8192, ()),
+            ("-b 020", 16, ()),
+            ("-r 100", None, ("-r 100",)),
+            ("--backlog_wait_time 60000", None, ("--backlog_wait_time 60000",)),
+            ("--backlog_wait_time=60000", None, ("--backlog_wait_time 60000",)),
+            ("--loginuid-immutable", None, ("--loginuid-immutable",)),
+            ("--loginuid-imm", None, ("--loginuid-immutable",)),
+            ("-b 1 -r 2 -e 1", 1, ("-r 2",)),
+        ],
+    )
+    def test_settings_that_matter_are_taken_over(
+        self, line: str, limit: int | None, options: tuple[str, ...]
+    ) -> None:
+        found = reading(line)
+        assert (found.kind, found.backlog_limit, found.options) == (Kind.SETTING, limit, options)
+
+    @pytest.mark.parametrize("line", ["-i", "-c"])
+    def test_going_on_after_errors_is_tolerance(self, line: str) -> None:
+        assert reading(line).tolerant
+
+    @pytest.mark.parametrize("line", ["-D", "-e 1", "-f 1", "--reset-lost"])
+    def test_what_a_fresh_guest_is_anyway_passes_silently(self, line: str) -> None:
+        assert (reading(line).kind, reading(line).notes) == (Kind.MOOT, ())
+
+    @pytest.mark.parametrize("line", ["-e 2", "-f 2", "-e 0", "-f 0", "-s", "-m hello", "-t"])
+    def test_what_is_left_out_leaves_a_note_with_its_place(self, line: str) -> None:
+        found = reading(line)
+        assert found.kind is Kind.LEFT_OUT
+        assert found.notes[0].startswith(f"x.rules:1: `{line}` is not taken over: ")
+
+    def test_deleting_all_deletes_the_rules_before_it_in_the_same_file(self) -> None:
+        lines = ["-w /a", "-a always,exit -k x -k y", "-D -k y", "-w /b -k z", "-D", "-w /c"]
+        rule_set = read_lines((line, Place("f", n)) for n, line in enumerate(lines, 1))
+        assert [rule.text for rule in rule_set.rules] == ["-w /c"]
+        assert rule_set.notes == (
+            "f:2: deleted again by f:3",
+            "f:1: deleted again by f:5",
+            "f:4: deleted again by f:5",
+        )
+
+
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("auditctl -w /etc/passwd", "'auditctl' is no option of auditctl"),
+            ("- w /etc", "'-' is no option of auditctl"),
+            ("-x 1", "auditctl has no such option: option -x not recognized"),
+            ("--nonsense", "auditctl has no such option: option --nonsense not recognized"),
+            ("-w", "auditctl has no such option: option -w requires argument"),
+            ('-w "/etc/my file" -p wa', "'file\"' belongs to no option"),
+            ("-w /etc/x\t-p wa", "the line holds a tab, which auditctl does not take for a space"),
+            ("-k x", "the line says neither to which list it belongs nor what it watches"),
+            ("-d never,task", "the line deletes a rule"),
+            ("-W /etc/x", "the line deletes a rule"),
+            ("-w /etc/x -a always,exit", "-w and -a stand on one line"),
+            ("-w /etc/x -b 3", "-b can't stand in a rule"),
+            ("-w /etc/x -D", "-D can't stand in a rule"),
+            ("-D -e 1", "-D takes no option but -k"),
+            ("-i -c", "auditctl takes these options one to a line"),
+            ("-b many", "-b takes a number from 0 to 4294967295, not 'many'"),
+            ("-e 3", "-e takes a number from 0 to 2, not '3'"),
+            ("-R other.rules", "a file of rules can't read another"),
+            ("--", "the line holds no option"),
+        ],
+    )
+    def test_a_line_that_auditctl_would_refuse_is_a_fault(self, line: str, message: str) -> None:
+        assert fault_of(line).message == message
+        assert (fault_of(line).file, fault_of(line).line) == ("x.rules", 1)
+
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [
+            (b"-w /etc/a\0b", "the line holds the control character '\\x00'"),
+            (b"-w /etc/\xff", "byte 9 of the line is not UTF-8"),
+            (
+                b"-w /etc/x -k x\r",
+                "the line ends in a carriage return, which would be part of its last word",
+            ),
+            (b"\xef\xbb\xbf-w /etc/x", "the file begins with a byte order mark"),
+            (
+                b"#" * (LONGEST_LINE + 1),
+                "the line has 6144 bytes, and auditctl would cut it after 6143",
+            ),
+        ],
+    )
+    def test_bytes_that_auditctl_would_misread_are_faults(self, data: bytes, message: str) -> None:
+        (found,) = read_bytes(data + b"\n", "f")
+        assert found.fault is not None
+        assert found.fault.message == message
+
+    def test_a_comment_may_hold_any_bytes(self) -> None:
+        (found,) = read_bytes(b" # caf\xe9\0\t\r\n", "f")
+        assert found.kind is Kind.COMMENT
+
+    def test_all_faults_of_all_files_are_raised_at_once(self, tmp_path: Path) -> None:
+        write(tmp_path, a="-w /etc/x\nnonsense\n-z\n", b="-q\n")
+        missing = tmp_path / "missing.rules"
+        faults = faults_of(tmp_path / "a.rules", missing, tmp_path / "b.rules")
+        assert [(Path(fault.file).name, fault.line) for fault in faults] == [
+            ("a.rules", 2),
+            ("a.rules", 3),
+            ("missing.rules", None),
+            ("b.rules", 1),
+        ]
+        assert str(faults[2]) == f"{missing}: there is no such file"
+
+    @pytest.mark.parametrize("text", ["", "\n\n", "# only\n", "-b 8192\n"])
+    def test_a_file_without_a_rule_is_a_fault(self, tmp_path: Path, text: str) -> None:
+        write(tmp_path, a=text)
+        (fault,) = faults_of(tmp_path / "a.rules")
+        assert fault.message == "there is no audit rule in it"
+
+    def test_reading_nothing_is_a_fault(self) -> None:
+        assert [fault.message for fault in faults_of()] == ["no file of audit rules is given"]
+
+    def test_a_folder_without_rules_files_is_a_fault(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("-w /etc/x\n")
+        (fault,) = faults_of(tmp_path)
+        assert fault.message == "no file in this folder ends in .rules"
+
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        (fault,) = faults_of(tmp_path / "pipe")
+        assert fault.message == "it is not a regular file"
+
+    def test_a_name_that_no_file_can_have_is_a_fault(self) -> None:
+        (fault,) = faults_of(Path("a\0b"))
+        assert fault.line is None
+
+
+class TestFolders:
+    def test_files_are_read_in_the_order_of_their_numbers(self, tmp_path: Path) -> None:
+        for name in ("10-b", "9-a", "10-a"):
+            (tmp_path / f"{name}.rules").write_text(f"-w /{name}\n")
+        (tmp_path / ".hidden.rules").write_text("-w /hidden\n")
+        rule_set = read([tmp_path])
+        assert [rule.text for rule in rule_set.rules] == ["-w /9-a", "-w /10-a", "-w /10-b"]
+
+    def test_settings_move_as_augenrules_moves_them(self, tmp_path: Path) -> None:
+        write(tmp_path, a="-w /a\n-D\n-b 1\n", b="-w /b\n-b 2\n-D\n")
+        rule_set = read([tmp_path])
+        assert [rule.text for rule in rule_set.rules] == ["-w /a", "-w /b"]
+        assert rule_set.backlog_limit == 2
+        a, b = tmp_path / "a.rules", tmp_path / "b.rules"
+        assert rule_set.notes == (f"{a}:3: `-b 1` is replaced by {b}:2",)
+
+    def test_a_comment_after_a_tab_is_one_in_a_folder_only(self, tmp_path: Path) -> None:
+        write(tmp_path, a="\t# note\n-w /a\n")
+        assert len(read([tmp_path]).rules) == 1
+        (fault,) = faults_of(tmp_path / "a.rules")
+        assert fault.line == 1
+
+    def test_places_are_called_as_asked(self, tmp_path: Path) -> None:
+        write(tmp_path, a="-w /a\n")
+        (rule,) = read([tmp_path], shown=lambda path: path.name).rules
+        assert str(rule.place) == "a.rules:1"
+
+    def test_a_name_with_a_space_is_a_fault(self, tmp_path: Path) -> None:
+        (tmp_path / "a b.rules").write_text("-w /a\n")
+        (fault,) = faults_of(tmp_path)
+        assert fault.message == "its name holds a space"
+
+    @given(st.lists(st.text("abAZ019~-._", min_size=1, max_size=9), max_size=8))
+    def test_names_sort_as_ls_sorts_versions(self, stems: list[str]) -> None:
+        names = {f"x{stem}.rules" for stem in stems}
+        with tempfile.TemporaryDirectory() as folder:
+            for name in names:
+                Path(folder, name).touch()
+            listed = subprocess.run(
+                ["ls", "-1v", folder],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={"LC_ALL": "C"},
+            )
+        assert sorted(names, key=version_key) == listed.stdout.split()
+
+
+class TestSets:
+    def test_a_file_of_comments_beside_others_is_noted(self, tmp_path: Path) -> None:
+        write(tmp_path, a="-w /a\n", b="# nothing\n")
+        rule_set = read([tmp_path / "a.rules", tmp_path / "b.rules"])
+        assert rule_set.notes == (f"{tmp_path / 'b.rules'}: it holds no rule, only comments",)
+
+    def test_the_last_backlog_limit_of_several_sets_holds(self) -> None:
+        parts = [RuleSet((), 1, ("-r 1",)), RuleSet((), 2, ("-r 1",)), RuleSet((), tolerant=True)]
+        assert join(parts) == RuleSet((), 2, ("-r 1",), tolerant=True)
+
+    def test_lines_from_elsewhere_need_hold_no_rule(self) -> None:
+        assert read_lines([]) == RuleSet(())
+
+    def test_lines_from_elsewhere_raise_all_their_faults(self) -> None:
+        with pytest.raises(RulesError) as caught:
+            read_lines([("nonsense", HERE), ("-w /a", HERE), ("-q", HERE)])
+        assert len(caught.value.faults) == 2
+
+
+def some_lines() -> st.SearchStrategy[bytes]:
+    words = st.sampled_from(
+        b"-a -A -w -d -W -D -b -f -e -r -i -c -k -F -S -C -p always,exit never,task arch=b64 key=x "
+        b"/etc/x /etc/ 1 2 8192 # \t \\ \\\\ \r \0 \xff -- --signal --backlog_wait_time".split()
+    )
+    line = st.one_of(st.binary(max_size=40), st.lists(words, max_size=8).map(b" ".join))
+    return st.lists(line, max_size=8).map(b"\n".join)
+
+
+def rules_or_faults(paths: list[Path]) -> tuple[Rule | Fault, ...]:
+    try:
+        return read(paths).rules
+    except RulesError as error:
+        return error.faults
+
+
+@given(some_lines())
+def test_any_bytes_give_rules_or_a_rules_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "any.rules")
+        path.write_bytes(data)
+        for paths in ([path], [Path(folder)]):
+            assert rules_or_faults(paths)
+
+
+@given(some_lines())
+def test_every_line_is_accounted_for(data: bytes) -> None:
+    readings = read_bytes(data, "f")
+    assert [found.place.line for found in readings] == list(range(1, len(readings) + 1))
+    assert len(readings) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+    for found in readings:
+        assert (found.kind is Kind.RULE) == (found.rule is not None)
+        assert (found.kind is Kind.FAULT) == (found.fault is not None)
+        if found.kind is Kind.LEFT_OUT:
+            assert found.notes
+        if found.kind is Kind.SETTING:
+            assert found.options or found.tolerant or found.backlog_limit is not None
