@@ -10,9 +10,9 @@ class Cell:
     """One metric under one configuration.
 
     `value` is the estimate (over seeds and repetitions of each trial's median), [low, high] its
-    95 % interval;
-    under the exact instrument with a fixed layout the three are equal. `minimum` is the
-    smallest sample seen. `ratio` is to the baseline's value, paired by seed. All in `unit`.
+    95 % interval; under the exact instrument with a fixed layout the three are equal. `minimum`
+    is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. All but the
+    ratios are in `unit`.
     """
 
     configuration: str

@@ -81,19 +81,29 @@ def _unpack(image: Path, content: bytes) -> bytes:
 
 
 def _xz(payload: bytes) -> bytes:
-    return lzma.LZMADecompressor().decompress(payload, _MAX_VMLINUX)
+    stream = lzma.LZMADecompressor()
+    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
 
 
 def _gzip(payload: bytes) -> bytes:
-    return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(payload, _MAX_VMLINUX)
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
 
 
 def _bzip2(payload: bytes) -> bytes:
-    return bz2.BZ2Decompressor().decompress(payload, _MAX_VMLINUX)
+    stream = bz2.BZ2Decompressor()
+    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
 
 
 def _zstd(payload: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompressobj().decompress(payload)
+    stream = zstandard.ZstdDecompressor().decompressobj()
+    return _whole(stream.decompress(payload), ended=stream.eof)
+
+
+def _whole(content: bytes, *, ended: bool) -> bytes:
+    if not ended:
+        raise EOFError("it ends too early, or is larger than any kernel")
+    return content
 
 
 _UNPACKERS: dict[bytes, Callable[[bytes], bytes]] = {

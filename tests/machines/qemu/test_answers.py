@@ -1,0 +1,53 @@
+"""Answers of a guest are hostile bytes until they are parsed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hardcost.errors import TrialError
+from hardcost.machines.qemu import answers
+
+HELLO = {"event": "hello", "protocol": 1}
+END = {"event": "end"}
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_answers_are_what_stands_between_hello_and_end(tmp_path: Path) -> None:
+    call = {"event": "call", "name": "null"}
+    path = write(tmp_path / "a", {"event": "ready"}, HELLO, call, END, {"event": "late"})
+    assert answers.read(path) == (HELLO, call)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "ended before"),
+        ([HELLO], "ended before"),
+        ([END], "hello"),
+        ([{"event": "hello", "protocol": 9}, END], "protocol"),
+        ([HELLO, {"event": "error", "message": "EPERM at x"}, END], "EPERM at x"),
+        ([HELLO, ["event"], END], "no answer"),
+        ([HELLO, {"event": 7}, END], "no answer"),
+    ],
+)
+def test_what_makes_no_sense_fails_the_trial(
+    lines: list[object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TrialError, match=message):
+        answers.read(write(tmp_path / "a", *lines))
+
+
+@given(st.binary(max_size=200))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_raise_anything_but_a_trial_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    with pytest.raises(TrialError):
+        answers.read(path)

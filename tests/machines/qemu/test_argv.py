@@ -1,0 +1,52 @@
+"""QEMU's command line: what makes a count exact must stand in it."""
+
+from pathlib import Path
+
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import argv
+
+STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/e"), 7)
+
+
+def test_the_exact_machine_counts_instructions_on_a_virtual_clock() -> None:
+    words = " ".join(argv.machine_words(argv.Hardware("icount"), Boot()))
+    for needed in ("-icount shift=0,sleep=off", "clock=vm", "rdrand=off", "erms=off", "-smp 1"):
+        assert needed in words
+
+
+def test_a_fixed_layout_switches_randomisation_off_and_a_seed_switches_it_on() -> None:
+    assert "nokaslr norandmaps" in argv.kernel_line(Boot())
+    seeded = argv.kernel_line(Boot(layout_seed=3))
+    assert "nokaslr" not in seeded
+    assert "hardcost.seed=3" in seeded
+
+
+def test_two_seeds_are_two_machines() -> None:
+    hardware = argv.Hardware("icount")
+    first, second = (argv.machine_words(hardware, Boot(layout_seed=seed)) for seed in (1, 2))
+    assert first != second
+
+
+def test_boot_parameters_come_last_so_that_they_win() -> None:
+    assert argv.kernel_line(Boot(("audit=0",))).endswith(" audit=0")
+
+
+def test_a_comma_in_a_path_is_doubled_in_option_lists() -> None:
+    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k,1"), Path("/i")
+    words = argv.restore_words(hardware, Boot(), kernel, initrd, STREAMS)
+    assert any("mem-path=/a,,b/ram" in word for word in words)
+    assert "/k,1" in words
+
+
+def test_only_a_restored_guest_waits_and_writes_to_memory_of_its_own() -> None:
+    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
+    boot = " ".join(argv.boot_words(hardware, Boot(), kernel, initrd, STREAMS))
+    restore = " ".join(argv.restore_words(hardware, Boot(), kernel, initrd, STREAMS))
+    assert "share=on" in boot
+    assert "-incoming" not in boot
+    assert "share=off" in restore
+    assert "-S -incoming defer" in restore
+
+
+def test_identity_words_hold_no_path() -> None:
+    assert not any("/" in word for word in argv.machine_words(argv.Hardware("icount"), Boot()))

@@ -1,0 +1,94 @@
+"""The cache: what is there is complete, and what is asked for by name is what goes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hardcost.errors import InputError, MachineError
+from hardcost.machines.cache import Cache, default_root, digest
+
+
+def fill(folder: Path) -> None:
+    (folder / "content").write_text("x" * 10_000)
+
+
+def test_a_thing_is_made_once(tmp_path: Path) -> None:
+    cache, made = Cache(tmp_path), []
+    for _ in range(2):
+        place = cache.make("kernels", "aa", "a kernel", lambda folder: made.append(folder))
+    assert len(made) == 1
+    assert place.is_dir()
+
+
+def test_what_failed_half_way_is_not_there(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def fail(folder: Path) -> None:
+        fill(folder)
+        raise MachineError("no")
+
+    with pytest.raises(MachineError):
+        cache.make("kernels", "aa", "a kernel", fail)
+    assert cache.entries() == ()
+    assert list((tmp_path / "kernels").iterdir()) == []
+
+
+def test_left_overs_of_a_killed_run_are_swept_away(tmp_path: Path) -> None:
+    (tmp_path / "kernels" / ".aa-left").mkdir(parents=True)
+    Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
+    assert [path.name for path in (tmp_path / "kernels").iterdir()] == ["aa"]
+
+
+def test_entries_tell_what_they_are_and_how_large(tmp_path: Path) -> None:
+    Cache(tmp_path).make("guests", "bb", "a guest", fill)
+    (entry,) = Cache(tmp_path).entries()
+    assert (entry.kind, entry.name, entry.title) == ("guests", "bb", "a guest")
+    assert entry.size >= 10_000
+
+
+def test_remove_takes_a_unique_beginning(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for name in ("ab1", "ab2", "cd"):
+        cache.make("kernels", name, name, fill)
+    cache.remove(("cd", "ab1"))
+    assert [entry.name for entry in cache.entries()] == ["ab2"]
+
+
+@pytest.mark.parametrize("name", ["ab", "zz", "../ab1"])
+def test_remove_of_an_unclear_name_removes_nothing(name: str, tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for made in ("ab1", "ab2"):
+        cache.make("kernels", made, made, fill)
+    with pytest.raises(InputError):
+        cache.remove(("ab1", name))
+    assert len(cache.entries()) == 2
+
+
+def test_scratch_is_gone_afterwards_and_sweeps_what_the_dead_left(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    dead = tmp_path / "scratch" / "4194305-x"  # above the largest process id that Linux gives
+    mine = tmp_path / "scratch" / f"{os.getpid()}-x"
+    for folder in (dead, mine):
+        folder.mkdir(parents=True)
+    with cache.scratch() as folder:
+        assert folder.is_dir()
+    assert not folder.exists()
+    assert not dead.exists()
+    assert mine.exists()
+
+
+def test_a_digest_depends_on_every_part_and_not_on_their_order() -> None:
+    assert digest({"a": "1", "b": "2"}) == digest({"b": "2", "a": "1"})
+    assert digest({"a": "1"}) != digest({"a": "2"})
+
+
+def test_the_cache_can_be_put_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARDCOST_CACHE", "/somewhere")
+    assert default_root() == Path("/somewhere")
+
+
+def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MachineError, match="can't be made"):
+        Cache(tmp_path / "file").make("kernels", "aa", "a kernel", fill)
