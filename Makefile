@@ -31,4 +31,4 @@ lock: ## bring uv.lock up to date with pyproject.toml
 clean: ## remove all that was built or installed in this folder
 	rm -rf build .venv target src/hardcost/bin \
 	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +
