@@ -1,0 +1,68 @@
+"""Trials side by side: no more at once than asked, none lost, the first failure ends all."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.errors import TrialError
+from hardcost.machines.fake import FakeMachine
+from hardcost.machines.machine import Answer, Boot, Request
+from hardcost.schedule import side_by_side
+from hardcost.trial.trial import prepare
+
+NULL = Workload("syscalls", (("calls", "null"),))
+
+
+def answer(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
+    return [
+        {"event": "hello"},
+        {"event": "clock", "overhead": [3, 3]},
+        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None},
+    ]
+
+
+def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:
+    async def collect() -> list[str]:
+        prepared = [
+            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine)
+            for n in range(trials)
+        ]
+        found = side_by_side.records(prepared, machine, jobs=jobs, limit_seconds=5)
+        return [record.configuration async for _, record in found]
+
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 7])
+def test_every_trial_ends_once_and_never_more_than_jobs_run(jobs: int) -> None:
+    machine = FakeMachine(answer)
+    assert sorted(run(machine, 20, jobs)) == sorted(f"c{n}" for n in range(20))
+    assert machine.most_at_once <= jobs
+
+
+def test_no_trials_are_no_work() -> None:
+    assert run(FakeMachine(answer), 0, 2) == []
+
+
+def test_the_first_failure_stops_what_would_follow() -> None:
+    def fail_third(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+        if boot.layout_seed == 3:
+            raise TrialError("the guest died")
+        return answer(boot, job)
+
+    machine = FakeMachine(fail_third)
+    with pytest.raises(TrialError, match="died"):
+        run(machine, 50, 2)
+    assert len(machine.started) <= 6
+
+
+def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
+    async def one() -> tuple[float, ...]:
+        machine = FakeMachine(answer)
+        prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
+        found = side_by_side.records(prepared, machine, jobs=1, limit_seconds=5)
+        return [record async for _, record in found][0].measured[0].samples
+
+    assert asyncio.run(one()) == (100.0,) * 99
