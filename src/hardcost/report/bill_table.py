@@ -1,0 +1,336 @@
+"""A bill on a terminal: what a profile costs on each metric, then what each control costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from hardcost.report.grid import (
+    Column,
+    Document,
+    Grid,
+    GridText,
+    Group,
+    Lines,
+    Prose,
+    RowText,
+    Terms,
+    without_optional,
+)
+from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
+from hardcost.report.table import ABSENT, note_lines, where
+from hardcost.report.text import (
+    count,
+    interval,
+    listed,
+    number,
+    percent,
+    ratio,
+    signed,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Bill, Finding
+
+_CHOSEN = 4
+_NAMED = 3
+
+
+def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
+    """Return a bill for a terminal: totals for each metric, then `top` controls one by one.
+
+    `metrics` names those that have a column each in the itemised table; without it, a bill of few
+    metrics shows all, a bill of many the one that most controls agree on and the dearest.
+    """
+    grids = bill_grids(finding, top, metrics)
+    bill = _bill(finding)
+    return Document(
+        (
+            Prose(bill_heading(finding), "bold"),
+            Terms(reading_guide(bill)),
+            *(GridText(grid) for grid in grids),
+            *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
+        )
+    )
+
+
+def bill_heading(finding: Finding) -> str:
+    """Return which profile the bill is for and what it was measured with."""
+    bill = _bill(finding)
+    title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
+    controls = count(len({item.control for item in bill.items}), "control")
+    return f"Bill for {visible(bill.profile)}{title}: {controls}; {where(finding)}"
+
+
+def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
+    """Return each word that a bill uses in a sense of its own, with its meaning."""
+    terms = [
+        ("cost", "what leaving this one control out of the profile saves"),
+        ("alone", "what the control costs by itself, nothing else of the profile being on"),
+        (
+            "interaction",
+            (
+                "what no single control answers for: paid once for several, so that leaving out "
+                "one of them doesn't save it; below zero where controls make each other dearer"
+            ),
+        ),
+    ]
+    if any(remainder.cost for remainder in bill.rest):
+        terms.append(("rest", "all that is too small to be told apart from nothing, summed"))
+    if any(item.fired is not None for item in bill.items):
+        terms.append(("fired", "audit records that the control caused, over all metrics"))
+    return tuple(terms)
+
+
+def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
+    """Return the bill's tables: totals, and the items with everything else that adds up to them."""
+    book = ledger(_bill(finding))
+    if not book.accounts:
+        return []
+    shown, hidden = book.entries[:top], book.entries[top:]
+    return [
+        _totals_grid(finding, book, shown, hidden),
+        _items_grid(finding, book, shown, hidden, _chosen(book, metrics)),
+    ]
+
+
+def matrix_grid(finding: Finding) -> Grid:
+    """Return every control's cost on every metric, and what else makes up the totals."""
+    book = ledger(_bill(finding))
+    grid = _items_grid(finding, book, book.entries, (), book.accounts)
+    return replace(without_optional(grid), title=f"Every cost: {_unit(finding, book)}")
+
+
+def _bill(finding: Finding) -> Bill:
+    if finding.bill is None:
+        raise ValueError(f"run {finding.run!r} holds no bill")
+    return finding.bill
+
+
+def _unit(finding: Finding, book: Ledger) -> str:
+    units = {account.unit for account in book.accounts}
+    unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
+    return f"{unit}{where(finding)}"
+
+
+def _totals_grid(
+    finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
+) -> Grid:
+    """Return what each metric costs without and with the profile, and what that is made of."""
+    accounts = book.accounts
+    labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
+    if len({account.unit for account in accounts}) > 1:
+        labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
+    costs = (
+        Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
+        Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
+        Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
+        Column("ratio", tuple(_times(account) for account in accounts)),
+    )
+    dearest = [_dearest(book, account) for account in accounts]
+    most = (
+        Column("most", tuple(amount for amount, _ in dearest)),
+        Column("by", tuple(who for _, who in dearest), left=True),
+    )
+    made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
+    if hidden:
+        header = f"+ {len(hidden)} others"
+        made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+    if any(account.rest for account in accounts):
+        made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
+    interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
+    made_of.append(Column("+ interaction", interaction))
+    return Grid(
+        f"What the profile costs: {_unit(finding, book)}",
+        tuple(labels),
+        (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
+        notes=tuple(account.fault for account in accounts if account.fault),
+    )
+
+
+def _span(shown: Sequence[Entry]) -> str:
+    if not shown:
+        return "none"
+    return f"#{shown[0].number}-#{shown[-1].number}" if len(shown) > 1 else f"#{shown[0].number}"
+
+
+def _times(account: Account) -> str:
+    return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
+
+
+def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
+    """Return the most that one control costs on a metric, and which: its number, or how many do."""
+    costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
+    if not costs or max(costs) <= 0:
+        return ABSENT, ""
+    most = max(costs)
+    equals = costs.count(most)
+    first = f"#{book.entries[costs.index(most)].number}"
+    return signed(most, account.digits), first if equals == 1 else f"each of {equals}"
+
+
+def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
+    """Return the metrics that have columns: those asked for, or all of few, or the telling ones."""
+    if metrics:
+        return [account for account in book.accounts if account.metric in metrics]
+    if len(book.accounts) <= FEW:
+        return list(book.accounts)
+    usual = book.usual
+    size = {
+        account.metric: _relative(account) if book.by_share else account.cost
+        for account in book.accounts
+    }
+    by_cost = sorted(book.accounts, key=lambda account: -size[account.metric])
+    chosen = [usual.metric, *(a.metric for a in by_cost if a is not usual)][:_CHOSEN]
+    return sorted(
+        (account for account in book.accounts if account.metric in chosen),
+        key=lambda account: chosen.index(account.metric),
+    )
+
+
+def _relative(account: Account) -> Decimal:
+    return account.cost / account.baseline if account.baseline else Decimal(0)
+
+
+def _items_grid(
+    finding: Finding,
+    book: Ledger,
+    shown: Sequence[Entry],
+    hidden: Sequence[Entry],
+    chosen: Sequence[Account],
+) -> Grid:
+    """Return a row for each control, then what is left, then the total, which is their sum."""
+    few = len(book.accounts) <= FEW
+    tail = _tail(hidden, chosen)
+    fired = [_fired([entry]) for entry in shown]
+    fired += [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired.append(_fired(book.entries))
+    labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
+    if any(entry.fired is not None for entry in book.entries):
+        labels.append(Column("fired", tuple(fired)))
+    groups = tuple(
+        _account_group(book, account, shown, hidden, tail, full=few or account is chosen[0])
+        for account in chosen
+    )
+    columns = {account.metric for account in chosen}
+    texts = [
+        RowText(
+            visible(entry.control), visible(entry.place), _elsewhere(book, entry, columns, chosen)
+        )
+        for entry in shown
+    ]
+    texts += [RowText(others(len(hidden)) if name == _OTHERS else name, sum=True) for name in tail]
+    order = "largest share of a total" if book.by_share else "largest cost on any metric"
+    return Grid(
+        f"What each control costs, by its {order}: {_unit(finding, book)}",
+        tuple(labels),
+        groups,
+        tuple(texts),
+        "control",
+        frozenset({len(shown), len(shown) + len(tail) - 1}),
+        tuple(_usual_note(book, chosen)),
+    )
+
+
+_OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
+
+
+def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
+    """Return the names of the rows below the controls."""
+    names = [_OTHERS] if hidden else []
+    names += [_REST] if any(account.rest for account in chosen) else []
+    return [*names, _INTERACTION, _TOTAL]
+
+
+def _fired(entries: Sequence[Entry]) -> str:
+    known = [entry.fired for entry in entries if entry.fired is not None]
+    return f"{sum(known):,}" if known else ABSENT
+
+
+def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would only rename them
+    book: Ledger,
+    account: Account,
+    shown: Sequence[Entry],
+    hidden: Sequence[Entry],
+    tail: Sequence[str],
+    *,
+    full: bool,
+) -> Group:
+    """Return one metric's columns; `full` adds share and what each control costs alone."""
+    sums = {
+        _OTHERS: account.of(hidden),
+        _REST: account.rest,
+        _INTERACTION: account.interaction,
+        _TOTAL: account.cost,
+    }
+    costs = [_cost(account, entry) for entry in shown]
+    costs += [signed(sums[name], account.digits) for name in tail]
+    columns = [Column("cost", tuple(costs))]
+    if full:
+        amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
+        shares = tuple(_share(amount, account.cost) for amount in amounts)
+        alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
+        columns.append(Column("share", shares, optional=True))
+        columns.append(Column("alone", tuple(alone), optional=True))
+    several = len({other.unit for other in book.accounts}) > 1
+    title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
+    return Group(title, tuple(columns))
+
+
+def _cost(account: Account, entry: Entry) -> str:
+    """Return a control's cost, with its interval where that is not a point."""
+    item = entry.items.get(account.metric)
+    if item is None:
+        return ABSENT
+    shown = signed(account.items[entry.control], account.digits)
+    if item.low == item.cost == item.high:
+        return shown
+    return shown + interval(item.cost, item.low, item.high, account.digits).removeprefix(
+        number(item.cost, account.digits)
+    )
+
+
+def _alone(account: Account, entry: Entry) -> str:
+    item = entry.items.get(account.metric)
+    return ABSENT if item is None else signed(item.alone, account.digits)
+
+
+def _share(amount: Decimal, of: Decimal) -> str:
+    return percent(float(amount / of)) if of else ABSENT
+
+
+def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
+    """Return the metrics without a column on which a control costs more than on the first."""
+    usual = chosen[0].items.get(entry.control, Decimal(0))
+    more = [
+        (account.items[entry.control], account)
+        for account in book.accounts
+        if account.metric not in columns and account.items.get(entry.control, usual) > usual
+    ]
+    more.sort(key=lambda pair: -pair[0])
+    named = [f"{visible(a.metric)} {signed(cost, a.digits)}" for cost, a in more[:_NAMED]]
+    left = len(more) - _NAMED
+    if left > 0:
+        named.append(f"{left} more")
+    return f"more on {listed(named)}" if named else ""
+
+
+def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
+    """Return why a metric stands first, where not all metrics have a column."""
+    if len(chosen) == len(book.accounts):
+        return []
+    first = chosen[0]
+    agreeing, controls = book.agreeing(first), len(book.entries)
+    name = visible(first.metric)
+    return [
+        (
+            f"{name} stands for most of the {len(book.accounts)} metrics: {agreeing} of "
+            f"{count(controls, 'control')} cost on {name} what they cost on their median metric."
+        )
+    ]

@@ -1,0 +1,236 @@
+"""Charts of a finding as SVG: cost against a numeric axis, published figures, a bill's controls.
+
+Vega draws without a network. What it returns is parsed and held to the few elements of `svg` before
+anyone puts it into a page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import altair as alt
+import vl_convert
+
+from hardcost.report.axes import Axis, numeric_axis
+from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger
+from hardcost.report.published import published
+from hardcost.report.svg import checked
+from hardcost.report.text import shorten, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.report.published import Series
+
+_Row = dict[str, str | float]
+_T = TypeVar("_T")
+
+# Those colours of Okabe and Ito that show on white and on black; dashes serve without colour.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4), (1, 3))
+
+_COLUMNS = 4
+_PANEL = (205, 130)
+"""Width and height of one of several small charts, in pixels."""
+
+_BARS = 15
+"""How many of a bill's controls are drawn."""
+
+_BAR_NAME = 44
+"""The longest name of a control beside its bar, in characters."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing, with what it shows in words."""
+
+    title: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Charts:
+    """All charts of a finding, by the part of a report that they belong to."""
+
+    run: tuple[Chart, ...] = ()
+    published: tuple[Chart, ...] = ()
+    bill: tuple[Chart, ...] = ()
+
+
+def charts(finding: Finding) -> Charts:
+    """Return every chart that the finding has the numbers for."""
+    axis = numeric_axis(finding.levels)
+    return Charts(
+        run=tuple(_run_charts(finding, axis)) if axis else (),
+        published=tuple(_published_charts(finding, axis)) if axis else (),
+        bill=tuple(_bill_charts(finding)),
+    )
+
+
+def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
+    """Yield a chart for each workload and unit: a panel for each metric, added cost over level."""
+    points = {name: (line, x) for line, own in axis.lines.items() for name, x in own}
+    kinds = dict.fromkeys((c.workload, c.unit) for c in finding.cells if c.configuration in points)
+    for nth, (workload, unit) in enumerate(kinds):
+        rows: list[_Row] = []
+        baselines = []
+        for cell in finding.cells:
+            if (cell.workload, cell.unit) != (workload, unit) or cell.configuration not in points:
+                continue
+            line, x = points[cell.configuration]
+            rows.append(_point(cell.metric, line, x, cell.difference))
+            baselines.append(visible(cell.baseline))
+        over = " and ".join(dict.fromkeys(baselines))
+        title = f"{visible(workload)}: {visible(unit)} added over {over}"
+        title += f" (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
+        y = f"added {visible(unit)}"
+        yield Chart(
+            title, _svg(_panels(rows, visible(axis.name), y, list(axis.lines)), f"run{nth}")
+        )
+
+
+def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
+    """Yield a chart for each unit of the published figures: a panel for each metric."""
+    if finding.published is None:
+        return
+    series = published(finding.published).series
+    for nth, unit in enumerate(dict.fromkeys(one.unit for one in series)):
+        same = [one for one in series if one.unit == unit]
+        rows = [row for one in same for row in _series_rows(one, axis)]
+        if rows:
+            names = [one.name for one in same]
+            title = f"Published: {unit} added over {same[0].baseline}"
+            panels = _panels(rows, visible(axis.name), "added", names)
+            yield Chart(title, _svg(panels, f"published{nth}"))
+
+
+def _series_rows(series: Series, axis: Axis) -> Iterable[_Row]:
+    start = f"{axis.name}="
+    for row, values in series.rows.items():
+        level = next((w.removeprefix(start) for w in row.split() if w.startswith(start)), "")
+        if level:
+            for metric, value in values.items():
+                added = value - series.rows[series.baseline][metric]
+                yield _point(metric, series.name, float(level), added)
+
+
+def _point(metric: str, line: str, x: float, y: float) -> _Row:
+    return {"metric": visible(metric), "line": visible(line), "x": x, "y": y}
+
+
+def _panels(rows: Sequence[_Row], x: str, y: str, lines: Sequence[str]) -> alt.FacetChart:
+    """Return small charts with their own scales, one for each metric, four in a row."""
+    metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
+    names = [visible(line) for line in lines]
+    finite = [row for row in rows if math.isfinite(float(row["y"]))]
+    colour = alt.Scale(domain=names, range=_cycled(_COLOURS, len(names)))
+    dash = alt.Scale(domain=names, range=_cycled(_DASHES, len(names)))
+    legend = alt.Legend(
+        orient="top", title=None, labelLimit=0, symbolSize=260, symbolStrokeWidth=2.5, columns=3
+    )
+    base = (
+        alt.Chart(alt.InlineData(values=finite), width=_PANEL[0], height=_PANEL[1])
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, filled=True))
+        .encode(
+            x=alt.X("x:Q", title=x, axis=alt.Axis(tickCount=4, format="~s", grid=False)),
+            y=alt.Y("y:Q", title=y, axis=alt.Axis(tickCount=4, format="~s")),
+            color=alt.Color("line:N", scale=colour, legend=legend),
+            strokeDash=alt.StrokeDash("line:N", scale=dash, legend=legend),
+        )
+    )
+    heading = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelAnchor="start")
+    facet = alt.Facet("metric:N", sort=metrics, header=heading)
+    panels: alt.FacetChart = base.facet(facet, columns=min(_COLUMNS, len(metrics)), spacing=18)
+    independent: alt.FacetChart = panels.resolve_scale(x="shared", y="independent")
+    return independent
+
+
+def _bill_charts(finding: Finding) -> Iterable[Chart]:
+    """Yield one chart: bars for the largest controls of a bill."""
+    if finding.bill is None:
+        return
+    book = ledger(finding.bill)
+    entries = book.entries[:_BARS]
+    if not entries or not book.accounts:
+        return
+    left = len(book.entries) - len(entries)
+    title = f"The {len(entries)} largest controls" if left else "All controls"
+    title += (
+        f": cost (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
+    )
+    panels = [
+        _bars(rows, name, first=not nth) for nth, (name, rows) in enumerate(_sides(book, entries))
+    ]
+    yield Chart(title, _svg(alt.hconcat(*panels, spacing=24), "bill"))
+
+
+def _sides(book: Ledger, entries: Sequence[Entry]) -> list[tuple[str, list[_Row]]]:
+    """Return what is drawn side by side: each of few metrics; of many the usual and the largest."""
+    if len(book.accounts) <= FEW:
+        return [_side(account, entries) for account in book.accounts]
+    largest = []
+    for entry in entries:
+        account = max(book.accounts, key=lambda one: one.of([entry]))
+        largest.append(_bar(account, entry, visible(account.metric)))
+    return [_side(book.usual, entries), ("where it costs most", largest)]
+
+
+def _side(account: Account, entries: Sequence[Entry]) -> tuple[str, list[_Row]]:
+    title = f"on {visible(account.metric)}, {visible(account.unit)}"
+    return title, [_bar(account, entry, "") for entry in entries]
+
+
+def _bar(account: Account, entry: Entry, where: str) -> _Row:
+    name = f"#{entry.number}  {shorten(visible(entry.control), _BAR_NAME)}"
+    cost = account.of([entry])
+    words = f"{signed(cost, account.digits)} {where}".strip()
+    return {"control": name, "cost": float(cost), "words": words}
+
+
+def _bars(rows: list[_Row], title: str, *, first: bool) -> alt.LayerChart:
+    """Return horizontal bars with their numbers; only the `first` of several has the names."""
+    order = [str(row["control"]) for row in rows]
+    names = alt.Axis(title=None, labelLimit=0, labels=first, ticks=False, domain=False)
+    highest = max(0.0, *(float(row["cost"]) for row in rows))
+    lowest = min(0.0, *(float(row["cost"]) for row in rows))
+    # The numbers stand right of the bars and need room there.
+    scale = alt.Scale(domain=[lowest, (highest or 1.0) * 1.6], nice=False)
+    base = alt.Chart(
+        alt.InlineData(values=rows), title=title, width=250, height=alt.Step(20)
+    ).encode(
+        y=alt.Y("control:N", sort=order, axis=names),
+        x=alt.X("cost:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3, format="~s")),
+    )
+    bars = base.mark_bar(color=_COLOURS[0], height=12)
+    numbers = base.mark_text(align="left", dx=4, fontSize=11).encode(text="words:N")
+    layers: alt.LayerChart = alt.LayerChart(layer=[bars, numbers])
+    return layers
+
+
+def _cycled(values: Sequence[_T], amount: int) -> list[_T]:
+    return [values[nth % len(values)] for nth in range(amount)]
+
+
+def _svg(chart: alt.FacetChart | alt.HConcatChart, name: str) -> str:
+    """Return `chart` drawn, its ids made unlike those of other charts by `name`."""
+    styled = (
+        chart.configure(background="transparent", font="sans-serif", padding=4)
+        .configure_view(stroke=None)
+        .configure_axis(
+            gridColor="#dddddd",
+            domainColor="#888888",
+            labelFontSize=10,
+            titleFontSize=10,
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelFontSize=12)
+        .configure_title(fontSize=12, fontWeight=600, anchor="start")
+    )
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    drawn = vl_convert.vegalite_to_svg(
+        styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
+    )
+    return checked(drawn, name)

@@ -1,0 +1,90 @@
+"""Two runs joined, cell by cell, and what keeps their numbers from being comparable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.finding import Cell, Finding
+
+_IDENTITY = {"qemu": "QEMU", "cpu_model": "CPU model", "kernel": "kernel"}
+"""What of an environment decides counts, and its name in a sentence."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same configuration, workload and metric in run `a`, the earlier, and run `b`."""
+
+    a: Cell
+    b: Cell
+
+    @property
+    def difference(self) -> float:
+        """Return b's value less a's, in their unit."""
+        return self.b.value - self.a.value
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times a's value b's is."""
+        return _over(self.b.value, self.a.value)
+
+    @property
+    def ratio_low(self) -> float:
+        """Return the smallest ratio that both intervals allow."""
+        return _over(self.b.low, self.a.high)
+
+    @property
+    def ratio_high(self) -> float:
+        """Return the largest ratio that both intervals allow."""
+        return _over(self.b.high, self.a.low)
+
+    @property
+    def equal(self) -> bool:
+        """Return whether value and interval are the same to the last digit."""
+        return (self.a.value, self.a.low, self.a.high) == (self.b.value, self.b.low, self.b.high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All pairs, the cells of one run only, and why the numbers may not be comparable."""
+
+    pairs: tuple[Pair, ...]
+    only_a: tuple[Cell, ...]
+    only_b: tuple[Cell, ...]
+    warnings: tuple[str, ...]
+
+
+def compared(a: Finding, b: Finding) -> Comparison:
+    """Join two runs by configuration, workload, metric and unit, in the order of run `a`."""
+    of_a, of_b = {_key(cell): cell for cell in a.cells}, {_key(cell): cell for cell in b.cells}
+    return Comparison(
+        pairs=tuple(Pair(cell, of_b[key]) for key, cell in of_a.items() if key in of_b),
+        only_a=tuple(cell for key, cell in of_a.items() if key not in of_b),
+        only_b=tuple(cell for key, cell in of_b.items() if key not in of_a),
+        warnings=tuple(_warnings(a, b)),
+    )
+
+
+def _key(cell: Cell) -> tuple[str, str, str, str]:
+    return cell.configuration, cell.workload, cell.metric, str(cell.unit)
+
+
+def _warnings(a: Finding, b: Finding) -> list[str]:
+    facts = [("instrument", a.instrument, b.instrument), ("machine", a.machine, b.machine)]
+    facts += [
+        (name, a.environment.get(key, "not recorded"), b.environment.get(key, "not recorded"))
+        for key, name in _IDENTITY.items()
+    ]
+    return [
+        f"not comparable as they stand: the {name} differs: {visible(one)}, then {visible(other)}"
+        for name, one, other in facts
+        if one != other
+    ]
+
+
+def _over(value: float, by: float) -> float:
+    return value / by if by else math.nan

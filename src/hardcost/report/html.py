@@ -1,0 +1,169 @@
+"""A finding as one HTML file that needs nothing else: no script, no font, no picture from outside.
+
+The template escapes whatever it is given. Only charts go in as they are, and those `chart` has made
+and checked.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hardcost.report.bill_table import bill_grids, bill_heading, matrix_grid, reading_guide
+from hardcost.report.chart import Chart, charts
+from hardcost.report.table import published_grids, published_notes, published_title, run_grids
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Template
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.report.grid import Grid
+
+_LISTED = 20
+"""How many of a bill's controls are listed before the table of all."""
+
+_ROOMY = 4
+"""Up to so many metrics there is room for optional columns."""
+
+_FACTS = {"qemu": "QEMU", "kernel": "Kernel", "cpu_model": "CPU model", "host": "Host"}
+
+_INSTRUMENTS = {
+    "insn": (
+        "The numbers are instructions, counted in an emulated machine. They repeat exactly, so a "
+        "difference of a single instruction is real. They say what work was added, not how long "
+        "you wait: caches, branch prediction and slow devices are not part of them."
+    ),
+    "time": (
+        "The numbers are times, read from the clock of the machine. They vary from trial to "
+        "trial; where an interval is given, the true value lies in it with a confidence of 95 %. "
+        "They say how long you wait, on this machine."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: a heading, paragraphs, charts, tables, and tables to unfold."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    charts: tuple[Chart, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    folded: tuple[Grid, ...] = ()
+
+
+def to_html(finding: Finding) -> str:
+    """Return a whole report of `finding` as one self-contained HTML page."""
+    return _template().render(
+        title=visible(finding.title or finding.study),
+        subtitle=bill_heading(finding) if finding.bill else "",
+        facts=_facts(finding),
+        guide=_guide(finding),
+        sections=_sections(finding),
+        notes=[visible(note) for note in finding.notes],
+        environment=_environment(finding),
+        commands=_commands(finding),
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("hardcost.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _facts(finding: Finding) -> list[tuple[str, str]]:
+    """Return what a reader must know before any number."""
+    facts = [("study", finding.study), ("run", finding.run)]
+    facts += [("instrument", finding.instrument), ("machine", finding.machine)]
+    return [(name, visible(value)) for name, value in facts]
+
+
+def _guide(finding: Finding) -> str:
+    """Return how to read the page, in a paragraph."""
+    other = f"The numbers were recorded by the instrument {visible(finding.instrument)}."
+    words = [_INSTRUMENTS.get(finding.instrument, other)]
+    if finding.cells:
+        words.append(
+            "In the tables each row is a configuration, which is one exact state of the machine; "
+            "each metric has its value and the difference from the baseline that the table names. "
+            "The darker a difference, the more times the baseline."
+        )
+    return " ".join(words)
+
+
+def _sections(finding: Finding) -> list[Section]:
+    drawn = charts(finding)
+    sections = []
+    if finding.bill is not None:
+        totals, *items = bill_grids(finding, _LISTED)
+        sections += [
+            Section(
+                "The bill",
+                terms=reading_guide(finding.bill),
+                grids=(totals,),
+            ),
+            Section(
+                "Control by control",
+                charts=drawn.bill,
+                grids=tuple(items),
+                folded=(matrix_grid(finding),),
+            ),
+        ]
+    if finding.cells:
+        grids = tuple(run_grids(finding))
+        measured = Section("What was measured", charts=drawn.run, grids=grids)
+        if finding.bill is not None:
+            measured = Section("What was measured", charts=drawn.run, folded=grids)
+        sections.append(measured)
+    figures = tuple(published_grids(finding))
+    if figures:
+        sections.append(
+            Section(
+                published_title(finding),
+                published_notes(finding),
+                charts=drawn.published,
+                grids=figures,
+            )
+        )
+    return sections
+
+
+def _environment(finding: Finding) -> list[tuple[str, str]]:
+    known = [
+        (label, finding.environment[key])
+        for key, label in _FACTS.items()
+        if key in finding.environment
+    ]
+    others = sorted(item for item in finding.environment.items() if item[0] not in _FACTS)
+    return [(visible(name), visible(value)) for name, value in (*known, *others)]
+
+
+def _commands(finding: Finding) -> list[str]:
+    """Return the commands that measure this again and that show it again."""
+    chosen = ["--machine", finding.machine, "--instrument", finding.instrument]
+    if finding.bill is None:
+        again = ["hardcost", "run", finding.study, *chosen]
+    else:
+        workloads = dict.fromkeys(cell.workload for cell in finding.cells)
+        named = [word for workload in workloads for word in ("--workload", workload)]
+        again = ["hardcost", "bill", finding.bill.profile, *named, *chosen]
+    return [_shell(again), _shell(["hardcost", "report", finding.run])]
+
+
+def _shell(words: Sequence[str]) -> str:
+    return visible(shlex.join(words))

@@ -1,0 +1,175 @@
+"""A finding as JSON: the same bytes for the same finding, keys in the documented order.
+
+Numbers that JSON doesn't know (infinite, not a number) are null. All text is ASCII: whatever is not
+is escaped as JSON escapes it, so that no name can act on a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.report.comparison import Comparison, Pair, compared
+from hardcost.report.ledger import control_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
+
+_Object = dict[str, object]
+
+_FACTS = ("qemu", "kernel", "cpu_model", "host")
+"""The parts of an environment that come first; others follow by name."""
+
+
+def to_json(finding: Finding) -> str:
+    """Return a run or bill as JSON, one line for each cell, without a newline at the end."""
+    document = _head(finding)
+    document["cells"] = [_cell(cell) for cell in finding.cells]
+    document["notes"] = list(finding.notes)
+    if finding.bill is not None:
+        document.update(_bill(finding.bill))
+    return _dumped(document)
+
+
+def compare_json(a: Finding, b: Finding) -> str:
+    """Return run `b` as JSON with run `a` as its baseline.
+
+    The keys are those of `to_json`: a cell's `baseline` is the name of run `a`, `difference` and
+    `ratio` are b's value over a's, and `before` holds a's value with its interval. `ratio_low` and
+    `ratio_high` are the widest that both intervals allow. Then follow `compared_to` (what run `a`
+    was), `only_before` and `only_after` (cells that one run lacks) and `warnings` (why the numbers
+    may not be comparable, empty where they are).
+    """
+    comparison = compared(a, b)
+    document = _head(b)
+    document["cells"] = [_pair(pair, a.run) for pair in comparison.pairs]
+    document["notes"] = list(b.notes)
+    document["compared_to"] = _head(a)
+    document.update(_only(comparison))
+    document["warnings"] = list(comparison.warnings)
+    return _dumped(document)
+
+
+def _only(comparison: Comparison) -> _Object:
+    return {
+        "only_before": [_cell(cell) for cell in comparison.only_a],
+        "only_after": [_cell(cell) for cell in comparison.only_b],
+    }
+
+
+def _head(finding: Finding) -> _Object:
+    return {
+        "run": finding.run,
+        "study": finding.study,
+        "machine": finding.machine,
+        "instrument": finding.instrument,
+        "environment": dict(sorted(finding.environment.items(), key=_known_first)),
+    }
+
+
+def _known_first(fact: tuple[str, str]) -> tuple[int, str]:
+    name, _ = fact
+    return _FACTS.index(name) if name in _FACTS else len(_FACTS), name
+
+
+def _cell(cell: Cell) -> _Object:
+    return {
+        "configuration": cell.configuration,
+        "workload": cell.workload,
+        "metric": cell.metric,
+        "unit": str(cell.unit),
+        "value": _finite(cell.value),
+        "low": _finite(cell.low),
+        "high": _finite(cell.high),
+        "trials": cell.trials,
+        "baseline": cell.baseline,
+        "ratio": _finite(cell.ratio),
+        "ratio_low": _finite(cell.ratio_low),
+        "ratio_high": _finite(cell.ratio_high),
+        "minimum": _finite(cell.minimum),
+        "difference": _finite(cell.difference),
+    }
+
+
+def _pair(pair: Pair, baseline: str) -> _Object:
+    document = _cell(pair.b)
+    document["baseline"] = baseline
+    document["ratio"] = _finite(pair.ratio)
+    document["ratio_low"] = _finite(pair.ratio_low)
+    document["ratio_high"] = _finite(pair.ratio_high)
+    document["difference"] = _finite(pair.difference)
+    document["before"] = {
+        "value": _finite(pair.a.value),
+        "low": _finite(pair.a.low),
+        "high": _finite(pair.a.high),
+        "trials": pair.a.trials,
+    }
+    return document
+
+
+def _bill(bill: Bill) -> _Object:
+    order = control_order(bill)
+    metrics = {total.metric: nth for nth, total in enumerate(bill.totals)}
+
+    def largest_first(item: Item) -> tuple[float, int, int]:
+        cost = -item.cost if math.isfinite(item.cost) else math.inf
+        return cost, metrics.get(item.metric, len(metrics)), order[item.control]
+
+    return {
+        "totals": [_total(total) for total in bill.totals],
+        "items": [_item(item) for item in sorted(bill.items, key=largest_first)],
+        "rest": [_sum(remainder) for remainder in bill.rest],
+        "interaction": [_sum(remainder) for remainder in bill.interaction],
+    }
+
+
+def _total(total: Total) -> _Object:
+    return {
+        "metric": total.metric,
+        "unit": str(total.unit),
+        "baseline": _finite(total.baseline),
+        "with_profile": _finite(total.with_profile),
+        "cost": _finite(total.cost),
+    }
+
+
+def _item(item: Item) -> _Object:
+    return {
+        "control": item.control,
+        "metric": item.metric,
+        "cost": _finite(item.cost),
+        "low": _finite(item.low),
+        "high": _finite(item.high),
+        "share": _finite(item.share),
+        "alone": _finite(item.alone),
+        "fired": item.fired,
+        "place": item.place,
+    }
+
+
+def _sum(remainder: Sum) -> _Object:
+    return {"metric": remainder.metric, "cost": _finite(remainder.cost)}
+
+
+def _finite(value: float) -> float | None:
+    """Return `value` as a float that JSON can hold; adding 0 turns -0 into 0."""
+    return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def _dumped(document: Mapping[str, object]) -> str:
+    """Return JSON with a line for each key, and for each element of a list."""
+    entries = [f"{_compact(key)}: {_value(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(f"  {entry}" for entry in entries) + "\n}"
+
+
+def _value(value: object) -> str:
+    if not isinstance(value, list) or not value:
+        return _compact(value)
+    return "[\n" + ",\n".join(f"    {_compact(element)}" for element in value) + "\n  ]"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, allow_nan=False)

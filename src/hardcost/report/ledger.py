@@ -1,0 +1,172 @@
+"""A bill's figures as they are shown: rounded alike, in order, and adding up to the last digit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import count, decimals, number, rounded, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hardcost.analysis.finding import Bill, Item, Sum, Total
+
+_ZERO = Decimal(0)
+
+FEW = 3
+"""Up to so many metrics are all shown side by side; of more, some are chosen."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One control of a bill: `number` counts from 1 in the order of the bill.
+
+    `fired` sums up the audit records that it caused over all metrics, None where none is known.
+    """
+
+    number: int
+    control: str
+    place: str
+    fired: int | None
+    items: Mapping[str, Item]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a bill shows for one metric, all with `digits` decimals.
+
+    `items` maps control to cost; their sum, `rest` and `interaction` make `cost`, which is
+    `with_profile` - `baseline`, exactly. Where rounding makes that impossible otherwise,
+    `interaction`, a remainder by definition, takes up the last digit.
+    """
+
+    metric: str
+    unit: str
+    digits: int
+    baseline: Decimal
+    with_profile: Decimal
+    items: Mapping[str, Decimal]
+    rest: Decimal
+    interaction: Decimal
+    fault: str = ""
+
+    @property
+    def cost(self) -> Decimal:
+        """Return what the profile costs."""
+        return self.with_profile - self.baseline
+
+    def of(self, entries: Iterable[Entry]) -> Decimal:
+        """Return what `entries` cost together, each counted by itself."""
+        return sum((self.items.get(entry.control, _ZERO) for entry in entries), _ZERO)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A bill in order: entries largest first, an account for each metric.
+
+    `by_share` says that metrics have several units, so that the order is by share of the total.
+    """
+
+    entries: tuple[Entry, ...]
+    accounts: tuple[Account, ...]
+    by_share: bool
+
+    @property
+    def usual(self) -> Account:
+        """Return the metric that speaks for most: `agreeing` is largest there."""
+        return max(self.accounts, key=self.agreeing)
+
+    def agreeing(self, account: Account) -> int:
+        """Return how many controls cost on this metric what they cost on the median metric."""
+        return sum(
+            account.items.get(entry.control, _ZERO) == self._typical(entry.control)
+            for entry in self.entries
+        )
+
+    def _typical(self, control: str) -> Decimal:
+        return median_low([account.items.get(control, _ZERO) for account in self.accounts])
+
+
+def ledger(bill: Bill) -> Ledger:
+    """Return the figures of `bill` as they are shown."""
+    order = control_order(bill)
+    items: dict[str, dict[str, Item]] = {control: {} for control in order}
+    for item in bill.items:
+        items[item.control][item.metric] = item
+    entries = tuple(
+        _entry(nth, control, items[control])
+        for nth, control in enumerate(sorted(order, key=order.__getitem__), start=1)
+    )
+    rest, interaction = _by_metric(bill.rest), _by_metric(bill.interaction)
+    accounts = tuple(
+        _account(
+            total,
+            {c: own[total.metric] for c, own in items.items() if total.metric in own},
+            rest.get(total.metric, 0.0),
+            interaction.get(total.metric, 0.0),
+        )
+        for total in bill.totals
+        if math.isfinite(total.baseline) and math.isfinite(total.with_profile)
+    )
+    return Ledger(entries, accounts, _several_units(bill))
+
+
+def control_order(bill: Bill) -> dict[str, int]:
+    """Return each control's place in the bill, from 0: the largest first.
+
+    A control is as large as its largest cost on any metric, or, where metrics have several units,
+    its largest share of a total. Among equals the one that costs more over all metrics is first,
+    then the one named first.
+    """
+    by_share = _several_units(bill)
+    sizes: dict[str, list[float]] = {}
+    for item in bill.items:
+        size = item.share if by_share else item.cost
+        sizes.setdefault(item.control, []).append(size if math.isfinite(size) else 0.0)
+    ordered = sorted(sizes, key=lambda control: (-max(sizes[control]), -sum(sizes[control])))
+    return {control: nth for nth, control in enumerate(ordered)}
+
+
+def _several_units(bill: Bill) -> bool:
+    return len({total.unit for total in bill.totals}) > 1
+
+
+def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
+    return {remainder.metric: remainder.cost for remainder in sums}
+
+
+def _entry(nth: int, control: str, items: Mapping[str, Item]) -> Entry:
+    fired = [item.fired for item in items.values() if item.fired is not None]
+    place = next((item.place for item in items.values() if item.place), "")
+    return Entry(nth, control, place, sum(fired) if fired else None, items)
+
+
+def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: float) -> Account:
+    costs = {c: item.cost if math.isfinite(item.cost) else 0.0 for c, item in items.items()}
+    digits = decimals((total.baseline, total.with_profile, *costs.values(), rest, interaction))
+    baseline, whole = rounded(total.baseline, digits), rounded(total.with_profile, digits)
+    shown = {control: rounded(cost, digits) for control, cost in costs.items()}
+    kept = rounded(rest, digits)
+    balance = whole - baseline - sum(shown.values(), _ZERO) - kept
+    # Each of these numbers may be off by half a last digit.
+    slack = Decimal(1).scaleb(-digits) * (len(shown) + 4) / 2
+    missed = balance - rounded(interaction, digits)
+    fault = ""
+    if abs(missed) > slack:
+        balance -= missed
+        fault = (
+            f"The bill does not add up on {visible(total.metric)}: "
+            f"its parts miss the total by {number(missed, digits)}."
+        )
+    return Account(
+        total.metric, str(total.unit), digits, baseline, whole, shown, kept, balance, fault
+    )
+
+
+def others(amount: int) -> str:
+    """Return the name of the row that sums up what is not listed."""
+    return count(amount, "other") + " together"

@@ -1,0 +1,41 @@
+"""SVG that is safe to put into a page: known elements, nothing that acts or is from outside."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_DRAWING = {"svg", "g", "defs", "clipPath", "path", "rect", "line", "circle"}
+_WORDS = {"text", "tspan", "title", "desc"}
+_REFERENCE = re.compile(r"url\(#([^)]*)\)")
+_OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
+
+
+def checked(svg: str, prefix: str) -> str:
+    """Return `svg` with `prefix` before each id, so that several fit into one page.
+
+    Raises:
+        ValueError: it holds an element or attribute that a drawing of ours has no use for.
+    """
+    root = ET.fromstring(svg)  # noqa: S314 - made by our own process, not read from anywhere
+    for element in root.iter():
+        name = element.tag.removeprefix(f"{{{_NAMESPACE}}}")
+        if name not in _DRAWING | _WORDS:
+            raise ValueError(f"a chart holds an element {name!r}")
+        for attribute, value in element.attrib.items():
+            _refuse_active(attribute, value)
+            if attribute == "id":
+                element.set(attribute, f"{prefix}-{value}")
+            else:
+                element.set(attribute, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+    ET.register_namespace("", _NAMESPACE)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _refuse_active(attribute: str, value: str) -> None:
+    """Refuse event handlers and links; a label in words may say whatever it likes."""
+    if attribute.startswith(("on", "{")) or attribute in {"href", "style"}:
+        raise ValueError(f"a chart holds an attribute {attribute!r}")
+    if not attribute.startswith("aria-") and _OUTSIDE.search(value):
+        raise ValueError(f"a chart refers to something outside: {value!r}")

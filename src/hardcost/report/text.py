@@ -1,0 +1,140 @@
+"""Numbers and names as a reader meets them: escaped, rounded, thousands separated.
+
+Everything here returns text with the few symbols of `_SYMBOLS` in it; `plain` puts ASCII in their
+place where the reader is a pipe or a terminal without Unicode.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MISSING = "n/a"
+"""What stands for a number that is infinite or not a number."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+TO = "\N{EN DASH}"
+
+_SYMBOLS = str.maketrans({TIMES: "x", TO: "..", "±": "+/-", "…": "..."})
+_WHOLE = 1e-9
+"""Values this near to a whole number are whole: far below one instruction, far above rounding."""
+
+_SIGNIFICANT = 4
+_ONE_DECIMAL_BELOW = 1e6
+_MOST_DECIMALS = 9
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with every character that can't be seen written as an escape, such as `\x1b`.
+
+    Besides control characters these are marks of direction, zero-width and unassigned characters
+    and every space but the plain one: none can act on a terminal or hide in a page.
+    """
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def plain(text: str) -> str:
+    """Return `text` in ASCII: our own symbols spelled out, all else that is not ASCII escaped."""
+    return text.translate(_SYMBOLS).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def shorten(text: str, most: int) -> str:
+    """Return at most `most` characters of `text`, the last an ellipsis where some were left out."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Return how many decimals show `values` alike: none for whole numbers, else four digits."""
+    finite = [value for value in values if math.isfinite(value)]
+    if all(abs(value - round(value)) <= _WHOLE for value in finite):
+        return 0
+    largest = max(abs(value) for value in finite)
+    if largest >= _ONE_DECIMAL_BELOW:
+        return 0
+    whole_digits = math.floor(math.log10(largest)) + 1
+    return min(max(1, _SIGNIFICANT - whole_digits), _MOST_DECIMALS)
+
+
+def written_decimals(values: Iterable[float]) -> int:
+    """Return how many decimals show `values` as they were written, without rounding."""
+    exponents = (Decimal(repr(float(value))).as_tuple().exponent for value in values)
+    return max((-int(exponent) for exponent in exponents), default=0)
+
+
+def rounded(value: float, digits: int) -> Decimal:
+    """Return finite `value` with `digits` decimals, so that what is shown adds up."""
+    quantum = Decimal(1).scaleb(-digits)
+    # Adding 0 turns -0 into 0.
+    return Decimal(repr(float(value))).quantize(quantum, ROUND_HALF_EVEN) + 0
+
+
+def number(value: float | Decimal, digits: int = 0) -> str:
+    """Return `value` with `digits` decimals and thousands separated, such as `21,304`."""
+    if not math.isfinite(value):
+        return MISSING
+    exact = value if isinstance(value, Decimal) else rounded(value, digits)
+    return f"{exact:,.{digits}f}"
+
+
+def signed(value: float | Decimal, digits: int = 0) -> str:
+    """Return `value` as `number` does, with a plus sign where it is above zero."""
+    text = number(value, digits)
+    return text if text == MISSING or text.startswith("-") or not _nonzero(text) else f"+{text}"
+
+
+def _nonzero(text: str) -> bool:
+    return any(char in "123456789" for char in text)
+
+
+def ratio(value: float) -> str:
+    """Return how many times, such as `TIMES` and 2.94: three digits, three decimals near 1."""
+    if not math.isfinite(value):
+        return MISSING
+    size = abs(value)
+    if value == 1:
+        return f"{TIMES}1"
+    if size >= 99.95:  # noqa: PLR2004 - from here three digits need no decimal
+        return f"{TIMES}{value:,.0f}"
+    if size >= 9.995:  # noqa: PLR2004 - from here three digits need one decimal
+        return f"{TIMES}{value:.1f}"
+    near_one = 0.9 < size < 1.1  # noqa: PLR2004 - within a tenth of nothing changed
+    return f"{TIMES}{value:.{3 if near_one else 2}f}"
+
+
+def percent(share: float) -> str:
+    """Return a share of 1 in per cent, such as `2.0%`."""
+    return f"{100 * share + 0.0:.1f}%" if math.isfinite(share) else MISSING
+
+
+def interval(value: float, low: float, high: float, digits: int = 0) -> str:
+    """Return `value`, and its interval unless that is a point: `120 ±3`, or `120 (118 TO 131)`."""
+    shown = number(value, digits)
+    if low == value == high or shown == MISSING:
+        return shown
+    below, above = number(low, digits), number(high, digits)
+    if MISSING in {below, above}:
+        return shown
+    if below == above == shown:
+        return shown
+    if rounded(value - low, digits) == rounded(high - value, digits):
+        return f"{shown} ±{number(high - value, digits)}"
+    return f"{shown} ({below}{TO}{above})"
+
+
+def count(amount: int, one: str, several: str | None = None) -> str:
+    """Return an amount with its noun, such as `1 control` and `70 controls`."""
+    return f"{amount:,} {one if amount == 1 else several or one + 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as prose lists them: `a`, `a and b`, `a, b and c`."""
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
