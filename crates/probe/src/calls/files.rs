@@ -1,0 +1,212 @@
+//! Calls on one existing file, most of them by its path in the working directory.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+
+use super::{Call, Setup};
+use crate::sys::{Fault, syscall};
+
+/// The file's name.
+const NAME: &CStr = c"file";
+
+/// What `*at` calls take for the working directory.
+const HERE: usize = libc::AT_FDCWD as usize;
+
+/// Makes the file, with one byte in it.
+fn create() -> Result<(), Fault> {
+    Ok(std::fs::write("file", "x")?)
+}
+
+fn name() -> usize {
+    NAME.as_ptr() as usize
+}
+
+/// `stat`: newfstatat by path.
+pub struct Stat;
+
+impl Call for Stat {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create().map(|()| Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let mut stat = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: writes to `stat` alone, which has the size that the kernel takes it for.
+        unsafe {
+            syscall(
+                libc::SYS_newfstatat,
+                [HERE, name(), stat.as_mut_ptr() as usize, 0],
+            )
+        }
+        .map(drop)
+    }
+}
+
+/// `fstat`: fstat of a descriptor.
+pub struct Fstat {
+    file: File,
+}
+
+impl Call for Fstat {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create()?;
+        Ok(Self {
+            file: File::open("file")?,
+        })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let mut stat = MaybeUninit::<libc::stat>::uninit();
+        let arguments = [self.file.as_raw_fd() as usize, stat.as_mut_ptr() as usize];
+        // SAFETY: writes to `stat` alone, which has the size that the kernel takes it for.
+        unsafe { syscall(libc::SYS_fstat, arguments) }.map(drop)
+    }
+}
+
+/// `open`: openat for reading, and close.
+pub struct Open;
+
+impl Call for Open {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create().map(|()| Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: reads the name; the descriptor closed is the one just opened.
+        unsafe {
+            let file = syscall(libc::SYS_openat, [HERE, name(), libc::O_RDONLY as usize])?;
+            syscall(libc::SYS_close, [file]).map(drop)
+        }
+    }
+}
+
+/// `access`: access by path, for reading.
+pub struct Access;
+
+impl Call for Access {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create().map(|()| Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: reads the name alone.
+        unsafe { syscall(libc::SYS_access, [name(), libc::R_OK as usize]) }.map(drop)
+    }
+}
+
+/// `lseek`: lseek to the file's start.
+pub struct Lseek {
+    file: File,
+}
+
+impl Call for Lseek {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create()?;
+        Ok(Self {
+            file: File::open("file")?,
+        })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let arguments = [self.file.as_raw_fd() as usize, 0, libc::SEEK_SET as usize];
+        // SAFETY: touches no memory.
+        unsafe { syscall(libc::SYS_lseek, arguments) }.map(drop)
+    }
+}
+
+/// `chmod`: chmod by path, to the mode that the file has.
+pub struct Chmod;
+
+impl Call for Chmod {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create().map(|()| Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: reads the name alone.
+        unsafe { syscall(libc::SYS_chmod, [name(), 0o644]) }.map(drop)
+    }
+}
+
+/// `chown`: chown by path, to the owner and group that the file has.
+pub struct Chown {
+    user: usize,
+    group: usize,
+}
+
+impl Call for Chown {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create()?;
+        let user = rustix::process::getuid().as_raw() as usize;
+        Ok(Self {
+            user,
+            group: rustix::process::getgid().as_raw() as usize,
+        })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: reads the name alone.
+        unsafe { syscall(libc::SYS_chown, [name(), self.user, self.group]) }.map(drop)
+    }
+}
+
+/// `utimensat`: utimensat by path, to two times given.
+pub struct Utimensat {
+    times: [libc::timespec; 2],
+}
+
+impl Call for Utimensat {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create()?;
+        Ok(Self {
+            times: [libc::timespec {
+                tv_sec: 1_000_000_000,
+                tv_nsec: 0,
+            }; 2],
+        })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let arguments = [HERE, name(), self.times.as_ptr() as usize, 0];
+        // SAFETY: reads the name and the two times.
+        unsafe { syscall(libc::SYS_utimensat, arguments) }.map(drop)
+    }
+}
+
+/// `setxattr`: setxattr by path of `system.posix_acl_access`, to what the file's mode says.
+///
+/// An ordinary user may set no `user.` attribute on a tmpfs of Linux 6.1; this one he may.
+pub struct Setxattr;
+
+/// `struct posix_acl_xattr_header` and three entries: version 2, then tag, permissions and id
+/// (undefined: all ones) of owner, group and others; little-endian. Means mode 0644.
+const ACL: [u8; 28] = [
+    2, 0, 0, 0, //
+    0x01, 0, 6, 0, 255, 255, 255, 255, //
+    0x04, 0, 4, 0, 255, 255, 255, 255, //
+    0x20, 0, 4, 0, 255, 255, 255, 255,
+];
+
+impl Call for Setxattr {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        create().map(|()| Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let attribute = c"system.posix_acl_access".as_ptr() as usize;
+        let arguments = [name(), attribute, ACL.as_ptr() as usize, ACL.len(), 0];
+        // SAFETY: reads the two names and the list.
+        unsafe { syscall(libc::SYS_setxattr, arguments) }.map(drop)
+    }
+}

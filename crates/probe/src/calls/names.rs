@@ -1,0 +1,91 @@
+//! Calls that make, change and remove names in the working directory.
+
+use std::ffi::CStr;
+
+use super::{Call, Setup};
+use crate::sys::{Fault, syscall};
+
+/// The name that is there when an operation begins, if one is.
+const OLD: &CStr = c"old";
+/// The name that the operation makes.
+const NEW: &CStr = c"new";
+
+/// Makes a system call whose arguments are one name and a number.
+fn on(number: libc::c_long, name: &CStr, argument: usize) -> Result<usize, Fault> {
+    // SAFETY: used with calls that read the name and touch no other memory.
+    unsafe { syscall(number, [name.as_ptr() as usize, argument]) }
+}
+
+/// Makes a system call whose arguments are two names.
+fn from_to(number: libc::c_long, from: &CStr, to: &CStr) -> Result<(), Fault> {
+    // SAFETY: used with calls that read the names and touch no other memory.
+    unsafe { syscall(number, [from.as_ptr() as usize, to.as_ptr() as usize]) }.map(drop)
+}
+
+/// `creat`: creat of a new file, close, unlink.
+pub struct Creat;
+
+impl Call for Creat {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let file = on(libc::SYS_creat, NEW, 0o644)?;
+        // SAFETY: the descriptor closed is the one just opened.
+        unsafe { syscall(libc::SYS_close, [file]) }?;
+        on(libc::SYS_unlink, NEW, 0).map(drop)
+    }
+}
+
+/// `rename`: one rename, of a file from a first name to a second or from the second to the first.
+pub struct Rename {
+    from: &'static CStr,
+    to: &'static CStr,
+}
+
+impl Call for Rename {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        std::fs::write("old", "x")?;
+        Ok(Self { from: OLD, to: NEW })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        from_to(libc::SYS_rename, self.from, self.to)?;
+        std::mem::swap(&mut self.from, &mut self.to);
+        Ok(())
+    }
+}
+
+/// `link`: link of a file to a second name, unlink of that.
+pub struct Link;
+
+impl Call for Link {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        std::fs::write("old", "x")?;
+        Ok(Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        from_to(libc::SYS_link, OLD, NEW)?;
+        on(libc::SYS_unlink, NEW, 0).map(drop)
+    }
+}
+
+/// `mkdir`: mkdir, rmdir.
+pub struct Mkdir;
+
+impl Call for Mkdir {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        on(libc::SYS_mkdir, NEW, 0o755)?;
+        on(libc::SYS_rmdir, NEW, 0).map(drop)
+    }
+}

@@ -1,0 +1,53 @@
+//! Connections.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::net::{self, AddressFamily, Ipv4Addr, SocketAddrV4, SocketType, sockopt};
+
+use super::{Call, Setup};
+use crate::sys::{Fault, syscall};
+
+/// `connect`: socket, connect to a listener of its own over TCP and the loopback device, accept,
+/// and two closes.
+///
+/// The accepted socket lingers for no time: its close resets the connection, so that neither side
+/// stays in TIME_WAIT. It has that from the listener and need not be told each time.
+pub struct Connect {
+    listener: OwnedFd,
+    address: libc::sockaddr_in,
+}
+
+impl Call for Connect {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        let listener = net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        sockopt::set_socket_linger(&listener, Some(Duration::ZERO))?;
+        net::bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+        net::listen(&listener, 1)?;
+        let bound = SocketAddrV4::try_from(net::getsockname(&listener)?)?;
+        let address = libc::sockaddr_in {
+            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_port: bound.port().to_be(),
+            sin_addr: libc::in_addr {
+                s_addr: u32::from(*bound.ip()).to_be(),
+            },
+            sin_zero: [0; 8],
+        };
+        Ok(Self { listener, address })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        let stream = [libc::AF_INET as usize, libc::SOCK_STREAM as usize, 0];
+        let address = &raw const self.address as usize;
+        // SAFETY: reads the address; the descriptors closed are the two just opened.
+        unsafe {
+            let client = syscall(libc::SYS_socket, stream)?;
+            let connect = [client, address, size_of::<libc::sockaddr_in>()];
+            syscall(libc::SYS_connect, connect)?;
+            let server = syscall(libc::SYS_accept, [self.listener.as_raw_fd() as usize, 0, 0])?;
+            syscall(libc::SYS_close, [server])?;
+            syscall(libc::SYS_close, [client]).map(drop)
+        }
+    }
+}

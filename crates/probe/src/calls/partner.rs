@@ -1,0 +1,37 @@
+//! The other process of calls that take two.
+
+use crate::sys::{self, Fault, syscall};
+
+/// A child process; killed when this goes away.
+pub struct Partner {
+    pid: i32,
+}
+
+impl Partner {
+    /// Starts a process that repeats `work` until that fails or the process is killed.
+    ///
+    /// `work` must make nothing but system calls.
+    pub fn start(mut work: impl FnMut() -> Result<(), Fault>) -> Result<Self, Fault> {
+        // SAFETY: the child makes system calls and ends by `exit`.
+        match unsafe { sys::fork() }? {
+            0 => {
+                let die_with_parent = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
+                // SAFETY: touches no memory.
+                let mut result = unsafe { syscall(libc::SYS_prctl, die_with_parent) }.map(drop);
+                while result.is_ok() {
+                    result = work();
+                }
+                sys::exit(1)
+            }
+            pid => Ok(Self { pid }),
+        }
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        // SAFETY: touches no memory; the child is not reaped yet, so the id is its own.
+        let _ = unsafe { syscall(libc::SYS_kill, [self.pid as usize, libc::SIGKILL as usize]) };
+        let _ = sys::wait(self.pid);
+    }
+}

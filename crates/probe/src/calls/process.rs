@@ -1,0 +1,67 @@
+//! Calls that make processes.
+
+use std::ffi::CString;
+
+use super::{Call, Setup};
+use crate::sys::{self, Fault, syscall};
+
+/// Waits for a child that should end with status 0.
+#[inline]
+fn reap(pid: i32) -> Result<(), Fault> {
+    match sys::wait(pid)? {
+        0 => Ok(()),
+        _ => Err(Fault::Wrong("the child process did not end with status 0")),
+    }
+}
+
+/// `fork`: clone as fork does it, exit of the child, wait4.
+pub struct Fork;
+
+impl Call for Fork {
+    fn prepare(_: &Setup) -> Result<Self, Fault> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: the child ends at once.
+        match unsafe { sys::fork() }? {
+            0 => sys::exit(0),
+            pid => reap(pid),
+        }
+    }
+}
+
+/// `exec`: the same, and the child executes a static program that ends at once: execve.
+pub struct Exec {
+    program: CString,
+}
+
+impl Call for Exec {
+    fn prepare(setup: &Setup) -> Result<Self, Fault> {
+        Ok(Self {
+            program: setup.noop.clone(),
+        })
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<(), Fault> {
+        // SAFETY: the child makes system calls and ends.
+        match unsafe { sys::fork() }? {
+            0 => {
+                let arguments = [c"noop".as_ptr(), std::ptr::null()];
+                let environment = [std::ptr::null::<libc::c_char>()];
+                let program = self.program.as_ptr() as usize;
+                let execve = [
+                    program,
+                    arguments.as_ptr() as usize,
+                    environment.as_ptr() as usize,
+                ];
+                // SAFETY: reads the program's name and the two lists, each ended by null.
+                let _ = unsafe { syscall(libc::SYS_execve, execve) };
+                sys::exit(127)
+            }
+            pid => reap(pid),
+        }
+    }
+}

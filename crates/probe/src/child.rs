@@ -1,0 +1,141 @@
+//! The probe's side of a measured child process.
+
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, ExitStatus};
+
+use rustix::process::geteuid;
+
+use crate::audit::Audit;
+use crate::channel::{Channel, Identity, Order, Reply, Task};
+use crate::error::{Context, Error, Result};
+use crate::process::Process;
+
+/// The user and group that measured things run as, where the probe may choose.
+const ORDINARY: u32 = 1000;
+
+/// A process of this very program that does one task as an ordinary user.
+pub struct Child {
+    /// The process.
+    pub process: Process,
+    channel: Channel,
+    _directory: WorkDirectory,
+}
+
+impl Child {
+    /// Starts the process, keeping at most `limit` bytes of each of its outputs, and returns when
+    /// it is ready to begin.
+    pub fn start(task: Task, limit: usize, audit: Option<&mut Audit>) -> Result<(Self, Identity)> {
+        let identity = geteuid().is_root().then_some(ORDINARY);
+        let directory = WorkDirectory::new(identity)?;
+        let (near, far) = UnixStream::pair().context(|| "a pair of sockets".into())?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg("workload").stdin(OwnedFd::from(far));
+        let process = Process::start(command, limit).context(|| "starting a process".into())?;
+        let order = Order::Prepare {
+            directory: directory.path.clone(),
+            identity,
+            task,
+        };
+        let mut child = Self {
+            process,
+            channel: Channel::new(near),
+            _directory: directory,
+        };
+        child.tell(&order)?;
+        match child.hear(audit)? {
+            Reply::Ready(identity) => Ok((child, identity)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Tells the child to do something.
+    pub fn tell(&mut self, order: &Order) -> Result<()> {
+        self.channel.send(order)
+    }
+
+    /// Waits for the child's next word. That it failed or has gone is an error.
+    pub fn hear(&mut self, audit: Option<&mut Audit>) -> Result<Reply> {
+        let woken = self.process.wait(Some(self.channel.as_fd()), audit);
+        let woken = woken.context(|| "waiting for the measured process".into())?;
+        // What it said before it ended is still there to be read.
+        let reply = if woken.other {
+            self.channel.receive()?
+        } else {
+            None
+        };
+        match reply {
+            Some(Reply::Failed(message)) => Err(Error::Other(message)),
+            Some(reply) => Ok(reply),
+            None => Err(self.gone()?),
+        }
+    }
+
+    /// The last word of a child that has ended, if that was a failure.
+    pub fn failure(&mut self) -> Result<()> {
+        match self.channel.receive()? {
+            Some(Reply::Failed(message)) => Err(Error::Other(message)),
+            Some(reply) => Err(unexpected(&reply)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the child's end, reaps it and takes the rest of its output.
+    pub fn end(&mut self) -> Result<ExitStatus> {
+        let status = self
+            .process
+            .reap()
+            .context(|| "waiting for a process".into())?;
+        self.process
+            .take_rest()
+            .context(|| "reading a process's output".into())?;
+        Ok(status)
+    }
+
+    /// Tells of a child that ended without a word.
+    fn gone(&mut self) -> Result<Error> {
+        let status = self.end()?;
+        let output = self.process.stderr.text();
+        Ok(Error::Other(format!(
+            "the measured process ended early, {status}: {output}"
+        )))
+    }
+}
+
+/// Tells of a reply that does not belong here.
+pub fn unexpected(reply: &Reply) -> Error {
+    Error::Other(format!("the measured process said {reply:?} out of turn"))
+}
+
+/// A fresh working directory; removed when this goes away.
+struct WorkDirectory {
+    path: String,
+}
+
+impl WorkDirectory {
+    /// Makes the directory, the owner's if one is named.
+    fn new(owner: Option<u32>) -> Result<Self> {
+        for number in 0.. {
+            let path = format!("/tmp/work.{number}");
+            match DirBuilder::new().mode(0o755).create(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                result => {
+                    result.context(|| path.clone())?;
+                    chown(&path, owner, owner).context(|| path.clone())?;
+                    return Ok(Self { path });
+                }
+            }
+        }
+        unreachable!("the numbers do not end")
+    }
+}
+
+impl Drop for WorkDirectory {
+    fn drop(&mut self) {
+        // A process left behind may still be writing there; that is no failure of the measurement.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong, in words for the one who sent the request.
+
+use std::io;
+
+/// A failed request.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried, and on what.
+        what: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The request, or a message between the probe's own processes, is not well-formed.
+    #[error("cannot be understood: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The result of something done for a request.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Says what was tried when the system refused it.
+pub trait Context<T> {
+    /// Adds what was tried, and on what; only worked out after a failure.
+    fn context(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|source| Error::System {
+            what: what(),
+            source: source.into(),
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! Requests about files and settings.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use crate::base64;
+use crate::error::{Context, Error, Result};
+use crate::protocol::Answer;
+
+/// Makes directories and empty files where they are missing; their parents too, uncounted.
+pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
+    let mut answer = (0, 0);
+    for path in directories {
+        let missing = !Path::new(path).exists();
+        make_directory(Path::new(path))?;
+        answer.0 += usize::from(missing);
+    }
+    for path in files {
+        make_parents(path)?;
+        match File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(path)
+        {
+            Ok(_) => answer.1 += 1,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            failed @ Err(_) => drop(failed.context(|| path.clone())?),
+        }
+    }
+    Ok(Answer::Made {
+        directories: answer.0,
+        files: answer.1,
+    })
+}
+
+/// Writes a file.
+pub fn install(path: String, mode: u32, content: &str) -> Result<Answer> {
+    let content = base64::decode(content)
+        .ok_or_else(|| Error::Other(format!("{path}: its content is not base64")))?;
+    make_parents(&path)?;
+    fs::write(&path, &content).context(|| path.clone())?;
+    // After writing, as what is there already may have another mode.
+    fs::set_permissions(&path, Permissions::from_mode(mode)).context(|| path.clone())?;
+    Ok(Answer::Installed {
+        path,
+        bytes: content.len(),
+    })
+}
+
+/// Writes a setting, and says what it was before and is now.
+pub fn write(path: String, value: &str) -> Result<Answer> {
+    let before = read(&path);
+    // One call of write: the kernel takes each for a value of its own.
+    File::options()
+        .write(true)
+        .truncate(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(value.as_bytes()))
+        .context(|| path.clone())?;
+    let after = read(&path);
+    Ok(Answer::Written {
+        path,
+        before,
+        after,
+    })
+}
+
+/// A setting without the newline at its end; `None` where it cannot be read.
+fn read(path: &str) -> Option<String> {
+    let text = String::from_utf8_lossy(&fs::read(path).ok()?).into_owned();
+    Some(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text))
+}
+
+fn make_parents(path: &str) -> Result<()> {
+    Path::new(path).parent().map_or(Ok(()), make_directory)
+}
+
+fn make_directory(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder
+        .recursive(true)
+        .mode(0o755)
+        .create(path)
+        .context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{install, make, write};
+    use crate::protocol::Answer;
+
+    #[test]
+    fn files_are_made_installed_and_written() {
+        let root = std::env::temp_dir().join(format!("hardcost-files.{}", std::process::id()));
+        let path = |name: &str| root.join(name).to_string_lossy().into_owned();
+        let (directories, files) = ([path("a/b")], [path("a/b/c"), path("d/e")]);
+        let made = make(&directories, &files).expect("made");
+        assert!(matches!(
+            made,
+            Answer::Made {
+                directories: 1,
+                files: 2
+            }
+        ));
+        let again = make(&directories, &files).expect("existing is fine");
+        assert!(matches!(
+            again,
+            Answer::Made {
+                directories: 0,
+                files: 0
+            }
+        ));
+
+        let installed = install(path("f/g"), 0o755, "MAo=").expect("installed");
+        assert!(matches!(installed, Answer::Installed { bytes: 2, .. }));
+        let Answer::Written { before, after, .. } = write(path("f/g"), "1").expect("written")
+        else {
+            panic!("another answer");
+        };
+        assert_eq!(
+            (before.as_deref(), after.as_deref()),
+            (Some("0"), Some("1"))
+        );
+
+        let error = write(path("missing"), "1")
+            .expect_err("there is no such setting")
+            .to_string();
+        assert!(
+            error.starts_with(&path("missing")) && error.contains("No such file"),
+            "{error}"
+        );
+        std::fs::remove_dir_all(root).expect("removed");
+    }
+}

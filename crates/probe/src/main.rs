@@ -1,0 +1,105 @@
+//! The part of hardcost that runs inside the machine being measured.
+//!
+//! As process 1 of a guest it brings the system up, reads its job from the emulator and measures;
+//! `serve` does the same over standard input and output, on any Linux machine.
+//! `docs/` calls the language it speaks the probe protocol; [`protocol`] defines it.
+
+// The standard library's own start-up (handlers, checks of descriptors) would be part of the
+// cost of every `exec` of `noop`, so the C library calls `main` below directly.
+#![cfg_attr(not(test), no_main)]
+
+mod ascii;
+mod audit;
+mod base64;
+mod calls;
+mod capture;
+mod channel;
+mod child;
+mod clock;
+mod command;
+mod error;
+mod files;
+mod fw_cfg;
+mod guest;
+mod measure;
+mod ports;
+mod process;
+mod protocol;
+mod session;
+mod sys;
+mod window;
+mod workload;
+
+use std::ffi::{CStr, c_char, c_int};
+use std::io::{self, BufRead};
+
+use protocol::{Listing, PROTOCOL_VERSION};
+use session::{Place, Session};
+
+const USAGE: &str = "usage: hardcost-probe serve | list\n\n\
+    serve  read requests from standard input and answer on standard output\n\
+    list   print the calls that can be measured\n";
+
+/// What the C library calls; the process's exit status is what comes back.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[cfg_attr(test, expect(dead_code, reason = "the test harness has its own main"))]
+extern "C" fn main(count: c_int, arguments: *const *const c_char) -> c_int {
+    // SAFETY: the C library passes as many strings as it says.
+    let is_noop = count > 0 && is_noop(unsafe { CStr::from_ptr(*arguments) });
+    if is_noop {
+        // SAFETY: ends the process without running anything more.
+        unsafe { libc::_exit(0) }
+    }
+    run(std::env::args().nth(1).as_deref())
+}
+
+/// Whether the program was executed under the name of the program that does nothing.
+fn is_noop(name: &CStr) -> bool {
+    name.to_bytes().rsplit(|&byte| byte == b'/').next() == Some(b"noop")
+}
+
+/// Does what the first argument says and returns the exit status.
+fn run(verb: Option<&str>) -> c_int {
+    match verb {
+        Some("serve") => serve(),
+        Some("list") => list(),
+        Some("workload") => workload::run(),
+        // The kernel gives its init the words of the boot line that it did not understand.
+        _ if std::process::id() == 1 => guest::run(),
+        _ => {
+            eprint!("{USAGE}");
+            2
+        }
+    }
+}
+
+/// Answers requests from standard input until it ends: 0 if all were done, 1 if one failed.
+fn serve() -> c_int {
+    let lines = io::stdin().lock().split(b'\n');
+    let mut session = Session::new(Place::Host, Box::new(io::stdout()));
+    let done = session.hello(None).and_then(|()| session.run(lines));
+    c_int::from(!done.unwrap_or(false))
+}
+
+/// Prints what can be measured.
+fn list() -> c_int {
+    let calls = calls::ALL.iter().map(|entry| entry.name).collect();
+    let listing = Listing {
+        protocol: PROTOCOL_VERSION,
+        calls,
+    };
+    c_int::from(ascii::write_line(&mut io::stdout(), &listing).is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_noop;
+
+    #[test]
+    fn noop_is_known_by_the_last_part_of_its_name() {
+        assert!(is_noop(c"noop"));
+        assert!(is_noop(c"/bin/noop"));
+        assert!(!is_noop(c"/init"));
+        assert!(!is_noop(c"/noop/init"));
+    }
+}

@@ -1,0 +1,120 @@
+//! QEMU's devices at I/O ports. All of them answer within the instruction: no interrupt, no timer,
+//! nothing that depends on the time the host takes.
+
+use std::arch::asm;
+use std::io::{self, Write};
+
+/// `-device isa-debugcon`: each byte goes to a file of the host.
+const DEBUG_CONSOLE: u16 = 0xe9;
+/// `-device isa-debug-exit`: ends QEMU.
+const DEBUG_EXIT: u16 = 0xf4;
+/// `-device pvpanic`: with `-action panic=pause` it stops the machine.
+const PVPANIC: u16 = 0x505;
+/// Selects an item of the firmware configuration.
+const FW_CFG_SELECTOR: u16 = 0x510;
+
+/// The ports that the probe uses, as first port and count.
+const RANGES: [(u16, u16); 4] = [
+    (DEBUG_CONSOLE, 1),
+    (DEBUG_EXIT, 1),
+    (PVPANIC, 1),
+    (FW_CFG_SELECTOR, 2),
+];
+
+/// Lets this process, and those it forks, use the ports.
+pub fn acquire() -> io::Result<()> {
+    permit(true)
+}
+
+/// Takes the ports from this process, which need not have them.
+pub fn release() {
+    // Giving up what one has not got may fail, as where the kernel has no such call.
+    let _ = permit(false);
+}
+
+fn permit(allowed: bool) -> io::Result<()> {
+    for (first, count) in RANGES {
+        // SAFETY: touches no memory; only the functions below use the ports.
+        if unsafe { libc::ioperm(first.into(), count.into(), allowed.into()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+fn write_byte(port: u16, value: u8) {
+    // SAFETY: the devices at the ports of this module touch no memory of ours.
+    unsafe { asm!("out dx, al", in("dx") port, in("al") value, options(nostack, preserves_flags)) }
+}
+
+/// The debug console.
+pub struct DebugConsole;
+
+impl Write for DebugConsole {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for &byte in bytes {
+            write_byte(DEBUG_CONSOLE, byte);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The ports of the firmware configuration.
+pub struct FwCfgPorts;
+
+impl crate::fw_cfg::Ports for FwCfgPorts {
+    fn select(&mut self, item: u16) {
+        // SAFETY: as for `write_byte`.
+        unsafe {
+            asm!("out dx, ax", in("dx") FW_CFG_SELECTOR, in("ax") item, options(nostack, preserves_flags));
+        }
+    }
+
+    fn next_byte(&mut self) -> u8 {
+        let byte: u8;
+        // SAFETY: as for `write_byte`.
+        unsafe {
+            asm!("in al, dx", in("dx") FW_CFG_SELECTOR + 1, out("al") byte, options(nostack, preserves_flags));
+        }
+        byte
+    }
+}
+
+/// Stops the machine until the host lets it go on, and returns the ticks of the time-stamp counter
+/// that passed for the guest. That is always the same small number unless QEMU set the clock
+/// forward while the machine stood still.
+pub fn stop() -> u64 {
+    let (low, high): (u32, u32);
+    let start: u64;
+    // SAFETY: as for `write_byte`. The few moves between the readings are there because both
+    // readings and the port need the same registers.
+    unsafe {
+        asm!(
+            "rdtsc",
+            "mov {low:e}, eax",
+            "mov {high:e}, edx",
+            "mov edx, {port}",
+            "mov al, 1",
+            "out dx, al",
+            "rdtsc",
+            "shl {high}, 32",
+            "or {low}, {high}",
+            low = out(reg) start,
+            high = out(reg) _,
+            port = const PVPANIC,
+            out("eax") low,
+            out("edx") high,
+            options(nostack),
+        );
+    }
+    (u64::from(high) << 32 | u64::from(low)).wrapping_sub(start)
+}
+
+/// Ends QEMU.
+pub fn exit() {
+    write_byte(DEBUG_EXIT, 0);
+}

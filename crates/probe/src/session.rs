@@ -1,0 +1,125 @@
+//! A session: requests are done in order, up to the first that fails.
+
+use std::ffi::CString;
+use std::io::{self, Write};
+
+use rustix::process::{WaitOptions, wait};
+use rustix::system::uname;
+
+use crate::ascii::write_line;
+use crate::audit::Audit;
+use crate::error::{Context, Result};
+use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
+use crate::{command, files, measure};
+
+/// Where the probe runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// As process 1 of a guest that is there for nothing else.
+    Guest,
+    /// On a machine that others use too.
+    Host,
+}
+
+impl Place {
+    /// The program that ends at once when executed under the name `noop`.
+    pub fn noop(self) -> CString {
+        match self {
+            Self::Guest => c"/bin/noop".into(),
+            Self::Host => c"/proc/self/exe".into(),
+        }
+    }
+}
+
+/// What lasts from one request to the next.
+pub struct Session {
+    /// Where the probe runs.
+    pub place: Place,
+    /// The audit daemon, once asked for.
+    pub audit: Option<Audit>,
+    out: Box<dyn Write>,
+}
+
+impl Session {
+    /// A session whose answers go to `out`.
+    pub fn new(place: Place, out: Box<dyn Write>) -> Self {
+        Self {
+            place,
+            audit: None,
+            out,
+        }
+    }
+
+    /// Says one thing.
+    pub fn say(&mut self, answer: &Answer) -> Result<()> {
+        write_line(&mut *self.out, answer).context(|| "writing an answer".into())
+    }
+
+    /// Says who is there. `gap`: ticks of the stop for a snapshot.
+    pub fn hello(&mut self, gap: Option<u64>) -> Result<()> {
+        let kernel = uname().release().to_string_lossy().into_owned();
+        let probe = env!("CARGO_PKG_VERSION");
+        self.say(&Answer::Hello {
+            protocol: PROTOCOL_VERSION,
+            probe,
+            kernel,
+            gap,
+        })
+    }
+
+    /// Does a job, one request a line, and says when it is over. Whether all of it was done.
+    pub fn run(&mut self, lines: impl Iterator<Item = io::Result<Vec<u8>>>) -> Result<bool> {
+        let mut done = true;
+        let full =
+            |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
+        for (index, line) in lines.filter(full).enumerate() {
+            let result = line
+                .context(|| "reading the job".into())
+                .and_then(|line| self.answer(&line));
+            if let Err(error) = result {
+                self.say(&Answer::Error {
+                    request: Some(index),
+                    message: error.to_string(),
+                })?;
+                done = false;
+                break;
+            }
+            if self.place == Place::Guest {
+                reap_orphans();
+            }
+        }
+        self.say(&Answer::End)?;
+        Ok(done)
+    }
+
+    /// Does one request.
+    fn answer(&mut self, line: &[u8]) -> Result<()> {
+        let answer = match parse(line)? {
+            Request::Make { directories, files } => files::make(&directories, &files)?,
+            Request::Install { path, mode, base64 } => files::install(path, mode, &base64)?,
+            Request::Write { path, value } => files::write(path, &value)?,
+            Request::Audit {
+                rules,
+                backlog_limit,
+            } => self.start_audit(&rules, backlog_limit)?,
+            Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
+            Request::Command { argv, clock } => command::measure(self, argv, clock)?,
+        };
+        self.say(&answer)
+    }
+
+    /// Becomes the audit daemon, unless it is that already, and loads rules.
+    fn start_audit(&mut self, rules: &str, backlog_limit: u32) -> Result<Answer> {
+        let audit = match &mut self.audit {
+            Some(audit) => audit,
+            none => none.insert(Audit::new()?),
+        };
+        audit.enable(backlog_limit)?;
+        audit.load(rules)
+    }
+}
+
+/// Takes leave of processes that outlived the one that started them.
+fn reap_orphans() {
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+}

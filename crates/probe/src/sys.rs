@@ -1,0 +1,126 @@
+//! System calls without the C library in between: the operations that are measured.
+
+use std::arch::asm;
+use std::fmt;
+use std::io;
+
+/// Why a measured operation failed. Made without allocating, so it may arise inside a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The kernel's error number.
+    Errno(i32),
+    /// The call succeeded and did not do what it should have.
+    Wrong(&'static str),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Errno(number) => io::Error::from_raw_os_error(*number).fmt(out),
+            Self::Wrong(what) => out.write_str(what),
+        }
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Errno(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+impl From<rustix::io::Errno> for Fault {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::Errno(error.raw_os_error())
+    }
+}
+
+/// Makes a system call; the missing arguments are 0.
+///
+/// # Safety
+///
+/// As for the system call: what it reads or writes must be valid for that.
+#[inline]
+pub unsafe fn syscall<const N: usize>(
+    number: libc::c_long,
+    arguments: [usize; N],
+) -> Result<usize, Fault> {
+    const { assert!(N <= 6, "a system call has at most six arguments") }
+    let argument = |index: usize| arguments.get(index).copied().unwrap_or(0);
+    let result: isize;
+    // SAFETY: the kernel preserves all registers but those named; the caller vouches for the rest.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") argument(0),
+            in("rsi") argument(1),
+            in("rdx") argument(2),
+            in("r10") argument(3),
+            in("r8") argument(4),
+            in("r9") argument(5),
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    // The kernel answers with a negative error number, of which there are at most 4095.
+    if (-4095..0).contains(&result) {
+        Err(Fault::Errno(-result as i32))
+    } else {
+        Ok(result.cast_unsigned())
+    }
+}
+
+/// Makes sure that a call moved as many bytes as it was asked to.
+#[inline]
+pub fn expect_bytes(moved: usize, asked: usize) -> Result<(), Fault> {
+    if moved == asked {
+        Ok(())
+    } else {
+        Err(Fault::Wrong("moved another number of bytes than asked"))
+    }
+}
+
+/// Splits the process as `fork` does, by `clone`: 0 in the child, its id in the parent.
+///
+/// # Safety
+///
+/// The child must only make system calls and end by [`exit`]: it has but this one thread, and
+/// what the parent would clean up at its end is none of its business.
+#[inline]
+pub unsafe fn fork() -> Result<i32, Fault> {
+    // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy.
+    let pid = unsafe { syscall(libc::SYS_clone, [libc::SIGCHLD as usize]) }?;
+    Ok(pid as i32)
+}
+
+/// Ends the process at once.
+pub fn exit(status: u8) -> ! {
+    loop {
+        // SAFETY: touches no memory.
+        let _ = unsafe { syscall(libc::SYS_exit_group, [usize::from(status)]) };
+    }
+}
+
+/// Waits for a child's end and returns its wait status.
+#[inline]
+pub fn wait(pid: i32) -> Result<i32, Fault> {
+    let mut status = 0_i32;
+    // SAFETY: writes to `status` alone.
+    unsafe { syscall(libc::SYS_wait4, [pid as usize, &raw mut status as usize]) }?;
+    Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, syscall};
+
+    #[test]
+    fn an_error_comes_with_its_number_and_text() {
+        // SAFETY: closing a descriptor that cannot exist touches nothing.
+        let fault =
+            unsafe { syscall(libc::SYS_close, [usize::MAX]) }.expect_err("no such descriptor");
+        assert_eq!(fault, Fault::Errno(libc::EBADF));
+        assert_eq!(fault.to_string(), "Bad file descriptor (os error 9)");
+    }
+}

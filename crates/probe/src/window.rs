@@ -1,0 +1,80 @@
+//! The timed windows: nothing but the operations happens between two readings of the clock.
+
+use std::ptr::NonNull;
+use std::slice;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+use crate::calls::Call;
+use crate::clock::Clock;
+use crate::sys::Fault;
+
+/// Runs one window of `batch` operations and returns its length in the clock's unit.
+///
+/// The call's `before` and `after` are outside of it.
+// Not inlined, so that warm-up and measurement execute the very same instructions.
+#[inline(never)]
+pub fn window<K: Clock, C: Call>(call: &mut C, batch: u32) -> Result<u64, Fault> {
+    call.before()?;
+    let start = K::now();
+    for _ in 0..batch {
+        call.operate()?;
+    }
+    let end = K::now();
+    call.after()?;
+    Ok(end.wrapping_sub(start))
+}
+
+/// Room for samples that is there before the first of them is taken.
+///
+/// It is shared memory: a fork has no page of it to copy, so the number of samples does not
+/// change what `fork` costs.
+pub struct Samples {
+    start: NonNull<u64>,
+    count: usize,
+}
+
+impl Samples {
+    /// Room for `count` samples, each page of it present.
+    pub fn new(count: usize) -> Result<Self, Fault> {
+        // SAFETY: a new mapping, at an address that the kernel chooses.
+        let start = unsafe {
+            let flags = MapFlags::SHARED | MapFlags::POPULATE;
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                count * size_of::<u64>(),
+                protection,
+                flags,
+            )
+        }?;
+        let start = NonNull::new(start.cast()).ok_or(Fault::Wrong("memory mapped at address 0"))?;
+        Ok(Self { start, count })
+    }
+
+    /// The samples, 0 where none has been stored yet.
+    pub fn slots(&mut self) -> &mut [u64] {
+        // SAFETY: the mapping is that long, zeroed, and ours alone.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
+    }
+}
+
+impl Drop for Samples {
+    fn drop(&mut self) {
+        // SAFETY: nothing borrows the mapping any more. Failing to unmap does no harm.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.count * size_of::<u64>()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Samples;
+
+    #[test]
+    fn samples_are_zero_until_stored() {
+        let mut samples = Samples::new(1000).expect("a mapping");
+        assert!(samples.slots().iter().all(|&slot| slot == 0));
+        samples.slots()[999] = 7;
+        assert_eq!(samples.slots()[999], 7);
+    }
+}
