@@ -5,11 +5,17 @@ How a control is applied is the business of `mechanisms/`, a file for each kind.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from hardcost.auditrules.rule import Rule
+
+
+_SWAP = str.maketrans("./", "/.")
+_SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
+_BOOT_WORD = re.compile(r"(?:[!#-~]|\"[ !#-~]*\")+")
 
 
 @dataclass(frozen=True)
@@ -18,12 +24,18 @@ class AuditDaemon:
 
     `options` are the control lines of a rules file that are loaded before its rules, such as
     `--backlog_wait_time 60000`; `tolerant` says that the file asks auditctl (`-i`, `-c`) to go on
-    after a rule that is refused.
+    after a rule that is refused. `directories` and `files` are there whether or not a rule that is
+    on watches them: where rules come and go between configurations, a file that came and went with
+    its rule would move the inode numbers of others, and with them what their rules cost.
     """
 
     backlog_limit: int = 8192
     options: tuple[str, ...] = ()
     tolerant: bool = False
+    directories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    mechanism: ClassVar[str] = "audit"
 
     @property
     def name(self) -> str:
@@ -37,6 +49,8 @@ class AuditRule:
 
     rule: Rule
 
+    mechanism: ClassVar[str] = "audit"
+
     @property
     def name(self) -> str:
         """Return the rule's own text, which is its name in reports."""
@@ -45,15 +59,39 @@ class AuditRule:
 
 @dataclass(frozen=True)
 class Sysctl:
-    """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it."""
+    """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
+
+    A key whose first separator is a slash is taken as a path, so that a name within it may hold a
+    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`.
+    """
 
     key: str
     value: str
+
+    mechanism: ClassVar[str] = "sysctl"
 
     @property
     def name(self) -> str:
         """Return `key=value`."""
         return f"{self.key}={self.value}"
+
+    @property
+    def path(self) -> str:
+        """Return the setting's file under /proc/sys.
+
+        Raises:
+            ValueError: The key names no such file, or the value is no single line of text.
+        """
+        separator = re.search(r"[./]", self.key)
+        swapped = self.key.translate(_SWAP) if separator and separator[0] == "." else self.key
+        parts = swapped.split("/")
+        if not separator or not all(_SYSCTL_NAME.fullmatch(part) for part in parts):
+            raise ValueError(f"{self.key!r} is no key of sysctl, such as kernel.kptr_restrict")
+        if {".", ".."} & set(parts):
+            raise ValueError(f"{self.key!r} leaves /proc/sys")
+        if not self.value.strip() or not self.value.replace("\t", " ").isprintable():
+            raise ValueError(f"{self.key} can't be set to {self.value!r}")
+        return f"/proc/sys/{swapped}"
 
 
 @dataclass(frozen=True)
@@ -62,9 +100,24 @@ class BootParameter:
 
     text: str
 
+    mechanism: ClassVar[str] = "boot"
+
     @property
     def name(self) -> str:
         """Return the parameter as it stands on the command line."""
+        return self.text
+
+    @property
+    def word(self) -> str:
+        """Return the text, checked.
+
+        Raises:
+            ValueError: It is not one word of ASCII, in which double quotes keep spaces.
+        """
+        if not _BOOT_WORD.fullmatch(self.text):
+            raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
+        if self.text.startswith("hardcost."):
+            raise ValueError(f"{self.text!r}: words that begin with hardcost. are its own")
         return self.text
 
 

@@ -1,0 +1,147 @@
+"""The catalogue of profiles: named lists of controls, as TOML in `catalogue/`, a file for each.
+
+A profile of the user's own is a file of the same form, a file of audit rules, or a folder of them.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import RulesError
+from hardcost.controls import tomlfile, watched
+from hardcost.controls.control import Profile
+from hardcost.controls.written import (
+    Controls,
+    ControlsTable,
+    Resolver,
+    problems_of,
+)
+from hardcost.errors import HardcostError, InputError, Place, Problem
+
+if TYPE_CHECKING:
+    from hardcost.controls.written import PackageRoot
+
+_FOLDER = Path(str(resources.files("hardcost.controls"))) / "catalogue"
+
+
+class ProfileFile(ControlsTable):
+    """A profile's file: its title, where it comes from, what to know of it, and its controls."""
+
+    title: str
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the profiles in the catalogue, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def titles() -> dict[str, str]:
+    """Return the title of each profile in the catalogue by its name."""
+    found: dict[str, str] = {}
+    for name in names():
+        file = tomlfile.parse((_FOLDER / f"{name}.toml").read_bytes(), f"{name}.toml")
+        found[name] = str(file.data.get("title", ""))
+    return found
+
+
+def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, str], ...]:
+    """Return (profile, mechanism, name) of each control in the catalogue.
+
+    Profiles whose rules come with a package are left out where the package can't be had.
+    """
+    found: list[tuple[str, str, str]] = []
+    for name in names():
+        try:
+            profile = load(name, package_root)
+        except HardcostError:
+            continue
+        found.extend((name, control.mechanism, control.name) for control in profile.controls)
+    return tuple(found)
+
+
+def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
+    """Return a profile: a name in the catalogue, a TOML file, or audit rules (file or folder).
+
+    `package_root` gives the folder in which a Debian package lies unpacked, for profiles whose
+    rules come with one.
+
+    Raises:
+        InputError: There is no such profile, or it is not as it should be; all that is wrong is
+            told, each at its place.
+    """
+    return _load(name_or_path, package_root, ())
+
+
+def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str, ...]) -> Profile:
+    """Return a profile; `above` are those that are being read and led to this one."""
+    if name_or_path in above:
+        raise InputError(f"the profile {name_or_path} is part of itself", place=Place(above[-1]))
+    if name_or_path in names():
+        path = _FOLDER / f"{name_or_path}.toml"
+        return _read_toml(path, name_or_path, package_root, above)
+    path = Path(name_or_path)
+    try:
+        if path.suffix == ".toml" and path.is_file():
+            return _read_toml(path, name_or_path, package_root, above)
+        if not path.exists():
+            raise InputError(
+                f"there is no profile '{name_or_path}', and no such file or folder",
+                hint=tomlfile.meant(name_or_path, names(), "profiles"),
+            )
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{name_or_path}' can't be read: {error}") from None
+    return _read_rules(path, name_or_path)
+
+
+def _read_rules(path: Path, name: str) -> Profile:
+    """Return the profile that a file or folder of audit rules makes."""
+    try:
+        audit = parse.read([path])
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from None
+    return Profile(
+        name=name,
+        title=f"the audit rules in {name}",
+        source=name,
+        controls=Controls(audit=audit).listed(),
+        notes=(*audit.notes, *watched.notes(audit.rules)),
+    )
+
+
+def _read_toml(
+    path: Path, name: str, package_root: PackageRoot | None, above: tuple[str, ...]
+) -> Profile:
+    """Return the profile that a TOML file makes; the catalogue's own files go by their bare names."""
+    own = path.parent == _FOLDER
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{name}' can't be read: {error.strerror}") from None
+    file = tomlfile.parse(content, path.name if own else name)
+    problems: list[Problem] = []
+    found = tomlfile.validated(file, ProfileFile, problems)
+    resolver = Resolver(
+        file=file,
+        folder=path.parent,
+        problems=problems,
+        load_profile=lambda other: _load(other, package_root, (*above, name)),
+        package_root=package_root,
+        shown=(lambda rules: rules.name) if own else str,
+    )
+    taken = resolver.controls(found.model) if found is not None else Controls()
+    if not problems and not taken.listed():
+        problems.append(Problem("the profile has no controls", Place(file.name)))
+    if problems or found is None:
+        raise InputError.of(tuple(problems))
+    return Profile(
+        name=name,
+        title=found.model.title,
+        source=found.model.source,
+        controls=taken.listed(),
+        notes=(*found.model.notes, *taken.notes),
+    )

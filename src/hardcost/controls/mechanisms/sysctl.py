@@ -1,0 +1,83 @@
+"""Kernel settings under /proc/sys: written while the machine runs, read back, and compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.control import Sysctl
+from hardcost.errors import InputError, TrialError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.controls.control import Control
+
+
+def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+    """Return what the probe is asked to write.
+
+    Raises:
+        InputError: A key names nothing under /proc/sys.
+    """
+    return tuple(
+        {"do": "write", "path": _path(control), "value": control.value}
+        for control in controls
+        if isinstance(control, Sysctl)
+    )
+
+
+def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Check that each setting reads as it was written; spaces and tabs count alike.
+
+    Returns notes on settings that can't be read back.
+
+    Raises:
+        TrialError: A setting did not take its value.
+    """
+    notes: list[str] = []
+    written = [answer for answer in answers if answer["event"] == "written"]
+    for control in controls:
+        if not isinstance(control, Sysctl):
+            continue
+        found = next((answer for answer in written if answer["path"] == _path(control)), None)
+        if found is None:
+            raise TrialError(f"the guest did not set {control.name}")
+        # A key set twice is answered twice, in order.
+        written.remove(found)
+        if found["after"] is None:
+            notes.append(f"{control.key} can't be read back: whether it took is not known")
+        elif found["after"].split() != control.value.split():
+            raise TrialError(
+                f"{control.name} did not take: {control.key} is {found['after']!r}",
+                hint=f"does the kernel take this value? The baseline's was {found['before']!r}",
+            )
+    return tuple(notes)
+
+
+def explain(controls: Sequence[Control], message: str) -> InputError | None:
+    """Return the user's error behind a failure that the guest reports; None if it is another."""
+    for control in controls:
+        if isinstance(control, Sysctl) and message.startswith(f"{_path(control)}:"):
+            reason = message.removeprefix(f"{_path(control)}:").strip()
+            if "No such file" in reason:
+                return InputError(
+                    f"the kernel has no setting {control.key}",
+                    hint="is the key misspelt, or the kernel built without it?",
+                )
+            return InputError(
+                f"the kernel refuses {control.name}: {reason}",
+                hint="a setting takes the values that its documentation lists",
+            )
+    return None
+
+
+def _path(control: Sysctl) -> str:
+    """Return the setting's file.
+
+    Raises:
+        InputError: The key names none.
+    """
+    try:
+        return control.path
+    except ValueError as error:
+        raise InputError(str(error), hint="sysctl -a lists the keys") from None

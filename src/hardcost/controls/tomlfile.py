@@ -1,0 +1,165 @@
+"""TOML files of the user's: read and validated with every problem at its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+import typing
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hardcost.controls.tomlplaces import locate, nearest
+from hardcost.errors import InputError, Place, Problem
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from hardcost.controls import tomlplaces
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A file's values, and the line at which each begins; `name` is as the user called it."""
+
+    name: str
+    data: dict[str, Any]
+    lines: dict[tomlplaces.Path, int]
+
+    def place(self, *path: str | int) -> Place:
+        """Return where the value at `path` stands, or what it would be part of."""
+        return Place(self.name, nearest(self.lines, path))
+
+    def problem(self, message: str, *path: str | int, hint: str | None = None) -> Problem:
+        """Return a problem with the value at `path`."""
+        return Problem(message, self.place(*path), hint)
+
+
+def parse(content: bytes, name: str) -> TomlFile:
+    """Return a file's values with their places.
+
+    Raises:
+        InputError: It is not UTF-8, or not TOML.
+    """
+    try:
+        text = content.decode()
+        data = tomllib.loads(text)
+        return TomlFile(name, data, locate(text))
+    except UnicodeDecodeError as error:
+        place = Place(name, content.count(b"\n", 0, error.start) + 1)
+        raise InputError("this is not UTF-8", place=place, hint="TOML is UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        place = Place(name, int(found[1]), int(found[2])) if found else Place(name)
+        message = str(error)[: found.start()] if found else str(error)
+        raise InputError(f"this is not TOML: {message}", place=place) from None
+    except RecursionError:
+        raise InputError("values are nested too deep", place=Place(name)) from None
+
+
+@dataclass(frozen=True)
+class Validated(Generic[Model]):
+    """What could be made of a file: `dropped` are the keys at the top that lost something wrong."""
+
+    model: Model
+    dropped: frozenset[str] = frozenset()
+
+
+def validated(
+    file: TomlFile, model: type[Model], problems: list[Problem]
+) -> Validated[Model] | None:
+    """Return the file's values as `model`; what is wrong with them joins `problems`.
+
+    Values that are wrong are left out then, so that the rest can be looked at too. None if the rest
+    would not be what was meant.
+    """
+    data = deepcopy(file.data)
+    dropped: set[str] = set()
+    while True:
+        try:
+            return Validated(model.model_validate(data), frozenset(dropped))
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        for detail in details:
+            problem = _problem(file, model, detail)
+            if problem not in problems:
+                problems.append(problem)
+            dropped.add(str(detail["loc"][0]) if detail["loc"] else "")
+        if not all(_leave_out(data, detail) for detail in details):
+            return None
+
+
+def meant(word: str, known: typing.Iterable[str], what: str) -> str:
+    """Return a hint for a word that is none of the `known` ones: the nearest, or all of them."""
+    choices = tuple(known)
+    close = difflib.get_close_matches(word, choices, n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"the {what} are {', '.join(choices)}" if choices else f"there are no {what}"
+
+
+def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Problem:
+    """Return one of pydantic's errors in our words, with its place."""
+    path = detail["loc"]
+    name = ".".join(str(part) for part in path if isinstance(part, str)) or "the file"
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        hint = meant(str(path[-1]), _keys(model, path[:-1]), "keys here")
+        return file.problem(f"there is no key '{path[-1]}' here", *path, hint=hint)
+    if kind == "missing":
+        return file.problem(f"'{path[-1]}' is missing", *path[:-1])
+    if kind == "value_error":
+        return file.problem(str(detail["ctx"]["error"]), *path)
+    message = detail["msg"].removeprefix("Input ").replace("should be", "has to be")
+    return file.problem(f"{name} {message[:1].lower()}{message[1:]}", *path)
+
+
+def _leave_out(data: Any, detail: ErrorDetails) -> bool:  # noqa: ANN401  (TOML's values)
+    """Take what is wrong out of `data`; say whether that was possible.
+
+    An array keeps its elements or goes as a whole, so that places stay where they are.
+    """
+    if detail["type"] == "missing":
+        return False
+    path = list(detail["loc"])
+    while path:
+        holder = data
+        try:
+            for part in path[:-1]:
+                holder = holder[part]
+        except (KeyError, IndexError, TypeError):
+            holder = None
+        if isinstance(holder, dict) and path[-1] in holder:
+            del holder[path[-1]]
+            return True
+        # Not a key of the file: an index, or what pydantic adds for the members of a union.
+        path.pop()
+    return False
+
+
+def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return the keys that the table at `path` may have."""
+    for part in path:
+        field = next(
+            (
+                field
+                for name, field in model.model_fields.items()
+                if isinstance(part, str) and part in {name, field.alias}
+            ),
+            None,
+        )
+        if field is not None:
+            model = _inner(field.annotation) or model
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401  (a type's annotation)
+    """Return the model within an annotation such as `tuple[Axis, ...]` or `Axis | None`."""
+    if isinstance(annotation, type):
+        return annotation if issubclass(annotation, BaseModel) else None
+    return next(filter(None, map(_inner, typing.get_args(annotation))), None)

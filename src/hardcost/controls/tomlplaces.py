@@ -1,0 +1,148 @@
+"""Where in a TOML text each value stands: tomllib reads the values and keeps no places."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_left
+
+Path = tuple[str | int, ...]
+"""The way to a value: keys of tables and indices of arrays, from the top."""
+
+_SKIPPED = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(r'[ \t]*("(?:\\.|[^"\\])*"|\'[^\']*\'|[A-Za-z0-9_-]+)[ \t]*')
+_STRING = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL
+)
+_PLAIN = re.compile(r"[^,\]}#\r\n]*")
+
+
+def locate(text: str) -> dict[Path, int]:
+    """Return the line, from 1, of each table, key and element of an array.
+
+    `text` has to be TOML that tomllib has read without an error.
+    """
+    return _Scanner(text).scan()
+
+
+def nearest(lines: dict[Path, int], path: Path) -> int | None:
+    """Return the line of the value at `path`, or of what it would be part of; None at the top."""
+    dotted = tuple(
+        part
+        for word in path
+        for part in (word.split(".") if isinstance(word, str) and (word,) not in lines else (word,))
+    )
+    for way in (path, dotted):
+        if way in lines:
+            return lines[way]
+    return nearest(lines, path[:-1]) if path else None
+
+
+class _Scanner:
+    """Goes through a text once, from its start to its end, and notes where values begin."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._position = 0
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+        self._lines: dict[Path, int] = {}
+        self._counts: dict[Path, int] = {}
+
+    def scan(self) -> dict[Path, int]:
+        """Return the line of each path."""
+        table: Path = ()
+        while self._skip() < len(self._text):
+            if self._at("["):
+                table = self._header()
+            else:
+                self._pair(table)
+        return self._lines
+
+    def _skip(self) -> int:
+        """Step over white space and comments, and return the new position."""
+        return self._step(_SKIPPED)
+
+    def _step(self, pattern: re.Pattern[str]) -> int:
+        match = pattern.match(self._text, self._position)
+        self._position = match.end() if match else self._position
+        return self._position
+
+    def _at(self, mark: str) -> bool:
+        return self._text.startswith(mark, self._position)
+
+    def _note(self, path: Path) -> None:
+        """Note that what lies at `path` begins here, unless it began earlier."""
+        self._lines.setdefault(path, bisect_left(self._ends, self._position) + 1)
+
+    def _keys(self) -> list[str]:
+        """Step over a dotted key and return its parts."""
+        parts: list[str] = []
+        while match := _KEY.match(self._text, self._position):
+            self._position = match.end()
+            written = match[1]
+            parts.append(tomllib.loads(f"k = {written}")["k"] if written[0] in "\"'" else written)
+            if not self._at("."):
+                break
+            self._position += 1
+        return parts
+
+    def _header(self) -> Path:
+        """Step over a table's header and return the table's path."""
+        start, brackets = self._position, 2 if self._at("[[") else 1
+        self._position += brackets
+        keys = self._keys()
+        end, self._position = self._position + brackets, start
+        path: Path = ()
+        for key in keys[:-1]:
+            path = self._last((*path, key))
+            self._note(path)
+        path = (*path, keys[-1])
+        self._note(path)
+        if brackets == 2:  # noqa: PLR2004  ([[two brackets]] begin an element of an array)
+            self._counts[path] = self._counts.get(path, -1) + 1
+        path = self._last(path)
+        self._note(path)
+        self._position = end
+        return path
+
+    def _last(self, path: Path) -> Path:
+        """Return the path of the last element where `path` is an array of tables."""
+        return (*path, self._counts[path]) if path in self._counts else path
+
+    def _pair(self, table: Path) -> None:
+        """Step over `key = value`."""
+        start = self._position
+        keys = self._keys()
+        end, self._position = self._position, start
+        for length in range(1, len(keys) + 1):
+            self._note((*table, *keys[:length]))
+        self._position = end + 1
+        self._step(re.compile(r"[ \t]*"))
+        self._value((*table, *keys))
+
+    def _value(self, path: Path) -> None:
+        """Step over a value."""
+        if self._at("["):
+            self._elements(path, "]")
+        elif self._at("{"):
+            self._elements(path, "}")
+        elif self._at('"') or self._at("'"):
+            self._step(_STRING)
+        else:
+            self._step(_PLAIN)
+
+    def _elements(self, path: Path, close: str) -> None:
+        """Step over an array or an inline table."""
+        self._position += 1
+        index = 0
+        while self._skip() < len(self._text) and not self._at(close):
+            if close == "}":
+                self._pair(path)
+            else:
+                self._note((*path, index))
+                self._value((*path, index))
+            index += 1
+            self._skip()
+            if self._at(","):
+                self._position += 1
+        self._position += 1

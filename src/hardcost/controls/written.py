@@ -1,0 +1,256 @@
+"""Controls as TOML files write them, in profiles and studies alike, and what they become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Place as RulePlace
+from hardcost.auditrules.rule import RulesError, RuleSet
+from hardcost.controls import watched
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Profile,
+    Sysctl,
+)
+from hardcost.errors import HardcostError, Place, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+    from hardcost.controls.tomlfile import TomlFile
+
+    PackageRoot = Callable[[str], Path]
+    """Gives the folder in which a Debian package lies unpacked."""
+
+TABLE = ConfigDict(extra="forbid", frozen=True)
+_DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
+
+
+class AuditTable(BaseModel):
+    """`audit = { … }`: audit switched on, with a daemon, and rules for it.
+
+    `rules` are lines of a rules file; `files` are such files, or folders read as augenrules does,
+    relative to the TOML file; `package` names the Debian package that holds the files; `profile` is
+    the name or path of a profile, whose audit rules are taken.
+    """
+
+    model_config = TABLE
+
+    enabled: StrictBool = True
+    backlog_limit: Annotated[StrictInt, Field(ge=0, le=2**32 - 1)] | None = None
+    rules: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    package: str | None = None
+    profile: str | None = None
+
+
+class ControlsTable(BaseModel):
+    """The keys that say which controls are on.
+
+    `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
+    `AuditTable`, and `profile` names a profile all of whose controls are taken.
+    """
+
+    model_config = TABLE
+
+    boot: tuple[str, ...] = ()
+    sysctl: dict[str, StrictInt | str] = {}
+    audit: AuditTable | None = None
+    profile: str | None = None
+
+    @field_validator("sysctl", mode="before")
+    @classmethod
+    def _flat(cls, value: object) -> object:
+        """Join what TOML takes apart: `kernel.kptr_restrict = 1` is a table in a table."""
+        return _flattened(value) if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Controls by their kind, so that those of several tables can be put together."""
+
+    audit: RuleSet | None = None
+    sysctls: tuple[Sysctl, ...] = ()
+    boots: tuple[BootParameter, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def listed(self) -> tuple[Control, ...]:
+        """Return the controls in the order of a profile: the daemon, rules, sysctls, boot."""
+        if self.audit is None:
+            return (*self.sysctls, *self.boots)
+        limit = self.audit.backlog_limit
+        daemon = AuditDaemon(
+            backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
+            options=self.audit.options,
+            tolerant=self.audit.tolerant,
+        )
+        return (daemon, *map(AuditRule, self.audit.rules), *self.sysctls, *self.boots)
+
+
+def together(parts: Sequence[Controls]) -> Controls:
+    """Return the controls of several tables: rules add up, a sysctl's last value holds."""
+    sets = [part.audit for part in parts if part.audit is not None]
+    sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
+    boots = (boot for part in parts for boot in part.boots)
+    return Controls(
+        audit=parse.join(sets) if sets else None,
+        sysctls=tuple(sysctls.values()),
+        boots=tuple(dict.fromkeys(boots)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def of_profile(profile: Profile) -> Controls:
+    """Return a profile's controls by their kind."""
+    daemons = [control for control in profile.controls if isinstance(control, AuditDaemon)]
+    rules = tuple(one.rule for one in profile.controls if isinstance(one, AuditRule))
+    audit = None
+    if daemons or rules:
+        daemon = daemons[0] if daemons else AuditDaemon()
+        audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
+    return Controls(
+        audit=audit,
+        sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
+        boots=tuple(one for one in profile.controls if isinstance(one, BootParameter)),
+        notes=profile.notes,
+    )
+
+
+def problems_of(error: RulesError) -> tuple[Problem, ...]:
+    """Return the faults of rules as problems."""
+    return tuple(
+        Problem(fault.message, Place(fault.file, fault.line), fault.remedy)
+        for fault in error.faults
+    )
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Makes controls out of the tables of a file; what is wrong joins `problems`.
+
+    `folder` is where relative paths begin, `shown` the name by which places call a file of rules.
+    """
+
+    file: TomlFile
+    folder: Path
+    problems: list[Problem]
+    load_profile: Callable[[str], Profile]
+    package_root: PackageRoot | None = None
+    shown: Callable[[Path], str] = str
+
+    def controls(self, table: ControlsTable, *at: str | int) -> Controls:
+        """Return the controls of the table that stands at `at`."""
+        parts = [] if table.profile is None else [self._profile(table.profile, *at, "profile")]
+        if table.audit is not None:
+            parts.append(self._audit(table.audit, *at, "audit"))
+        parts.append(
+            Controls(
+                sysctls=tuple(self._sysctls(table, *at, "sysctl")),
+                boots=tuple(self._boots(table, *at, "boot")),
+            )
+        )
+        return together(parts)
+
+    def rules(self, lines: Iterable[tuple[str, tuple[str | int, ...]]]) -> RuleSet:
+        """Return what lines of rules say, each with the path at which it stands in the file."""
+        placed = []
+        for text, path in lines:
+            place = self.file.place(*path)
+            placed.append((text, RulePlace(place.file, place.line or 1)))
+        try:
+            return parse.read_lines(placed)
+        except RulesError as error:
+            self.problems.extend(problems_of(error))
+            return RuleSet(())
+
+    def _audit(self, table: AuditTable, *at: str | int) -> Controls:
+        wanted = table.rules or table.files or table.profile
+        if not table.enabled:
+            if wanted:
+                message = "audit has rules, and is not enabled"
+                self.problems.append(self.file.problem(message, *at, "enabled"))
+            return Controls()
+        sets = [RuleSet((), table.backlog_limit)]
+        notes: tuple[str, ...] = ()
+        if table.profile is not None:
+            profile = self._profile(table.profile, *at, "profile")
+            notes = profile.notes
+            if profile.sysctls or profile.boots:
+                message = f"the profile {table.profile} has controls that are no audit rules"
+                hint = "name it as `profile`, beside `audit`"
+                self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
+            sets.insert(0, profile.audit or RuleSet(()))
+        if table.files:
+            sets.insert(0, self._files(table, *at))
+        lines = [(line, (*at, "rules", index)) for index, line in enumerate(table.rules)]
+        sets.append(self.rules(lines))
+        audit = parse.join(sets)
+        return Controls(audit=audit, notes=(*notes, *audit.notes, *watched.notes(audit.rules)))
+
+    def _files(self, table: AuditTable, *at: str | int) -> RuleSet:
+        """Return what the table's files of rules say."""
+        root = self.folder
+        if table.package is not None:
+            if self.package_root is None:
+                message = f"the Debian package {table.package} is not at hand here"
+                self.problems.append(self.file.problem(message, *at, "package"))
+                return RuleSet(())
+            root = self.package_root(table.package)
+        files = [
+            root / (file.lstrip("/") if table.package is not None else file) for file in table.files
+        ]
+        try:
+            return parse.read(files, self.shown)
+        except RulesError as error:
+            self.problems.extend(problems_of(error))
+            return RuleSet(())
+
+    def _profile(self, name: str, *at: str | int) -> Controls:
+        """Return the controls of a profile by its name, or its path relative to the file."""
+        path = self.folder / name
+        try:
+            return of_profile(self.load_profile(str(path) if path.exists() else name))
+        except HardcostError as error:
+            for problem in error.problems:
+                place = problem.place or self.file.place(*at)
+                self.problems.append(Problem(problem.message, place, problem.hint))
+            return Controls()
+
+    def _sysctls(self, table: ControlsTable, *at: str | int) -> Iterable[Sysctl]:
+        for key, value in table.sysctl.items():
+            sysctl = Sysctl(key, str(value))
+            try:
+                _ = sysctl.path
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, key))
+            else:
+                yield sysctl
+
+    def _boots(self, table: ControlsTable, *at: str | int) -> Iterable[BootParameter]:
+        for index, text in enumerate(table.boot):
+            boot = BootParameter(text)
+            try:
+                _ = boot.word
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, index))
+            else:
+                yield boot
+
+
+def _flattened(table: dict[str, object]) -> dict[str, object]:
+    """Return the values of nested tables by their dotted keys."""
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            flat.update({f"{key}.{rest}": inner for rest, inner in _flattened(value).items()})
+        else:
+            flat[key] = value
+    return flat
