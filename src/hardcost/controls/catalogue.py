@@ -116,7 +116,7 @@ def _read_rules(path: Path, name: str) -> Profile:
 def _read_toml(
     path: Path, name: str, package_root: PackageRoot | None, above: tuple[str, ...]
 ) -> Profile:
-    """Return the profile that a TOML file makes; the catalogue's own files go by their bare names."""
+    """Return the profile that a TOML file makes; the catalogue's own go by their bare names."""
     own = path.parent == _FOLDER
     try:
         content = path.read_bytes()

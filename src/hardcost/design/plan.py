@@ -3,35 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hardcost.controls.control import Control
+from hardcost.study.model import Configuration, Workload
 
-
-@dataclass(frozen=True)
-class Configuration:
-    """One exact state to be measured.
-
-    `levels` are the axes that made it, (axis, level) in the study's order, such as
-    `(("rules", "160"), ("catch-all", "on"))`; empty for a configuration written out by itself.
-    """
-
-    name: str
-    controls: tuple[Control, ...] = ()
-    levels: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What is run, by name, with its parameters in the order in which they were given."""
-
-    name: str
-    parameters: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        """Return the name in reports, such as `filecopy concurrency=4`."""
-        return " ".join([self.name, *(f"{key}={value}" for key, value in self.parameters)])
+__all__ = ["Configuration", "Plan", "Trial", "Workload"]
 
 
 @dataclass(frozen=True)
@@ -60,4 +35,6 @@ class Plan:
     @property
     def configurations(self) -> tuple[Configuration, ...]:
         """Return each configuration once, in the order of its first trial."""
-        return tuple({trial.configuration.name: trial.configuration for trial in self.trials}.values())
+        return tuple(
+            {trial.configuration.name: trial.configuration for trial in self.trials}.values()
+        )

@@ -1,0 +1,89 @@
+"""The plan of a study: every configuration with every workload, seed and repetition."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.design.plan import Plan, Trial
+from hardcost.instruments.names import instrument as instrument_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.design.plan import Configuration, Workload
+    from hardcost.study.model import Study
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user wants otherwise than the study says; None: as the study says."""
+
+    workloads: tuple[Workload, ...] | None = None
+    instrument: str | None = None
+    seeds: tuple[int, ...] | None = None
+    repetitions: int | None = None
+
+
+def plan(study: Study, overrides: Overrides | None = None) -> Plan:
+    """Return all trials of a study, in the order in which they start.
+
+    An instrument that repeats exactly measures each once, unless `overrides` says otherwise.
+
+    Raises:
+        InputError: There is no such instrument.
+    """
+    wanted = overrides or Overrides()
+    instrument = instrument_named(wanted.instrument or study.instrument)
+    repetitions = study.repetitions or instrument.repetitions
+    if instrument.exact:
+        repetitions = instrument.repetitions
+    return Plan(
+        study=study.name,
+        title=study.title,
+        instrument=instrument.name,
+        baseline=study.baseline,
+        trials=trials(
+            study.configurations,
+            wanted.workloads or study.workloads,
+            instrument=instrument.name,
+            seeds=wanted.seeds or study.seeds,
+            repetitions=wanted.repetitions or repetitions,
+        ),
+        published=study.published,
+        notes=study.notes,
+    )
+
+
+def trials(
+    configurations: Sequence[Configuration],
+    workloads: Sequence[Workload],
+    *,
+    instrument: str,
+    seeds: Sequence[int],
+    repetitions: int,
+) -> tuple[Trial, ...]:
+    """Return a trial for each combination, one round of all for each repetition.
+
+    Under an instrument that is not exact, each round of several has an order of its own, so that
+    what drifts meanwhile (heat, load) hits all configurations alike. The order is the same every
+    time, being that of hashes.
+    """
+    shuffled = repetitions > 1 and not instrument_named(instrument).exact
+    found: list[Trial] = []
+    for repetition in range(repetitions):
+        combinations = itertools.product(seeds, workloads, configurations)
+        one_round = [
+            Trial(configuration, workload, instrument, seed, repetition)
+            for seed, workload, configuration in combinations
+        ]
+        found.extend(sorted(one_round, key=_shuffle) if shuffled else one_round)
+    return tuple(found)
+
+
+def _shuffle(trial: Trial) -> bytes:
+    """Return a key to sort by that knows no order, and is the same every time."""
+    parts = (trial.repetition, trial.configuration.name, str(trial.workload), trial.seed)
+    return hashlib.sha256(repr(parts).encode()).digest()

@@ -1,0 +1,132 @@
+"""The plan of a bill: the whole profile, the profile without each control, each control alone.
+
+What leaving a control out saves is its cost in the profile's company; what it costs alone, over
+the baseline, is what it would cost by itself. Where the two differ, controls interact.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.rule import with_key
+from hardcost.controls import watched
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from hardcost.design.grid import trials
+from hardcost.design.plan import Configuration, Plan, Trial
+from hardcost.instruments.names import instrument as instrument_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.controls.control import Control, Profile
+    from hardcost.design.plan import Workload
+
+BASELINE = "baseline"
+PROFILE = "profile"
+AUDIT_OFF = "audit-off"
+FIRED = "fired"
+
+_KEY = "hardcost-{}"
+_KEY_FORM = re.compile(r"hardcost-(\d+)")
+
+
+def without(index: int) -> str:
+    """Return the name of the configuration that lacks the profile's control `index` (from 0)."""
+    return f"without:{index}"
+
+
+def alone(index: int) -> str:
+    """Return the name of the configuration with the profile's control `index` (from 0) alone."""
+    return f"alone:{index}"
+
+
+def index_of(key: str) -> int | None:
+    """Return the index of the control whose rule has `key` in the configuration `fired`."""
+    match = _KEY_FORM.fullmatch(key)
+    return int(match[1]) if match else None
+
+
+def bill_plan(
+    profile: Profile,
+    workloads: Sequence[Workload],
+    *,
+    instrument: str = "insn",
+    seeds: Sequence[int] | None = None,
+    repetitions: int | None = None,
+) -> Plan:
+    """Return the trials that itemise a profile.
+
+    The configurations are `baseline` (the profile's audit daemon and nothing else), `profile`,
+    `audit-off` (booted with audit=0, for scale, where the profile has a daemon), `without:I` and
+    `alone:I` for each control I but the daemon, and `fired`: the profile with a key of its own for
+    each rule, so that the records tell which rules fired. `fired` is there if there are rules,
+    comes once for each workload, and is for counting, never for cost.
+
+    Raises:
+        InputError: There is no such instrument.
+    """
+    measured = instrument_named(instrument)
+    seeds = tuple(seeds or (0,))
+    controls = _steady(profile.controls)
+    grid = trials(
+        _configurations(controls),
+        workloads,
+        instrument=measured.name,
+        seeds=seeds,
+        repetitions=repetitions or measured.repetitions,
+    )
+    fired = Configuration(FIRED, tuple(_keyed(control, i) for i, control in enumerate(controls)))
+    counted = tuple(
+        Trial(fired, workload, measured.name, seeds[0])
+        for workload in workloads
+        if any(isinstance(control, AuditRule) for control in controls)
+    )
+    return Plan(
+        study=f"bill-{_plain(profile.name)}",
+        title=profile.title,
+        instrument=measured.name,
+        baseline=BASELINE,
+        trials=(*grid, *counted),
+        notes=profile.notes,
+    )
+
+
+def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
+    """Return all configurations but `fired`, in the order in which they are measured."""
+    daemon = tuple(control for control in controls if isinstance(control, AuditDaemon))
+    found = [Configuration(BASELINE, daemon), Configuration(PROFILE, tuple(controls))]
+    if daemon:
+        found.append(Configuration(AUDIT_OFF, (BootParameter("audit=0"),)))
+    for index, control in enumerate(controls):
+        if isinstance(control, AuditDaemon):
+            continue
+        rest = (*controls[:index], *controls[index + 1 :])
+        found.append(Configuration(without(index), rest))
+        found.append(Configuration(alone(index), (*daemon, control)))
+    return tuple(found)
+
+
+def _steady(controls: Sequence[Control]) -> tuple[Control, ...]:
+    """Return the controls with a daemon that makes what any of the rules watches."""
+    rules = [control.rule for control in controls if isinstance(control, AuditRule)]
+    return tuple(
+        dataclasses.replace(control, directories=directories, files=files)
+        if isinstance(control, AuditDaemon)
+        else control
+        for control in controls
+        for directories, files in [watched.paths(rules)]
+    )
+
+
+def _keyed(control: Control, index: int) -> Control:
+    """Return a control of the configuration `fired`."""
+    if isinstance(control, AuditRule):
+        return AuditRule(with_key(control.rule, _KEY.format(index)))
+    return control
+
+
+def _plain(name: str) -> str:
+    """Return a profile's name as part of a run's: of a path, its last part."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2]) or "profile"

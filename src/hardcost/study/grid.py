@@ -1,0 +1,186 @@
+"""The configurations of a study: those written out, and those that its axes span."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.controls.written import AuditTable, Controls, ControlsTable, together
+from hardcost.study.model import Configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.controls.written import Resolver
+    from hardcost.study.model import AxisTable, StudyFile
+
+LARGEST_GRID = 10_000
+"""Configurations; more than that are taken for a mistake."""
+
+LARGEST_REPEAT = 100_000
+"""Rules that one axis may make; more than that are taken for a mistake."""
+
+_ON, _OFF = "on", "off"
+_NAMELESS = "base"
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One level of an axis: its part of a configuration's name ("" where left out)."""
+
+    axis: str
+    level: str
+    shown: str
+    controls: Controls
+
+
+def configurations(
+    written: StudyFile, resolver: Resolver
+) -> tuple[tuple[Configuration, ...], tuple[str, ...]]:
+    """Return a study's configurations in their order, and notes; what is wrong joins `resolver`."""
+    found: list[Configuration] = []
+    notes: list[str] = []
+    for index, table in enumerate(written.configuration):
+        controls = resolver.controls(table, "configuration", index)
+        notes.extend(controls.notes)
+        found.append(Configuration(table.name, controls.listed()))
+    base = resolver.controls(written.base, "base")
+    axes = [_levels(axis, resolver, index) for index, axis in enumerate(written.axis)]
+    if math.prod(map(len, axes)) > LARGEST_GRID:
+        message = f"the axes span more than {LARGEST_GRID} configurations"
+        resolver.problems.append(resolver.file.problem(message, "axis"))
+        axes = []
+    names = [axis.name for axis in written.axis]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            message = f"two axes are called '{name}'"
+            resolver.problems.append(resolver.file.problem(message, "axis", index, "name"))
+    # product varies its last factor fastest, and the first axis is to vary fastest.
+    points = itertools.product(*reversed(axes)) if axes else ()
+    found.extend(_point(base, point[::-1]) for point in points)
+    for part in (base, *(level.controls for axis in axes for level in axis)):
+        notes.extend(part.notes)
+    return tuple(found), tuple(dict.fromkeys(notes))
+
+
+def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:
+    """Return the configuration at one point of the grid."""
+    name = " ".join(level.shown for level in levels if level.shown) or _NAMELESS
+    controls = together([base, *(level.controls for level in levels)])
+    return Configuration(
+        name, controls.listed(), tuple((level.axis, level.level) for level in levels)
+    )
+
+
+def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
+    """Return the levels of an axis in their order."""
+    at = ("axis", index)
+    _check(axis, resolver, *at)
+    if axis.switch:
+        on = _Level(axis.name, _ON, axis.name, _controls(axis, None, resolver, *at))
+        return [_Level(axis.name, _OFF, "", Controls()), on]
+    if axis.levels:
+        return [
+            _Level(
+                axis.name,
+                level,
+                _shown(axis, level),
+                together(
+                    [
+                        _controls(axis, level, resolver, *at),
+                        resolver.controls(table, *at, "levels", level),
+                    ]
+                ),
+            )
+            for level, table in axis.levels.items()
+        ]
+    return [
+        _Level(axis.name, str(value), _shown(axis, value), _controls(axis, value, resolver, *at))
+        for value in axis.values
+    ]
+
+
+def _shown(axis: AxisTable, level: int | str) -> str:
+    """Return a level's part of a configuration's name: nothing for the default."""
+    at_default = axis.default is not None and str(axis.default) == str(level)
+    return "" if at_default else f"{axis.name}={level}"
+
+
+def _controls(
+    axis: AxisTable, value: int | str | None, resolver: Resolver, *at: str | int
+) -> Controls:
+    """Return the controls of an axis at one of its levels."""
+
+    def filled(text: int | str) -> str:
+        return str(text) if value is None else str(text).replace("{value}", str(value))
+
+    audit = None
+    if axis.audit is not None:
+        audit = AuditTable(
+            enabled=axis.audit.enabled,
+            backlog_limit=axis.audit.backlog_limit,
+            rules=tuple(map(filled, axis.audit.rules)),
+            files=axis.audit.files,
+            package=axis.audit.package,
+            profile=axis.audit.profile,
+        )
+    table = ControlsTable(
+        boot=tuple(map(filled, axis.boot)),
+        sysctl={key: filled(text) for key, text in axis.sysctl.items()},
+        audit=audit,
+        profile=axis.profile,
+    )
+    controls = resolver.controls(table, *at)
+    if axis.audit is None or axis.audit.repeat is None or not isinstance(value, int):
+        return controls
+    line = (*at, "audit", "repeat")
+    numbers = range(axis.audit.start, axis.audit.start + min(value, LARGEST_REPEAT))
+    made = resolver.rules((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
+    return together([controls, Controls(audit=parse.join([made]))])
+
+
+def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
+    """Check what an axis's keys have to be to each other."""
+    kinds = [axis.switch, bool(axis.values), bool(axis.levels)]
+    levels = [*map(str, axis.values), *axis.levels]
+    repeat = axis.audit.repeat if axis.audit else None
+    numbers = [value for value in axis.values if isinstance(value, int)]
+    wrong: list[tuple[bool, str, tuple[str | int, ...]]] = [
+        (
+            sum(kinds) != 1,
+            f"the axis {axis.name} needs one of values, levels, and switch = true",
+            (),
+        ),
+        (len(set(levels)) < len(levels), f"a value of {axis.name} stands twice", ("values",)),
+        (
+            any(not level or " " in level for level in levels),
+            f"a level of {axis.name} is not one word",
+            ("values" if axis.values else "levels",),
+        ),
+        (
+            axis.default is not None and str(axis.default) not in levels,
+            f"the default of {axis.name} is none of its levels",
+            ("default",),
+        ),
+        (
+            repeat is not None and "{n}" not in repeat,
+            "the rule to repeat holds no {n}, so that all would be the same",
+            ("audit", "repeat"),
+        ),
+        (
+            repeat is not None and len(numbers) < len(levels) + axis.switch,
+            f"a rule can be repeated only if the levels of {axis.name} are numbers",
+            ("audit", "repeat"),
+        ),
+        (
+            repeat is not None and any(not 0 <= n <= LARGEST_REPEAT for n in numbers),
+            f"a rule can be repeated from 0 to {LARGEST_REPEAT} times",
+            ("values",),
+        ),
+    ]
+    resolver.problems.extend(
+        resolver.file.problem(message, *at, *path) for is_so, message, path in wrong if is_so
+    )

@@ -1,0 +1,154 @@
+"""Studies: the file as it is written, and the values that reading it yields.
+
+A study file is TOML:
+
+    title = "What address space randomisation costs"
+    workloads = ["syscalls", "syscalls calls=open+stat"]
+    baseline = "aslr=0"
+
+    [[configuration]]               # a state written out by itself
+    name = "audit-off"
+    boot = ["audit=0"]
+
+    [base]                          # what every point of the grid has
+    audit = { backlog_limit = 8192 }
+
+    [[axis]]                        # the grid: each level of each axis with each of the others'
+    name = "aslr"
+    values = [0, 1, 2]
+    sysctl = { "kernel.randomize_va_space" = "{value}" }
+
+    [[axis]]
+    name = "filter"                 # named levels, each with controls of its own
+    default = "none"
+    [axis.levels.none]
+    [axis.levels.quiet]
+    audit.rules = ["-a never,task"]
+
+    [[axis]]
+    name = "catch-all"              # on or off
+    switch = true
+    audit.rules = ["-a always,exit -S all -F uid=70000"]
+
+A point's name is its levels joined by spaces, those at their axis's default left out: `aslr=2
+catch-all`, or `base` where all are. The grid comes after the configurations, and the first axis
+varies fastest. Paths are relative to the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt
+
+from hardcost.controls.written import TABLE, AuditTable, ControlsTable
+
+if TYPE_CHECKING:
+    from hardcost.controls.control import Control
+
+Name = Annotated[str, Field(pattern=r"^[^\s=]+$")]
+"""One word without `=`, since names are put together from such words."""
+
+
+class AxisAudit(AuditTable):
+    """`audit = { … }` of an axis: besides, one rule made over and over.
+
+    `repeat` is made once for each of the first `value` numbers from `from` on, which take the
+    place of `{n}` in it: with `from = 70001`, the level 2 has rules for 70001 and 70002.
+    """
+
+    repeat: str | None = None
+    start: Annotated[StrictInt, Field(alias="from", ge=0)] = 1
+
+
+class AxisTable(BaseModel):
+    """`[[axis]]`: its levels are `values`, `levels`, or on and off where `switch` is true.
+
+    In `boot`, `sysctl` and `audit.rules`, `{value}` stands for the level. `default` is the level
+    that a configuration's name leaves out; a switch's is off. `profile` is taken at every level
+    but off.
+    """
+
+    model_config = TABLE
+
+    name: Name
+    values: tuple[StrictInt | str, ...] = ()
+    switch: StrictBool = False
+    levels: dict[str, ControlsTable] = {}
+    default: StrictInt | str | None = None
+    boot: tuple[str, ...] = ()
+    sysctl: dict[str, StrictInt | str] = {}
+    audit: AxisAudit | None = None
+    profile: str | None = None
+
+
+class ConfigurationTable(ControlsTable):
+    """`[[configuration]]`: a name and the controls that are on."""
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+class StudyFile(BaseModel):
+    """A study file.
+
+    `baseline` is the configuration that the others are compared to, `published` a set of published
+    figures to print beside. `seeds` say which memory layouts are measured, 0 being the fixed one.
+    `repetitions` are of each trial, under an instrument that needs them.
+    """
+
+    model_config = TABLE
+
+    title: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    workloads: Annotated[tuple[str, ...], Field(min_length=1)]
+    baseline: str
+    published: str | None = None
+    instrument: str = "insn"
+    seeds: Annotated[tuple[Annotated[StrictInt, Field(ge=0)], ...], Field(min_length=1)] = (0,)
+    repetitions: Annotated[StrictInt, Field(ge=1)] | None = None
+    configuration: tuple[ConfigurationTable, ...] = ()
+    base: ControlsTable = ControlsTable()
+    axis: tuple[AxisTable, ...] = ()
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One exact state to be measured.
+
+    `levels` are the axes that made it, (axis, level) in the study's order, such as
+    `(("rules", "160"), ("catch-all", "on"))`; empty for a configuration written out by itself.
+    """
+
+    name: str
+    controls: tuple[Control, ...] = ()
+    levels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is run, by name, with its parameters in the order in which they were given."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        """Return the name in reports, such as `filecopy concurrency=4`."""
+        return " ".join([self.name, *(f"{key}={value}" for key, value in self.parameters)])
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to compare, read and checked; `name` is as the user gave it, without its folder."""
+
+    name: str
+    title: str
+    description: str
+    workloads: tuple[Workload, ...]
+    configurations: tuple[Configuration, ...]
+    baseline: str
+    published: str | None = None
+    instrument: str = "insn"
+    seeds: tuple[int, ...] = (0,)
+    repetitions: int | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,161 @@
+"""Reading study files: a ready-made one by its name, or the user's own; all errors at once."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.controls import catalogue, tomlfile
+from hardcost.controls.written import Resolver
+from hardcost.errors import HardcostError, InputError, Problem
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.study.grid import configurations
+from hardcost.study.model import Configuration, Study, StudyFile, Workload
+from hardcost.workloads.names import workload as workload_named
+
+if TYPE_CHECKING:
+    from hardcost.controls.tomlfile import TomlFile
+    from hardcost.controls.written import PackageRoot
+
+_FOLDER = Path(str(resources.files("hardcost.study"))) / "ready"
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the ready-made studies, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def titles() -> dict[str, str]:
+    """Return the title of each ready-made study by its name."""
+    found: dict[str, str] = {}
+    for name in names():
+        file = tomlfile.parse((_FOLDER / f"{name}.toml").read_bytes(), f"{name}.toml")
+        found[name] = str(file.data.get("title", ""))
+    return found
+
+
+def read(name_or_path: str, package_root: PackageRoot | None = None) -> Study:
+    """Return a study: a ready-made one's name, or the path of a file.
+
+    `package_root` gives the folder in which a Debian package lies unpacked, for rules that come
+    with one.
+
+    Raises:
+        InputError: There is no such study, or it is not as it should be; all that is wrong is
+            told, each at its place.
+    """
+    ready = name_or_path in names()
+    path = _FOLDER / f"{name_or_path}.toml" if ready else Path(name_or_path)
+    try:
+        content = path.read_bytes() if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{name_or_path}' can't be read: {error}") from None
+    if content is None:
+        raise InputError(
+            f"there is no ready-made study '{name_or_path}', and no such file",
+            hint=tomlfile.meant(name_or_path, names(), "ready-made studies"),
+        )
+    file = tomlfile.parse(content, path.name if ready else name_or_path)
+    return _Reader(file, path, package_root).study()
+
+
+def workload(text: str) -> Workload:
+    """Return the workload that `name key=value …` describes.
+
+    Raises:
+        InputError: There is no such workload or parameter, or a word is not key=value.
+    """
+    name, *words = text.split() or [""]
+    pairs = [word.partition("=") for word in words]
+    for key, sign, _ in pairs:
+        if not sign:
+            raise InputError(f"'{key}' after '{name}' is not KEY=VALUE")
+    parameters = tuple((key, value) for key, _, value in pairs)
+    workload_named(name, dict(parameters))
+    return Workload(name, parameters)
+
+
+class _Reader:
+    """Turns a study file's values into a study, and gathers what is wrong with them."""
+
+    def __init__(self, file: TomlFile, path: Path, package_root: PackageRoot | None) -> None:
+        self._file = file
+        self._path = path
+        self._problems: list[Problem] = []
+        self._resolver = Resolver(
+            file=file,
+            folder=path.parent,
+            problems=self._problems,
+            load_profile=lambda name: catalogue.load(name, package_root),
+            package_root=package_root,
+        )
+
+    def study(self) -> Study:
+        """Return the study, or raise all that is wrong with it."""
+        found = tomlfile.validated(self._file, StudyFile, self._problems)
+        if found is None:
+            raise self._error()
+        written = found.model
+        workloads = self._workloads(written)
+        self._instrument(written)
+        known, notes = configurations(written, self._resolver)
+        if not found.dropped & {"configuration", "axis"}:
+            self._names(known, written)
+        if self._problems:
+            raise self._error()
+        return Study(
+            name=self._path.stem,
+            title=written.title,
+            description=written.description,
+            workloads=workloads,
+            configurations=known,
+            baseline=written.baseline,
+            published=written.published,
+            instrument=written.instrument,
+            seeds=tuple(dict.fromkeys(written.seeds)),
+            repetitions=written.repetitions,
+            notes=notes,
+        )
+
+    def _error(self) -> InputError:
+        """Return all problems as one error: this file's by line, then those of other files."""
+        own = self._file.name
+
+        def order(problem: Problem) -> tuple[bool, int]:
+            place = problem.place
+            return place is None or place.file != own, (place and place.line) or 0
+
+        return InputError.of(tuple(sorted(dict.fromkeys(self._problems), key=order)))
+
+    def _workloads(self, written: StudyFile) -> tuple[Workload, ...]:
+        found: list[Workload] = []
+        for index, text in enumerate(written.workloads):
+            try:
+                found.append(workload(text))
+            except HardcostError as error:
+                for problem in error.problems:
+                    self._wrong(problem.message, "workloads", index, hint=problem.hint)
+        return tuple(dict.fromkeys(found))
+
+    def _instrument(self, written: StudyFile) -> None:
+        if written.instrument not in INSTRUMENTS:
+            hint = tomlfile.meant(written.instrument, INSTRUMENTS, "instruments")
+            self._wrong(f"there is no instrument '{written.instrument}'", "instrument", hint=hint)
+
+    def _names(self, known: tuple[Configuration, ...], written: StudyFile) -> None:
+        """Check that each configuration has a name of its own, and that one is the baseline."""
+        listed = [configuration.name for configuration in known]
+        for index, name in enumerate(listed):
+            if name in listed[:index]:
+                is_point = index >= len(written.configuration)
+                at = ("axis",) if is_point else ("configuration", index, "name")
+                self._wrong(f"two configurations are called '{name}'", *at)
+        if not listed:
+            self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")
+        elif "baseline" in self._file.data and written.baseline not in listed:
+            hint = tomlfile.meant(written.baseline, listed, "configurations")
+            self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
+
+    def _wrong(self, message: str, *at: str | int, hint: str | None = None) -> None:
+        self._problems.append(self._file.problem(message, *at, hint=hint))
