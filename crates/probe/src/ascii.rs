@@ -19,10 +19,8 @@ impl Formatter for Ascii {
             let (plain, special) = rest.split_at(at);
             out.write_all(plain.as_bytes())?;
             let mut characters = special.chars();
-            for unit in characters
-                .next()
-                .into_iter()
-                .flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec())
+            for unit in
+                characters.next().into_iter().flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec())
             {
                 write!(out, "\\u{unit:04x}")?;
             }
@@ -61,15 +59,7 @@ mod tests {
     fn nothing_but_printable_ascii_leaves() {
         let all: String = (0..0x500).filter_map(char::from_u32).collect();
         let written = line(&all);
-        assert!(
-            written
-                .trim_end_matches('\n')
-                .bytes()
-                .all(|byte| (0x20..0x7f).contains(&byte))
-        );
-        assert_eq!(
-            serde_json::from_str::<String>(&written).expect("is JSON"),
-            all
-        );
+        assert!(written.trim_end_matches('\n').bytes().all(|byte| (0x20..0x7f).contains(&byte)));
+        assert_eq!(serde_json::from_str::<String>(&written).expect("is JSON"), all);
     }
 }

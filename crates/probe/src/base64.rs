@@ -5,15 +5,10 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
     }
-    let digits = text
-        .strip_suffix("==")
-        .or_else(|| text.strip_suffix('='))
-        .unwrap_or(text);
+    let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     for group in digits.as_bytes().chunks(4) {
-        let bits = group
-            .iter()
-            .try_fold(0, |bits, &digit| Some(bits << 6 | value(digit)?))?;
+        let bits = group.iter().try_fold(0, |bits, &digit| Some(bits << 6 | value(digit)?))?;
         let missing = 4 - group.len();
         let all = (bits << (6 * missing)).to_be_bytes();
         bytes.extend_from_slice(&all[1..4 - missing]);
@@ -40,13 +35,9 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_rfc_decode() {
-        for (text, bytes) in [
-            ("", ""),
-            ("Zg==", "f"),
-            ("Zm8=", "fo"),
-            ("Zm9v", "foo"),
-            ("Zm9vYmFy", "foobar"),
-        ] {
+        for (text, bytes) in
+            [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")]
+        {
             assert_eq!(decode(text).as_deref(), Some(bytes.as_bytes()));
         }
         assert_eq!(decode("/+8A"), Some(vec![0xff, 0xef, 0x00]));

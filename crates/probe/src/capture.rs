@@ -22,15 +22,7 @@ impl Capture {
     pub fn new(limit: usize) -> io::Result<(Self, OwnedFd)> {
         let (source, sink) = pipe_with(PipeFlags::CLOEXEC)?;
         ioctl_fionbio(&source, true)?;
-        Ok((
-            Self {
-                source: Some(source),
-                kept: Vec::new(),
-                limit,
-                total: 0,
-            },
-            sink,
-        ))
+        Ok((Self { source: Some(source), kept: Vec::new(), limit, total: 0 }, sink))
     }
 
     /// What to wait for; `None` when all who could write have closed their end.
@@ -96,10 +88,7 @@ mod tests {
         rustix::io::write(&sink, b"cdefg").expect("room");
         capture.take_rest().expect("read");
         capture.take_rest().expect("nothing there");
-        assert_eq!(
-            (capture.text().as_str(), capture.total()),
-            ("ab\u{fffd}c", 8)
-        );
+        assert_eq!((capture.text().as_str(), capture.total()), ("ab\u{fffd}c", 8));
         assert!(capture.source().is_some());
         drop(sink);
         capture.take().expect("read");

@@ -1,8 +1,10 @@
 //! The conversation between the probe and a measured child: JSON lines over a pair of sockets.
 
+use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -38,8 +40,10 @@ pub enum Task {
         clock: ClockName,
         /// Which call, how often.
         plan: CallPlan,
+        /// How long to sleep before each window.
+        pause: Duration,
         /// The program that ends at once when executed under the name `noop`.
-        noop: std::ffi::CString,
+        noop: CString,
     },
     /// Become a program.
     Command {
@@ -80,9 +84,7 @@ pub struct Channel {
 impl Channel {
     /// A side of the conversation out of its socket.
     pub fn new(stream: UnixStream) -> Self {
-        Self {
-            stream: BufReader::new(stream),
-        }
+        Self { stream: BufReader::new(stream) }
     }
 
     /// Says something.

@@ -35,16 +35,8 @@ impl Child {
         let mut command = Command::new("/proc/self/exe");
         command.arg("workload").stdin(OwnedFd::from(far));
         let process = Process::start(command, limit).context(|| "starting a process".into())?;
-        let order = Order::Prepare {
-            directory: directory.path.clone(),
-            identity,
-            task,
-        };
-        let mut child = Self {
-            process,
-            channel: Channel::new(near),
-            _directory: directory,
-        };
+        let order = Order::Prepare { directory: directory.path.clone(), identity, task };
+        let mut child = Self { process, channel: Channel::new(near), _directory: directory };
         child.tell(&order)?;
         match child.hear(audit)? {
             Reply::Ready(identity) => Ok((child, identity)),
@@ -62,11 +54,7 @@ impl Child {
         let woken = self.process.wait(Some(self.channel.as_fd()), audit);
         let woken = woken.context(|| "waiting for the measured process".into())?;
         // What it said before it ended is still there to be read.
-        let reply = if woken.other {
-            self.channel.receive()?
-        } else {
-            None
-        };
+        let reply = if woken.other { self.channel.receive()? } else { None };
         match reply {
             Some(Reply::Failed(message)) => Err(Error::Other(message)),
             Some(reply) => Ok(reply),
@@ -85,13 +73,8 @@ impl Child {
 
     /// Waits for the child's end, reaps it and takes the rest of its output.
     pub fn end(&mut self) -> Result<ExitStatus> {
-        let status = self
-            .process
-            .reap()
-            .context(|| "waiting for a process".into())?;
-        self.process
-            .take_rest()
-            .context(|| "reading a process's output".into())?;
+        let status = self.process.reap().context(|| "waiting for a process".into())?;
+        self.process.take_rest().context(|| "reading a process's output".into())?;
         Ok(status)
     }
 
@@ -99,9 +82,7 @@ impl Child {
     fn gone(&mut self) -> Result<Error> {
         let status = self.end()?;
         let output = self.process.stderr.text();
-        Ok(Error::Other(format!(
-            "the measured process ended early, {status}: {output}"
-        )))
+        Ok(Error::Other(format!("the measured process ended early, {status}: {output}")))
     }
 }
 

@@ -39,10 +39,7 @@ pub struct Monotonic;
 impl Clock for Monotonic {
     #[inline]
     fn now() -> u64 {
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes to `time` alone; this clock always exists.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
         time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()

@@ -18,23 +18,14 @@ pub fn measure(session: &mut Session, argv: Vec<String>, clock: ClockName) -> Re
     let mut audit = session.audit.as_mut();
     let (mut child, identity) =
         Child::start(Task::Command { argv }, OUTPUT_LIMIT, audit.as_deref_mut())?;
-    audit
-        .as_deref_mut()
-        .map(|audit| audit.begin(identity.session))
-        .transpose()?;
+    audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let start = clock.now();
     child.tell(&Order::Go)?;
     let ended = child.process.wait(None, audit.as_deref_mut());
     ended.context(|| "waiting for the command".into())?;
-    let status = child
-        .process
-        .reap()
-        .context(|| "waiting for the command".into())?;
+    let status = child.process.reap().context(|| "waiting for the command".into())?;
     let ticks = clock.now().wrapping_sub(start);
-    child
-        .process
-        .take_rest()
-        .context(|| "reading the command's output".into())?;
+    child.process.take_rest().context(|| "reading the command's output".into())?;
     child.failure()?;
     let audit = audit.map(Audit::finish).transpose()?;
     let (stdout, stderr) = (&child.process.stdout, &child.process.stderr);

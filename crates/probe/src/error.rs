@@ -32,9 +32,6 @@ pub trait Context<T> {
 
 impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
     fn context(self, what: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|source| Error::System {
-            what: what(),
-            source: source.into(),
-        })
+        self.map_err(|source| Error::System { what: what(), source: source.into() })
     }
 }

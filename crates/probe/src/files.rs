@@ -19,21 +19,13 @@ pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
     }
     for path in files {
         make_parents(path)?;
-        match File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(path)
-        {
+        match File::options().write(true).create_new(true).mode(0o644).open(path) {
             Ok(_) => answer.1 += 1,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             failed @ Err(_) => drop(failed.context(|| path.clone())?),
         }
     }
-    Ok(Answer::Made {
-        directories: answer.0,
-        files: answer.1,
-    })
+    Ok(Answer::Made { directories: answer.0, files: answer.1 })
 }
 
 /// Writes a file.
@@ -44,10 +36,7 @@ pub fn install(path: String, mode: u32, content: &str) -> Result<Answer> {
     fs::write(&path, &content).context(|| path.clone())?;
     // After writing, as what is there already may have another mode.
     fs::set_permissions(&path, Permissions::from_mode(mode)).context(|| path.clone())?;
-    Ok(Answer::Installed {
-        path,
-        bytes: content.len(),
-    })
+    Ok(Answer::Installed { path, bytes: content.len() })
 }
 
 /// Writes a setting, and says what it was before and is now.
@@ -61,11 +50,7 @@ pub fn write(path: String, value: &str) -> Result<Answer> {
         .and_then(|mut file| file.write_all(value.as_bytes()))
         .context(|| path.clone())?;
     let after = read(&path);
-    Ok(Answer::Written {
-        path,
-        before,
-        after,
-    })
+    Ok(Answer::Written { path, before, after })
 }
 
 /// A setting without the newline at its end; `None` where it cannot be read.
@@ -80,11 +65,7 @@ fn make_parents(path: &str) -> Result<()> {
 
 fn make_directory(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
-    builder
-        .recursive(true)
-        .mode(0o755)
-        .create(path)
-        .context(|| path.display().to_string())
+    builder.recursive(true).mode(0o755).create(path).context(|| path.display().to_string())
 }
 
 #[cfg(test)]
@@ -98,21 +79,9 @@ mod tests {
         let path = |name: &str| root.join(name).to_string_lossy().into_owned();
         let (directories, files) = ([path("a/b")], [path("a/b/c"), path("d/e")]);
         let made = make(&directories, &files).expect("made");
-        assert!(matches!(
-            made,
-            Answer::Made {
-                directories: 1,
-                files: 2
-            }
-        ));
+        assert!(matches!(made, Answer::Made { directories: 1, files: 2 }));
         let again = make(&directories, &files).expect("existing is fine");
-        assert!(matches!(
-            again,
-            Answer::Made {
-                directories: 0,
-                files: 0
-            }
-        ));
+        assert!(matches!(again, Answer::Made { directories: 0, files: 0 }));
 
         let installed = install(path("f/g"), 0o755, "MAo=").expect("installed");
         assert!(matches!(installed, Answer::Installed { bytes: 2, .. }));
@@ -120,18 +89,10 @@ mod tests {
         else {
             panic!("another answer");
         };
-        assert_eq!(
-            (before.as_deref(), after.as_deref()),
-            (Some("0"), Some("1"))
-        );
+        assert_eq!((before.as_deref(), after.as_deref()), (Some("0"), Some("1")));
 
-        let error = write(path("missing"), "1")
-            .expect_err("there is no such setting")
-            .to_string();
-        assert!(
-            error.starts_with(&path("missing")) && error.contains("No such file"),
-            "{error}"
-        );
+        let error = write(path("missing"), "1").expect_err("there is no such setting").to_string();
+        assert!(error.starts_with(&path("missing")) && error.contains("No such file"), "{error}");
         std::fs::remove_dir_all(root).expect("removed");
     }
 }

@@ -67,10 +67,7 @@ mod tests {
         }
 
         fn next_byte(&mut self) -> u8 {
-            let byte = self
-                .items
-                .get(&self.item)
-                .and_then(|item| item.get(self.offset));
+            let byte = self.items.get(&self.item).and_then(|item| item.get(self.offset));
             self.offset += 1;
             byte.copied().unwrap_or(0)
         }
@@ -79,10 +76,7 @@ mod tests {
     fn device(files: &[(&str, &[u8])]) -> Fake {
         let mut fake = Fake::default();
         fake.items.insert(SIGNATURE, b"QEMU".to_vec());
-        let mut directory = u32::try_from(files.len())
-            .expect("few")
-            .to_be_bytes()
-            .to_vec();
+        let mut directory = u32::try_from(files.len()).expect("few").to_be_bytes().to_vec();
         for (item, (name, content)) in (0x20_u16..).zip(files) {
             directory.extend(u32::try_from(content.len()).expect("small").to_be_bytes());
             directory.extend(item.to_be_bytes());
@@ -101,14 +95,8 @@ mod tests {
             ("opt/hardcost/job", b"{}\n\0x"),
             ("opt/hardcost/job2", b""),
         ]);
-        assert_eq!(
-            read_file(&mut fake, "opt/hardcost/job").as_deref(),
-            Some(&b"{}\n\0x"[..])
-        );
-        assert_eq!(
-            read_file(&mut fake, "opt/hardcost/job2").as_deref(),
-            Some(&b""[..])
-        );
+        assert_eq!(read_file(&mut fake, "opt/hardcost/job").as_deref(), Some(&b"{}\n\0x"[..]));
+        assert_eq!(read_file(&mut fake, "opt/hardcost/job2").as_deref(), Some(&b""[..]));
         assert_eq!(read_file(&mut fake, "opt/hardcost"), None);
     }
 

@@ -38,13 +38,7 @@ pub fn run() -> c_int {
 
 /// Reports what is not one request's failure.
 fn fail(message: String) {
-    let _ = write_line(
-        &mut DebugConsole,
-        &Answer::Error {
-            request: None,
-            message,
-        },
-    );
+    let _ = write_line(&mut DebugConsole, &Answer::Error { request: None, message });
 }
 
 fn run_job() -> Result<()> {
@@ -58,12 +52,7 @@ fn run_job() -> Result<()> {
     session.hello(gap)?;
     let job = fw_cfg::read_file(&mut FwCfgPorts, JOB)
         .ok_or_else(|| Error::Other(format!("QEMU was given no file {JOB}")))?;
-    session
-        .run(
-            job.split(|&byte| byte == b'\n')
-                .map(|line| Ok(line.to_vec())),
-        )
-        .map(drop)
+    session.run(job.split(|&byte| byte == b'\n').map(|line| Ok(line.to_vec()))).map(drop)
 }
 
 /// Mounts what programs expect to find.
@@ -81,13 +70,7 @@ fn mount_all() -> Result<()> {
             .context(|| format!("mounting {target}"))?;
     }
     // There only if the kernel has security modules.
-    let _ = mount(
-        "securityfs",
-        "/sys/kernel/security",
-        "securityfs",
-        MountFlags::empty(),
-        c"",
-    );
+    let _ = mount("securityfs", "/sys/kernel/security", "securityfs", MountFlags::empty(), c"");
     Ok(())
 }
 

@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), no_main)]
 
 mod ascii;
+mod aside;
 mod audit;
 mod base64;
 mod calls;
@@ -84,10 +85,7 @@ fn serve() -> c_int {
 /// Prints what can be measured.
 fn list() -> c_int {
     let calls = calls::ALL.iter().map(|entry| entry.name).collect();
-    let listing = Listing {
-        protocol: PROTOCOL_VERSION,
-        calls,
-    };
+    let listing = Listing { protocol: PROTOCOL_VERSION, calls };
     c_int::from(ascii::write_line(&mut io::stdout(), &listing).is_err())
 }
 

@@ -14,12 +14,8 @@ const PVPANIC: u16 = 0x505;
 const FW_CFG_SELECTOR: u16 = 0x510;
 
 /// The ports that the probe uses, as first port and count.
-const RANGES: [(u16, u16); 4] = [
-    (DEBUG_CONSOLE, 1),
-    (DEBUG_EXIT, 1),
-    (PVPANIC, 1),
-    (FW_CFG_SELECTOR, 2),
-];
+const RANGES: [(u16, u16); 4] =
+    [(DEBUG_CONSOLE, 1), (DEBUG_EXIT, 1), (PVPANIC, 1), (FW_CFG_SELECTOR, 2)];
 
 /// Lets this process, and those it forks, use the ports.
 pub fn acquire() -> io::Result<()> {

@@ -48,20 +48,14 @@ impl Process {
     pub fn start(mut command: Command, limit: usize) -> io::Result<Self> {
         let (stdout, stdout_sink) = Capture::new(limit)?;
         let (stderr, stderr_sink) = Capture::new(limit)?;
-        command.env_clear().env(
-            "PATH",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        );
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let child = command.stdout(stdout_sink).stderr(stderr_sink).spawn()?;
         // The command holds the outputs' other ends, which must close when the program ends.
         drop(command);
         let pid = Pid::from_child(&child);
-        Ok(Self {
-            child,
-            ended: pidfd_open(pid, PidfdFlags::empty())?,
-            stdout,
-            stderr,
-        })
+        Ok(Self { child, ended: pidfd_open(pid, PidfdFlags::empty())?, stdout, stderr })
     }
 
     /// Waits until the program has ended or `other` is readable. Meanwhile takes the program's
@@ -99,9 +93,7 @@ impl Process {
             (Source::Stderr, self.stderr.source()),
             (Source::Audit, audit.map(AsFd::as_fd)),
         ];
-        let wanted = wanted
-            .iter()
-            .filter_map(|&(source, descriptor)| Some((source, descriptor?)));
+        let wanted = wanted.iter().filter_map(|&(source, descriptor)| Some((source, descriptor?)));
         let (sources, mut descriptors): (Vec<_>, Vec<_>) = wanted
             .map(|(source, fd)| (source, PollFd::from_borrowed_fd(fd, PollFlags::IN)))
             .unzip();
@@ -109,10 +101,8 @@ impl Process {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let ready = sources
-            .into_iter()
-            .zip(descriptors)
-            .filter(|(_, polled)| !polled.revents().is_empty());
+        let ready =
+            sources.into_iter().zip(descriptors).filter(|(_, polled)| !polled.revents().is_empty());
         Ok(ready.map(|(source, _)| source).collect())
     }
 

@@ -246,13 +246,7 @@ mod tests {
     #[test]
     fn what_may_be_left_out_has_its_default() {
         let request = parse(br#"{"do":"audit","rules":""}"#).expect("complete");
-        assert!(matches!(
-            request,
-            Request::Audit {
-                backlog_limit: 8192,
-                ..
-            }
-        ));
+        assert!(matches!(request, Request::Audit { backlog_limit: 8192, .. }));
     }
 
     #[test]
@@ -272,15 +266,9 @@ mod tests {
 
     #[test]
     fn an_answer_is_tagged_with_its_event() {
-        let text = serde_json::to_string(&Answer::Made {
-            directories: 1,
-            files: 2,
-        })
-        .expect("serializes");
+        let text =
+            serde_json::to_string(&Answer::Made { directories: 1, files: 2 }).expect("serializes");
         assert_eq!(text, r#"{"event":"made","directories":1,"files":2}"#);
-        assert_eq!(
-            serde_json::to_string(&Answer::End).expect("serializes"),
-            r#"{"event":"end"}"#
-        );
+        assert_eq!(serde_json::to_string(&Answer::End).expect("serializes"), r#"{"event":"end"}"#);
     }
 }

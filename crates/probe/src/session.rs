@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use rustix::process::{WaitOptions, wait};
 use rustix::system::uname;
@@ -29,6 +30,19 @@ impl Place {
             Self::Host => c"/proc/self/exe".into(),
         }
     }
+
+    /// How long a measured call sleeps before each window.
+    ///
+    /// A guest has one processor. What a window leaves behind for others, such as records for the
+    /// audit daemon, is done while the call sleeps, and not in the midst of some later window. In
+    /// an emulated guest sleep takes no time. On a host there are other processors for that, and
+    /// sleep would only leave the call with cold caches.
+    pub fn pause(self) -> Duration {
+        match self {
+            Self::Guest => Duration::from_millis(1),
+            Self::Host => Duration::ZERO,
+        }
+    }
 }
 
 /// What lasts from one request to the next.
@@ -43,11 +57,7 @@ pub struct Session {
 impl Session {
     /// A session whose answers go to `out`.
     pub fn new(place: Place, out: Box<dyn Write>) -> Self {
-        Self {
-            place,
-            audit: None,
-            out,
-        }
+        Self { place, audit: None, out }
     }
 
     /// Says one thing.
@@ -59,12 +69,7 @@ impl Session {
     pub fn hello(&mut self, gap: Option<u64>) -> Result<()> {
         let kernel = uname().release().to_string_lossy().into_owned();
         let probe = env!("CARGO_PKG_VERSION");
-        self.say(&Answer::Hello {
-            protocol: PROTOCOL_VERSION,
-            probe,
-            kernel,
-            gap,
-        })
+        self.say(&Answer::Hello { protocol: PROTOCOL_VERSION, probe, kernel, gap })
     }
 
     /// Does a job, one request a line, and says when it is over. Whether all of it was done.
@@ -73,14 +78,10 @@ impl Session {
         let full =
             |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
         for (index, line) in lines.filter(full).enumerate() {
-            let result = line
-                .context(|| "reading the job".into())
-                .and_then(|line| self.answer(&line));
+            let result =
+                line.context(|| "reading the job".into()).and_then(|line| self.answer(&line));
             if let Err(error) = result {
-                self.say(&Answer::Error {
-                    request: Some(index),
-                    message: error.to_string(),
-                })?;
+                self.say(&Answer::Error { request: Some(index), message: error.to_string() })?;
                 done = false;
                 break;
             }
@@ -98,10 +99,7 @@ impl Session {
             Request::Make { directories, files } => files::make(&directories, &files)?,
             Request::Install { path, mode, base64 } => files::install(path, mode, &base64)?,
             Request::Write { path, value } => files::write(path, &value)?,
-            Request::Audit {
-                rules,
-                backlog_limit,
-            } => self.start_audit(&rules, backlog_limit)?,
+            Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
             Request::Command { argv, clock } => command::measure(self, argv, clock)?,
         };

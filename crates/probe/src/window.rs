@@ -41,12 +41,7 @@ impl Samples {
         let start = unsafe {
             let flags = MapFlags::SHARED | MapFlags::POPULATE;
             let protection = ProtFlags::READ | ProtFlags::WRITE;
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                count * size_of::<u64>(),
-                protection,
-                flags,
-            )
+            mmap_anonymous(std::ptr::null_mut(), count * size_of::<u64>(), protection, flags)
         }?;
         let start = NonNull::new(start.cast()).ok_or(Fault::Wrong("memory mapped at address 0"))?;
         Ok(Self { start, count })

@@ -55,22 +55,14 @@ fn take_channel() -> io::Result<Channel> {
 }
 
 fn work(channel: &mut Channel) -> Result<()> {
-    let Some(Order::Prepare {
-        directory,
-        identity,
-        task,
-    }) = channel.receive()?
-    else {
+    let Some(Order::Prepare { directory, identity, task }) = channel.receive()? else {
         return Err(Error::Other("expected to be told what to do".into()));
     };
     let identity = assume(identity)?;
     chdir(&directory).context(|| directory)?;
     match task {
-        Task::Call { clock, plan, noop } => {
-            let setup = Setup {
-                batch: plan.batch,
-                noop,
-            };
+        Task::Call { clock, plan, pause, noop } => {
+            let setup = Setup { batch: plan.batch, pause, noop };
             measure(channel, identity, clock, &plan, &setup)
         }
         Task::Command { argv } => execute(channel, identity, &argv),
@@ -102,9 +94,7 @@ fn assume(id: Option<u32>) -> Result<Identity> {
 /// The number in a file of `/proc`; `None` where it is unset or there is no such file.
 fn read_number(path: &str) -> Option<u32> {
     let text = fs::read_to_string(path).ok()?;
-    u32::from_str(text.trim())
-        .ok()
-        .filter(|&number| number != UNSET)
+    u32::from_str(text.trim()).ok().filter(|&number| number != UNSET)
 }
 
 /// Measures a call.
@@ -142,9 +132,7 @@ impl Handshake for Conversation<'_> {
         self.channel.send(&Reply::Done)?;
         match self.channel.receive()? {
             Some(Order::Report) => Ok(()),
-            other => Err(Error::Other(format!(
-                "expected to report, was told {other:?}"
-            ))),
+            other => Err(Error::Other(format!("expected to report, was told {other:?}"))),
         }
     }
 }
@@ -159,9 +147,8 @@ fn await_go(channel: &mut Channel, identity: Identity) -> Result<()> {
 
 /// Becomes a program; comes back only if that fails. The channel closes when it succeeds.
 fn execute(channel: &mut Channel, identity: Identity, argv: &[String]) -> Result<()> {
-    let (program, arguments) = argv
-        .split_first()
-        .ok_or_else(|| Error::Other("a command without a name".into()))?;
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| Error::Other("a command without a name".into()))?;
     let mut command = Command::new(program);
     command.args(arguments);
     await_go(channel, identity)?;

@@ -27,10 +27,7 @@ pub struct Counts {
 impl Counts {
     /// No records yet of that session; `None`: of processes that have none.
     pub fn of(session: Option<u32>) -> Self {
-        Self {
-            session,
-            ..Self::default()
-        }
+        Self { session, ..Self::default() }
     }
 
     /// Counts a SYSCALL record if it is one of the session.
@@ -48,11 +45,7 @@ impl Counts {
 
     /// The counts as they are reported.
     pub fn into_answer(self, lost: u32) -> AuditCounts {
-        AuditCounts {
-            records: self.records,
-            lost,
-            by_key: self.by_key,
-        }
+        AuditCounts { records: self.records, lost, by_key: self.by_key }
     }
 }
 
@@ -68,10 +61,7 @@ fn field<'a>(record: &'a str, name: &str) -> Option<&'a str> {
 /// The keys of a record; the empty one if it has none.
 fn keys(record: &str) -> Vec<String> {
     let written = field(record, "key").unwrap_or("(null)");
-    let key = match written
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-    {
+    let key = match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) => plain.as_bytes().to_vec(),
         None => decode_hex(written).unwrap_or_default(),
     };
@@ -121,22 +111,14 @@ mod tests {
     #[test]
     fn only_records_of_the_session_count() {
         let mut counts = Counts::of(Some(3));
-        for (session, key) in [
-            (3, "\"a\""),
-            (4, "\"a\""),
-            (3, "61016201"),
-            (u32::MAX, "\"b\""),
-        ] {
+        for (session, key) in [(3, "\"a\""), (4, "\"a\""), (3, "61016201"), (u32::MAX, "\"b\"")] {
             counts.add(record(session, key).as_bytes());
         }
         counts.add(b"not a record");
         let answer = counts.into_answer(2);
         assert_eq!((answer.records, answer.lost), (2, 2));
         let by_key: Vec<_> = answer.by_key.into_iter().collect();
-        assert_eq!(
-            by_key,
-            [(String::new(), 1), ("a".into(), 2), ("b".into(), 1)]
-        );
+        assert_eq!(by_key, [(String::new(), 1), ("a".into(), 2), ("b".into(), 1)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod counts;
 mod netlink;
+mod syslog;
 
 use std::fs;
 use std::io;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use self::counts::Counts;
 use self::netlink::{Netlink, SYSCALL, Setting};
+use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
 use crate::protocol::{Answer, AuditCounts};
@@ -42,12 +44,7 @@ impl Audit {
     /// Opens the connection to the kernel; changes nothing yet.
     pub fn new() -> Result<Self> {
         let open = || Netlink::open(RECEIVE_BUFFER).map_err(explain);
-        Ok(Self {
-            records: open()?,
-            control: open()?,
-            counts: Counts::default(),
-            lost_before: 0,
-        })
+        Ok(Self { records: open()?, control: open()?, counts: Counts::default(), lost_before: 0 })
     }
 
     /// Turns audit on and becomes its daemon.
@@ -55,10 +52,7 @@ impl Audit {
         let own = process::id();
         // Registering twice is refused: there is a daemon already.
         let registered = self.control.status().map_err(explain)?.daemon == own;
-        let setting = Setting {
-            daemon: (!registered).then_some(own),
-            backlog_limit,
-        };
+        let setting = Setting { daemon: (!registered).then_some(own), backlog_limit };
         self.records.enable(&setting).map_err(explain)?;
         let status = self.control.status().map_err(explain)?;
         if status.enabled == 0 || status.daemon != own {
@@ -76,30 +70,26 @@ impl Audit {
             fs::write(RULES, rules).context(|| RULES.into())?;
             self.run_auditctl().context(|| AUDITCTL.into())?
         };
-        let loaded = self
-            .control
-            .count_rules()
-            .context(|| "listing audit rules".into())?;
-        Ok(Answer::Audit {
-            exit,
-            stdout,
-            stderr,
-            loaded,
-        })
+        let loaded = self.control.count_rules().context(|| "listing audit rules".into())?;
+        Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
+    /// Runs auditctl on the rules file: its exit status, output and complaints.
     fn run_auditctl(&mut self) -> io::Result<(Option<i32>, String, String)> {
+        let mut log = SystemLog::open();
         let mut command = Command::new(AUDITCTL);
         command.args(["-R", RULES]).stdin(process::Stdio::null());
         let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
-        auditctl.wait(None, Some(self))?;
+        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), Some(self))?.ended {
+            log.iter_mut().try_for_each(SystemLog::take)?;
+        }
         let status = auditctl.reap()?;
         auditctl.take_rest()?;
-        Ok((
-            status.code(),
-            auditctl.stdout.text(),
-            auditctl.stderr.text(),
-        ))
+        log.iter_mut().try_for_each(SystemLog::take)?;
+        let mut complaints =
+            auditctl.stderr.text() + &log.map_or_else(String::new, |log| log.text.clone());
+        complaints.truncate(complaints.floor_char_boundary(OUTPUT_LIMIT));
+        Ok((status.code(), auditctl.stdout.text(), complaints))
     }
 
     /// Takes the records that have arrived; does not wait.
@@ -134,22 +124,13 @@ impl Audit {
             let status = self.control.status().map_err(explain)?;
             // A record that has left the queue need not have arrived yet: the kernel's thread that
             // carries it runs while we wait.
-            let waiting = self
-                .records
-                .wait(QUIET)
-                .context(|| "waiting for records".into())?;
-            quiet = if status.backlog == 0 && !waiting {
-                quiet + 1
-            } else {
-                0
-            };
+            let waiting = self.records.wait(QUIET).context(|| "waiting for records".into())?;
+            quiet = if status.backlog == 0 && !waiting { quiet + 1 } else { 0 };
             if quiet == 2 {
                 return Ok(status.lost);
             }
         }
-        Err(Error::Other(
-            "audit records do not cease to come, so none can be counted".into(),
-        ))
+        Err(Error::Other("audit records do not cease to come, so none can be counted".into()))
     }
 }
 
@@ -170,8 +151,5 @@ fn explain(source: io::Error) -> Error {
         Some(libc::EPERM) => "audit may not be changed: not root, or the rules are locked",
         _ => "audit",
     };
-    Error::System {
-        what: what.into(),
-        source,
-    }
+    Error::System { what: what.into(), source }
 }

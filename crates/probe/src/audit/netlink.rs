@@ -84,20 +84,12 @@ impl Netlink {
         let family = AddressFamily::NETLINK;
         let socket = socket_with(family, SocketType::RAW, flags, Some(netlink::AUDIT))?;
         sockopt::set_socket_recv_buffer_size_force(&socket, buffer)?;
-        Ok(Self {
-            socket,
-            sequence: 0,
-            buffer: vec![0; LONGEST].into(),
-        })
+        Ok(Self { socket, sequence: 0, buffer: vec![0; LONGEST].into() })
     }
 
     /// Turns audit on.
     pub fn enable(&mut self, setting: &Setting) -> io::Result<()> {
-        let pid = if setting.daemon.is_some() {
-            MASK_PID
-        } else {
-            0
-        };
+        let pid = if setting.daemon.is_some() { MASK_PID } else { 0 };
         let mut words = [0_u32; 10];
         words[0] = MASK_ENABLED | MASK_BACKLOG_LIMIT | pid;
         words[1] = 1;
@@ -116,22 +108,9 @@ impl Netlink {
             .map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
         match words[..] {
-            [
-                _mask,
-                enabled,
-                _failure,
-                daemon,
-                _rate,
-                _limit,
-                lost,
-                backlog,
-                ..,
-            ] => Ok(Status {
-                enabled,
-                daemon,
-                lost,
-                backlog,
-            }),
+            [_mask, enabled, _failure, daemon, _rate, _limit, lost, backlog, ..] => {
+                Ok(Status { enabled, daemon, lost, backlog })
+            }
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
@@ -196,11 +175,7 @@ impl Netlink {
         };
         let kind = u16::from_ne_bytes([header[4], header[5]]);
         let sequence = u32::from_ne_bytes([header[8], header[9], header[10], header[11]]);
-        Ok(Some(Message {
-            kind,
-            sequence,
-            payload,
-        }))
+        Ok(Some(Message { kind, sequence, payload }))
     }
 
     /// Waits for a message, at most so long; whether there is one.
@@ -219,10 +194,7 @@ impl AsFd for Netlink {
 
 /// Reads an acknowledgement: a negative error number, or 0.
 fn check(payload: &[u8]) -> io::Result<()> {
-    match payload
-        .first_chunk()
-        .map(|&number| i32::from_ne_bytes(number))
-    {
+    match payload.first_chunk().map(|&number| i32::from_ne_bytes(number)) {
         Some(0) => Ok(()),
         Some(number) => Err(io::Error::from_raw_os_error(-number)),
         None => Err(io::ErrorKind::UnexpectedEof.into()),

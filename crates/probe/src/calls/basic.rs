@@ -28,9 +28,7 @@ pub struct Read {
 
 impl Call for Read {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        Ok(Self {
-            zero: File::open("/dev/zero")?,
-        })
+        Ok(Self { zero: File::open("/dev/zero")? })
     }
 
     #[inline]
@@ -49,9 +47,7 @@ pub struct Write {
 
 impl Call for Write {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        Ok(Self {
-            null: File::options().write(true).open("/dev/null")?,
-        })
+        Ok(Self { null: File::options().write(true).open("/dev/null")? })
     }
 
     #[inline]

@@ -45,11 +45,7 @@ impl Call for Pipe {
             receive(&far_in)?;
             send(&far_out)
         })?;
-        Ok(Self {
-            there,
-            back,
-            _partner: partner,
-        })
+        Ok(Self { there, back, _partner: partner })
     }
 
     #[inline]
@@ -72,10 +68,7 @@ impl Call for Unix {
             receive(&far)?;
             send(&far)
         })?;
-        Ok(Self {
-            near,
-            _partner: partner,
-        })
+        Ok(Self { near, _partner: partner })
     }
 
     #[inline]
@@ -107,10 +100,7 @@ impl Call for ContextSwitch {
             await_turn(turn, FAR)?;
             hand_over(turn, NEAR)
         })?;
-        Ok(Self {
-            turn,
-            _partner: partner,
-        })
+        Ok(Self { turn, _partner: partner })
     }
 
     #[inline]
@@ -137,12 +127,7 @@ fn await_turn(turn: &AtomicU32, own: u32) -> Result<(), Fault> {
         if present == own {
             return Ok(());
         }
-        let arguments = [
-            turn.as_ptr() as usize,
-            libc::FUTEX_WAIT as usize,
-            present as usize,
-            0,
-        ];
+        let arguments = [turn.as_ptr() as usize, libc::FUTEX_WAIT as usize, present as usize, 0];
         // SAFETY: reads `turn` alone; without a time limit there is nothing else to read.
         match unsafe { syscall(libc::SYS_futex, arguments) } {
             Ok(_) | Err(Fault::Errno(libc::EAGAIN | libc::EINTR)) => {}

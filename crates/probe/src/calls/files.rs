@@ -35,13 +35,8 @@ impl Call for Stat {
     fn operate(&mut self) -> Result<(), Fault> {
         let mut stat = MaybeUninit::<libc::stat>::uninit();
         // SAFETY: writes to `stat` alone, which has the size that the kernel takes it for.
-        unsafe {
-            syscall(
-                libc::SYS_newfstatat,
-                [HERE, name(), stat.as_mut_ptr() as usize, 0],
-            )
-        }
-        .map(drop)
+        unsafe { syscall(libc::SYS_newfstatat, [HERE, name(), stat.as_mut_ptr() as usize, 0]) }
+            .map(drop)
     }
 }
 
@@ -53,9 +48,7 @@ pub struct Fstat {
 impl Call for Fstat {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self {
-            file: File::open("file")?,
-        })
+        Ok(Self { file: File::open("file")? })
     }
 
     #[inline]
@@ -108,9 +101,7 @@ pub struct Lseek {
 impl Call for Lseek {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self {
-            file: File::open("file")?,
-        })
+        Ok(Self { file: File::open("file")? })
     }
 
     #[inline]
@@ -146,10 +137,7 @@ impl Call for Chown {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
         let user = rustix::process::getuid().as_raw() as usize;
-        Ok(Self {
-            user,
-            group: rustix::process::getgid().as_raw() as usize,
-        })
+        Ok(Self { user, group: rustix::process::getgid().as_raw() as usize })
     }
 
     #[inline]
@@ -167,12 +155,7 @@ pub struct Utimensat {
 impl Call for Utimensat {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self {
-            times: [libc::timespec {
-                tv_sec: 1_000_000_000,
-                tv_nsec: 0,
-            }; 2],
-        })
+        Ok(Self { times: [libc::timespec { tv_sec: 1_000_000_000, tv_nsec: 0 }; 2] })
     }
 
     #[inline]

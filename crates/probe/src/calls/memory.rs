@@ -14,14 +14,7 @@ const SPAN: usize = 2 << 20;
 fn map(length: usize) -> Result<usize, Fault> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    let arguments = [
-        0,
-        length,
-        protection as usize,
-        flags as usize,
-        usize::MAX,
-        0,
-    ];
+    let arguments = [0, length, protection as usize, flags as usize, usize::MAX, 0];
     // SAFETY: a new mapping, at an address that the kernel chooses.
     unsafe { syscall(libc::SYS_mmap, arguments) }
 }
@@ -58,11 +51,7 @@ impl Call for PageFault {
         let length = setup.batch as usize * PAGE;
         // From the start of a table's span on, so that few windows need as few tables as may be.
         let start = map(length + SPAN)?.next_multiple_of(SPAN);
-        let pages = Self {
-            start,
-            length,
-            next: start,
-        };
+        let pages = Self { start, length, next: start };
         pages.advise(libc::MADV_NOHUGEPAGE)?;
         Ok(pages)
     }
@@ -84,12 +73,6 @@ impl Call for PageFault {
 impl PageFault {
     fn advise(&self, advice: i32) -> Result<(), Fault> {
         // SAFETY: the memory holds nothing that anyone reads.
-        unsafe {
-            syscall(
-                libc::SYS_madvise,
-                [self.start, self.length, advice as usize],
-            )
-        }
-        .map(drop)
+        unsafe { syscall(libc::SYS_madvise, [self.start, self.length, advice as usize]) }.map(drop)
     }
 }

@@ -15,6 +15,8 @@ mod select;
 mod signal;
 
 use std::ffi::CString;
+use std::thread;
+use std::time::Duration;
 
 use crate::clock::{Clock, ClockName, Monotonic, Tsc};
 use crate::protocol::CallPlan;
@@ -25,6 +27,8 @@ use crate::window::{Samples, window};
 pub struct Setup {
     /// Operations in each window.
     pub batch: u32,
+    /// How long to sleep before each window.
+    pub pause: Duration,
     /// The program that ends at once when executed under the name `noop`.
     pub noop: CString,
 }
@@ -117,11 +121,7 @@ pub const ALL: &[Entry] = &[
 ];
 
 const fn entry<C: Call>(name: &'static str) -> Entry {
-    Entry {
-        name,
-        tsc: run::<Tsc, C>,
-        monotonic: run::<Monotonic, C>,
-    }
+    Entry { name, tsc: run::<Tsc, C>, monotonic: run::<Monotonic, C> }
 }
 
 /// The call of that name.
@@ -153,12 +153,16 @@ fn run<K: Clock, C: Call>(
 ) -> Result<Vec<u64>, Failure> {
     let mut samples = Samples::new(plan.samples as usize)?;
     let mut call = C::prepare(setup)?;
+    let mut sample = || {
+        thread::sleep(setup.pause);
+        window::<K, C>(&mut call, plan.batch)
+    };
     for _ in 0..plan.warmup {
-        window::<K, C>(&mut call, plan.batch)?;
+        sample()?;
     }
     handshake.begin()?;
     for slot in samples.slots() {
-        *slot = window::<K, C>(&mut call, plan.batch)?;
+        *slot = sample()?;
     }
     handshake.finish()?;
     Ok(samples.slots().to_vec())

@@ -28,9 +28,7 @@ impl Call for Connect {
         let address = libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
             sin_port: bound.port().to_be(),
-            sin_addr: libc::in_addr {
-                s_addr: u32::from(*bound.ip()).to_be(),
-            },
+            sin_addr: libc::in_addr { s_addr: u32::from(*bound.ip()).to_be() },
             sin_zero: [0; 8],
         };
         Ok(Self { listener, address })

@@ -39,9 +39,7 @@ pub struct Exec {
 
 impl Call for Exec {
     fn prepare(setup: &Setup) -> Result<Self, Fault> {
-        Ok(Self {
-            program: setup.noop.clone(),
-        })
+        Ok(Self { program: setup.noop.clone() })
     }
 
     #[inline]
@@ -52,11 +50,7 @@ impl Call for Exec {
                 let arguments = [c"noop".as_ptr(), std::ptr::null()];
                 let environment = [std::ptr::null::<libc::c_char>()];
                 let program = self.program.as_ptr() as usize;
-                let execve = [
-                    program,
-                    arguments.as_ptr() as usize,
-                    environment.as_ptr() as usize,
-                ];
+                let execve = [program, arguments.as_ptr() as usize, environment.as_ptr() as usize];
                 // SAFETY: reads the program's name and the two lists, each ended by null.
                 let _ = unsafe { syscall(libc::SYS_execve, execve) };
                 sys::exit(127)

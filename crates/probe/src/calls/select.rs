@@ -20,9 +20,7 @@ pub struct Select {
 
 impl Call for Select {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        let pipes = (0..PIPES)
-            .map(|_| rustix::pipe::pipe())
-            .collect::<Result<Vec<_>, _>>()?;
+        let pipes = (0..PIPES).map(|_| rustix::pipe::pipe()).collect::<Result<Vec<_>, _>>()?;
         let mut wanted = [0_u64; 16];
         let mut limit = 0;
         for (reader, _) in &pipes {
@@ -31,21 +29,14 @@ impl Call for Select {
             *word.ok_or(Fault::Wrong("too many descriptors are open"))? |= 1 << (descriptor % 64);
             limit = limit.max(descriptor + 1);
         }
-        Ok(Self {
-            wanted,
-            limit,
-            _pipes: pipes,
-        })
+        Ok(Self { wanted, limit, _pipes: pipes })
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         // The kernel overwrites both.
         let mut readable = self.wanted;
-        let mut timeout: libc::timeval = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 0,
-        };
+        let mut timeout: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 0 };
         const { assert!(mem::size_of::<libc::fd_set>() == 16 * mem::size_of::<u64>()) }
         let set = readable.as_mut_ptr() as usize;
         let arguments = [self.limit, set, 0, 0, &raw mut timeout as usize];

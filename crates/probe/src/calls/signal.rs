@@ -24,10 +24,7 @@ impl Call for Signal {
         if unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) } == libc::SIG_ERR {
             return Err(std::io::Error::last_os_error().into());
         }
-        Ok(Self {
-            pid: std::process::id() as usize,
-            sent: 0,
-        })
+        Ok(Self { pid: std::process::id() as usize, sent: 0 })
     }
 
     #[inline]
