@@ -160,7 +160,8 @@ def _complaints(text: str) -> _Complaints:
 def _problem(line: str, rule: Rule | None, message: str) -> Problem:
     """Return what is wrong with a line that auditctl refused."""
     place = Place(rule.place.file, rule.place.line) if rule and rule.place else None
-    return Problem(f"auditctl refuses `{line}`: {message}", place, _remedy(message))
+    remedy = _remedy(message) if rule else "auditctl(8) says what the option takes"
+    return Problem(f"auditctl refuses `{line}`: {message}", place, remedy)
 
 
 def _remedy(message: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls.control import Sysctl
@@ -57,16 +58,18 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
 def explain(controls: Sequence[Control], message: str) -> InputError | None:
     """Return the user's error behind a failure that the guest reports; None if it is another."""
     for control in controls:
-        if isinstance(control, Sysctl) and message.startswith(f"{_path(control)}:"):
-            reason = message.removeprefix(f"{_path(control)}:").strip()
-            if "No such file" in reason:
-                return InputError(
-                    f"the kernel has no setting {control.key}",
-                    hint="is the key misspelt, or the kernel built without it?",
-                )
+        if not isinstance(control, Sysctl):
+            continue
+        _, found, reason = message.partition(f"{_path(control)}: ")
+        if found and "No such file" in reason:
             return InputError(
-                f"the kernel refuses {control.name}: {reason}",
-                hint="a setting takes the values that its documentation lists",
+                f"the kernel has no setting {control.key}",
+                hint="is the key misspelt, or the kernel built without it?",
+            )
+        if found:
+            return InputError(
+                f"the kernel refuses {control.name}: {re.sub(r' [(]os error .*', '', reason)}",
+                hint="the kernel's documentation of the setting says what it takes",
             )
     return None
 
