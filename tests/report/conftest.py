@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -47,6 +48,9 @@ ENVIRONMENT = {
     "cpu_model": "Skylake-Server-v4",
     "host": "x86_64",
 }
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def cost_of_audit(metric: str, rules: int, *, catch_all: bool) -> int:
@@ -141,7 +145,7 @@ def make_bill(
             cost, fired = 19.0, 0
             if call == metric:
                 b64 = "b64" in rules[nth][0]
-                cost, fired = (21_304.0, 1000) if b64 and nth < 12 else (88.0, 0)
+                cost, fired = (21_304.0, 1000) if b64 and nth < 30 else (88.0, 0)
             costs.append((cost, fired))
         shared = 377.0 + (630 if metric in PATHS else 0)
         cost = sum(it for it, _ in costs) + shared
@@ -166,11 +170,81 @@ def make_bill(
     return replace(run, bill=bill, published=None, cells=(), levels={}, notes=())
 
 
+HOSTILE = "<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e"
+
+
+def make_hostile() -> Finding:
+    """Return a finding in which every name wants to act on the page or terminal that shows it."""
+
+    def bad(text: str) -> str:
+        return f"{text}{HOSTILE}"
+
+    run = make_run(("null", "open"))
+    names = {name: bad(name) for name in run.levels}
+    cells = tuple(
+        replace(
+            it,
+            configuration=names[it.configuration],
+            workload=bad(it.workload),
+            metric=bad(it.metric),
+            unit=bad(it.unit),
+            baseline=names[it.baseline],
+        )
+        for it in run.cells
+    )
+    levels = {
+        names[name]: tuple((bad(key), value) for key, value in own)
+        for name, own in run.levels.items()
+    }
+    bill = make_bill(metrics=("null", "open")).bill
+    assert bill is not None
+    hostile = Bill(
+        bad(bill.profile),
+        bad("title"),
+        tuple(replace(it, metric=bad(it.metric), unit=bad(it.unit)) for it in bill.totals),
+        tuple(
+            replace(it, metric=bad(it.metric), control=bad(it.control), place=bad(it.place))
+            for it in bill.items[:8]
+        ),
+        (),
+        (),
+    )
+    return Finding(
+        run=bad("run"),
+        study=bad("study"),
+        title=bad("title"),
+        machine=bad("vm"),
+        instrument=bad("insn"),
+        environment={bad("qemu"): bad("7")},
+        cells=cells,
+        notes=(bad("note"),),
+        levels=levels,
+        bill=hostile,
+    )
+
+
 @pytest.fixture(scope="session")
 def run() -> Finding:
+    """All configurations of the study `audit-rules` on 28 metrics."""
     return make_run()
 
 
 @pytest.fixture(scope="session")
 def bill() -> Finding:
+    """A bill of 32 rules on 28 metrics; some fire on one call each."""
     return make_bill()
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Finding:
+    return make_hostile()
+
+
+@pytest.fixture(scope="session")
+def run_of() -> Callable[[tuple[str, ...]], Finding]:
+    return make_run
+
+
+@pytest.fixture(scope="session")
+def bill_of() -> Callable[[tuple[str, ...]], Finding]:
+    return lambda metrics: make_bill(metrics=metrics)

@@ -64,8 +64,12 @@ def bill_heading(finding: Finding) -> str:
     """Return which profile the bill is for and what it was measured with."""
     bill = _bill(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
-    controls = count(len({item.control for item in bill.items}), "control")
-    return f"Bill for {visible(bill.profile)}{title}: {controls}; {where(finding)}"
+    return f"Bill for {visible(bill.profile)}{title}: {bill_size(bill)}; {where(finding)}"
+
+
+def bill_size(bill: Bill) -> str:
+    """Return how many controls are on a bill, in words."""
+    return count(len({item.control for item in bill.items}), "control")
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:

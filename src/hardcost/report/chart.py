@@ -33,14 +33,20 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4), (1, 3))
 
 _COLUMNS = 4
-_PANEL = (205, 130)
+_PANEL = (220, 130)
 """Width and height of one of several small charts, in pixels."""
+
+_SPACING = alt.RowColnumber(row=58, column=56)
+"""Room between panels for axes and headings, in pixels."""
 
 _BARS = 15
 """How many of a bill's controls are drawn."""
 
-_BAR_NAME = 44
+_BAR_NAME = 60
 """The longest name of a control beside its bar, in characters."""
+
+_LETTER = 6.05
+"""The width of a letter of such a name, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +90,11 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             rows.append(_point(cell.metric, line, x, cell.difference))
             baselines.append(visible(cell.baseline))
         over = " and ".join(dict.fromkeys(baselines))
-        title = f"{visible(workload)}: {visible(unit)} added over {over}"
-        title += f" (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
-        y = f"added {visible(unit)}"
-        yield Chart(
-            title, _svg(_panels(rows, visible(axis.name), y, list(axis.lines)), f"run{nth}")
+        title = (
+            f"{visible(workload)}: {visible(unit)} added over {over}, against {visible(axis.name)}"
         )
+        title += f" (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
+        yield Chart(title, _svg(_panels(rows, list(axis.lines)), f"run{nth}"))
 
 
 def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
@@ -102,8 +107,8 @@ def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
         rows = [row for one in same for row in _series_rows(one, axis)]
         if rows:
             names = [one.name for one in same]
-            title = f"Published: {unit} added over {same[0].baseline}"
-            panels = _panels(rows, visible(axis.name), "added", names)
+            title = f"Published: {unit} added over {same[0].baseline}, against {visible(axis.name)}"
+            panels = _panels(rows, names)
             yield Chart(title, _svg(panels, f"published{nth}"))
 
 
@@ -121,30 +126,40 @@ def _point(metric: str, line: str, x: float, y: float) -> _Row:
     return {"metric": visible(metric), "line": visible(line), "x": x, "y": y}
 
 
-def _panels(rows: Sequence[_Row], x: str, y: str, lines: Sequence[str]) -> alt.FacetChart:
+def _panels(rows: Sequence[_Row], lines: Sequence[str]) -> alt.FacetChart:
     """Return small charts with their own scales, one for each metric, four in a row."""
     metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
     names = [visible(line) for line in lines]
     finite = [row for row in rows if math.isfinite(float(row["y"]))]
     colour = alt.Scale(domain=names, range=_cycled(_COLOURS, len(names)))
     dash = alt.Scale(domain=names, range=_cycled(_DASHES, len(names)))
+    scale = alt.Scale(nice=False)
     legend = alt.Legend(
-        orient="top", title=None, labelLimit=0, symbolSize=260, symbolStrokeWidth=2.5, columns=3
+        orient="top",
+        title=None,
+        labelLimit=0,
+        symbolType="stroke",
+        symbolSize=400,
+        symbolStrokeWidth=2.5,
+        columns=2,
     )
     base = (
         alt.Chart(alt.InlineData(values=finite), width=_PANEL[0], height=_PANEL[1])
-        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, filled=True))
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, filled=True, strokeDash=[1, 0]))
         .encode(
-            x=alt.X("x:Q", title=x, axis=alt.Axis(tickCount=4, format="~s", grid=False)),
-            y=alt.Y("y:Q", title=y, axis=alt.Axis(tickCount=4, format="~s")),
+            # Without `nice` no label stands at the very top, where it would move the heading.
+            x=alt.X("x:Q", title=None, axis=alt.Axis(tickCount=4, grid=False), scale=scale),
+            y=alt.Y("y:Q", title=None, axis=alt.Axis(tickCount=4), scale=scale),
             color=alt.Color("line:N", scale=colour, legend=legend),
             strokeDash=alt.StrokeDash("line:N", scale=dash, legend=legend),
         )
     )
     heading = alt.Header(title=None, labelFontSize=12, labelFontWeight=600, labelAnchor="start")
     facet = alt.Facet("metric:N", sort=metrics, header=heading)
-    panels: alt.FacetChart = base.facet(facet, columns=min(_COLUMNS, len(metrics)), spacing=18)
-    independent: alt.FacetChart = panels.resolve_scale(x="shared", y="independent")
+    panels: alt.FacetChart = base.facet(
+        facet, columns=min(_COLUMNS, len(metrics)), spacing=_SPACING, bounds="flush"
+    )
+    independent: alt.FacetChart = panels.resolve_scale(x="independent", y="independent")
     return independent
 
 
@@ -172,8 +187,11 @@ def _sides(book: Ledger, entries: Sequence[Entry]) -> list[tuple[str, list[_Row]
     if len(book.accounts) <= FEW:
         return [_side(account, entries) for account in book.accounts]
     largest = []
+    # The usual metric comes first: among equals it is named.
+    accounts = (book.usual, *book.accounts)
     for entry in entries:
-        account = max(book.accounts, key=lambda one: one.of([entry]))
+        costs = [account.of([entry]) for account in accounts]
+        account = accounts[costs.index(max(costs))]
         largest.append(_bar(account, entry, visible(account.metric)))
     return [_side(book.usual, entries), ("where it costs most", largest)]
 
@@ -193,7 +211,16 @@ def _bar(account: Account, entry: Entry, where: str) -> _Row:
 def _bars(rows: list[_Row], title: str, *, first: bool) -> alt.LayerChart:
     """Return horizontal bars with their numbers; only the `first` of several has the names."""
     order = [str(row["control"]) for row in rows]
-    names = alt.Axis(title=None, labelLimit=0, labels=first, ticks=False, domain=False)
+    names = alt.Axis(
+        title=None,
+        labels=first,
+        labelFont="monospace",
+        labelAlign="left",
+        labelLimit=0,
+        labelPadding=_LETTER * max(map(len, order)) + 8,
+        ticks=False,
+        domain=False,
+    )
     highest = max(0.0, *(float(row["cost"]) for row in rows))
     lowest = min(0.0, *(float(row["cost"]) for row in rows))
     # The numbers stand right of the bars and need room there.
@@ -202,7 +229,7 @@ def _bars(rows: list[_Row], title: str, *, first: bool) -> alt.LayerChart:
         alt.InlineData(values=rows), title=title, width=250, height=alt.Step(20)
     ).encode(
         y=alt.Y("control:N", sort=order, axis=names),
-        x=alt.X("cost:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3, format="~s")),
+        x=alt.X("cost:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3)),
     )
     bars = base.mark_bar(color=_COLOURS[0], height=12)
     numbers = base.mark_text(align="left", dx=4, fontSize=11).encode(text="words:N")

@@ -366,7 +366,7 @@ def _below(text: RowText, width: int) -> Iterator[Text]:
     for words in (text.name + place, text.more):
         if not words:
             continue
-        for line in _wrapped(words, max(width - _INDENT, _NARROWEST)):
+        for line in _wrapped(words, max(width - _INDENT, 1)):
             yield Text(" " * _INDENT + line, style="dim", overflow="fold")
 
 

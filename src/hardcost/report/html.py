@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from hardcost.report.bill_table import bill_grids, bill_heading, matrix_grid, reading_guide
+from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import Chart, charts
+from hardcost.report.grid import without_optional
 from hardcost.report.table import published_grids, published_notes, published_title, run_grids
 from hardcost.report.text import visible
 
@@ -64,7 +65,7 @@ def to_html(finding: Finding) -> str:
     """Return a whole report of `finding` as one self-contained HTML page."""
     return _template().render(
         title=visible(finding.title or finding.study),
-        subtitle=bill_heading(finding) if finding.bill else "",
+        subtitle=_subtitle(finding),
         facts=_facts(finding),
         guide=_guide(finding),
         sections=_sections(finding),
@@ -84,6 +85,12 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.j2")
+
+
+def _subtitle(finding: Finding) -> str:
+    """Return which profile a bill is for."""
+    bill = finding.bill
+    return f"Bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else ""
 
 
 def _facts(finding: Finding) -> list[tuple[str, str]]:
@@ -125,7 +132,7 @@ def _sections(finding: Finding) -> list[Section]:
             ),
         ]
     if finding.cells:
-        grids = tuple(run_grids(finding))
+        grids = tuple(map(_fitted, run_grids(finding)))
         measured = Section("What was measured", charts=drawn.run, grids=grids)
         if finding.bill is not None:
             measured = Section("What was measured", charts=drawn.run, folded=grids)
@@ -141,6 +148,10 @@ def _sections(finding: Finding) -> list[Section]:
             )
         )
     return sections
+
+
+def _fitted(grid: Grid) -> Grid:
+    return grid if len(grid.groups) <= _ROOMY else without_optional(grid)
 
 
 def _environment(finding: Finding) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from statistics import median_low
 from typing import TYPE_CHECKING
 
@@ -75,20 +76,27 @@ class Ledger:
     accounts: tuple[Account, ...]
     by_share: bool
 
-    @property
+    @cached_property
     def usual(self) -> Account:
-        """Return the metric that speaks for most: `agreeing` is largest there."""
+        """The metric that speaks for most: `agreeing` is largest there."""
         return max(self.accounts, key=self.agreeing)
 
     def agreeing(self, account: Account) -> int:
         """Return how many controls cost on this metric what they cost on the median metric."""
         return sum(
-            account.items.get(entry.control, _ZERO) == self._typical(entry.control)
-            for entry in self.entries
+            account.items.get(control, _ZERO) == typical
+            for control, typical in self._typical.items()
         )
 
-    def _typical(self, control: str) -> Decimal:
-        return median_low([account.items.get(control, _ZERO) for account in self.accounts])
+    @cached_property
+    def _typical(self) -> dict[str, Decimal]:
+        """Each control's cost on its median metric."""
+        return {
+            entry.control: median_low(
+                [account.items.get(entry.control, _ZERO) for account in self.accounts]
+            )
+            for entry in self.entries
+        }
 
 
 def ledger(bill: Bill) -> Ledger:

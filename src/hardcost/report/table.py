@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.report.axes import numeric_axis
 from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines, Prose
 from hardcost.report.published import published
 from hardcost.report.text import (
@@ -89,7 +90,17 @@ def _workload_grid(finding: Finding, workload: str) -> Grid:
         against = visible(baselines[0]) if baselines else "nothing"
     unit = f"{visible(units[0])}, " if len(units) == 1 else ""
     title = f"{visible(workload)}: {unit}{where(finding)}; differences from {against}"
-    return Grid(title, tuple(labels), groups)
+    return Grid(title, tuple(labels), groups, lines=_line_starts(finding, configurations))
+
+
+def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
+    """Return the rows where another line of the run's numeric axis begins."""
+    axis = numeric_axis(finding.levels)
+    if axis is None:
+        return frozenset()
+    lines = [axis.line_of(configuration) for configuration in configurations]
+    starts = frozenset(n for n in range(1, len(lines)) if lines[n] != lines[n - 1])
+    return starts if len(starts) * 3 <= len(lines) else frozenset()
 
 
 def _metric_group(cells: list[Cell | None], metric: str, *, alone: bool) -> Group:

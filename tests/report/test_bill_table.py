@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.report.bill_table import bill_grids, bill_table, matrix_grid
+from hardcost.report.grid import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.report.grid import Column, Grid
+
+
+def value(cell: str) -> int:
+    return int(cell.replace(",", ""))
+
+
+def columns(grid: Grid) -> dict[tuple[str, str], Column]:
+    return {(group.title, it.header): it for group in grid.groups for it in group.columns}
+
+
+def test_each_metric_is_what_its_parts_add_up_to(bill: Finding) -> None:
+    totals, _ = bill_grids(bill, top=20)
+    by = {
+        header: [value(cell) for cell in column.cells]
+        for (_, header), column in columns(totals).items()
+        if header not in {"by", "ratio"}
+    }
+    assert len(by["cost"]) == 28
+    for without, with_profile, cost in zip(by["without"], by["with"], by["cost"], strict=True):
+        assert with_profile - without == cost
+    parts = zip(by["#1-#20"], by["+ 12 others"], by["+ interaction"], strict=True)
+    assert [sum(part) for part in parts] == by["cost"]
+
+
+@pytest.mark.parametrize("top", [0, 1, 20, 31, 32, 100])
+def test_every_cost_column_adds_up_to_its_total(bill: Finding, top: int) -> None:
+    _, items = bill_grids(bill, top)
+    for (_, header), column in columns(items).items():
+        if header == "cost":
+            *parts, total = map(value, column.cells)
+            assert sum(parts) == total
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_itself_adds_up(bill: Finding, width: int) -> None:
+    shown = render(bill_table(bill, metrics=("chmod",)), width)
+    items = shown[shown.index("What each control costs") :]
+    costs = [
+        value(match[1])
+        for match in re.finditer(r"^ *\d* +[\d,]* +([+-][\d,]+) +[\d.]+%", items, re.MULTILINE)
+    ]
+    assert len(costs) == 20 + 3
+    assert sum(costs[:-1]) == costs[-1]
+    assert max(map(len, shown.splitlines())) <= width
+
+
+def test_a_control_has_its_place_its_firings_and_where_it_costs_more(bill: Finding) -> None:
+    shown = render(bill_table(bill, top=3, metrics=("null",)), 80)
+    assert re.search(r"^ ?1 +1,000 +\+19 ", shown, re.MULTILINE)
+    assert "[30-sample.rules:17]" in shown
+    assert re.search(r"more on \w+ \+21,304", shown)
+    assert "29 others together" in shown
+
+
+def test_few_metrics_have_all_their_columns(
+    bill_of: Callable[[tuple[str, ...]], Finding],
+) -> None:
+    _, items = bill_grids(bill_of(("null", "chmod")), top=20)
+    assert list(columns(items)) == [
+        (metric, header) for metric in ("null", "chmod") for header in ("cost", "share", "alone")
+    ]
+
+
+def test_of_many_metrics_the_usual_and_the_dearest_have_columns(bill: Finding) -> None:
+    _, items = bill_grids(bill, top=20)
+    assert [group.title for group in items.groups] == ["null", "creat", "rename", "mkdir"]
+    (note,) = items.notes
+    assert note.startswith("null stands for most of the 28 metrics: 32 of 32 controls cost on null")
+
+
+def test_words_are_explained(bill: Finding) -> None:
+    shown = render(bill_table(bill), 120)
+    for word in ("cost", "alone", "interaction", "fired"):
+        assert re.search(rf"^{word} +\w", shown, re.MULTILINE)
+    assert "rest" not in shown.split()
+
+
+def test_a_rest_has_its_column_its_row_and_its_explanation(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    rest = tuple(replace(part, cost=7.0) for part in it.rest)
+    less = tuple(replace(part, cost=part.cost - 7.0) for part in it.interaction)
+    shown = render(bill_table(replace(bill, bill=replace(it, rest=rest, interaction=less))), 120)
+    assert "+ rest" in shown
+    assert re.search(r"\+7 +0\.\d% +\+7 +\+7 +\+7  rest$", shown, re.MULTILINE)
+    assert "does not add up" not in shown
+
+
+def test_intervals_of_costs_are_shown(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    items = tuple(replace(item, low=item.cost - 2, high=item.cost + 2) for item in it.items)
+    assert "+19 +/-2" in render(bill_table(replace(bill, bill=replace(it, items=items))), 120)
+
+
+def test_the_matrix_holds_every_cost(bill: Finding) -> None:
+    grid = matrix_grid(bill)
+    assert len(grid.groups) == 28
+    assert grid.rows == 32 + 2
+    for group in grid.groups:
+        *parts, total = map(value, group.columns[0].cells)
+        assert sum(parts) == total
+
+
+def test_a_stacked_bill_says_each_rule_once(bill: Finding) -> None:
+    names = tuple(total.metric for total in bill.bill.totals) if bill.bill else ()
+    shown = render(bill_table(bill, metrics=names), 80)
+    assert shown.count("30-sample.rules:17]") == 1
+    assert shown.count("  total") > 1
+
+
+def test_a_run_without_a_bill_is_refused(run: Finding) -> None:
+    with pytest.raises(ValueError, match="no bill"):
+        bill_table(run)
+
+
+def test_an_empty_profile_has_an_empty_bill(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    empty = replace(it, items=(), totals=(), rest=(), interaction=())
+    assert "0 controls" in render(bill_table(replace(bill, bill=empty)), 80)
+
+
+def test_no_name_acts_on_the_terminal(hostile: Finding) -> None:
+    shown = render(bill_table(hostile), 100)
+    assert "\x1b" not in shown
+    assert shown.isascii()
+    assert "<script>alert(1)</script>" in shown

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.report.html import to_html
+from hardcost.report.text import TIMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.analysis.finding import Finding
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags, attributes, text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+        self.in_cell = False
+        self.rows: list[list[str]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+        self.in_cell = tag in {"td", "th"} or self.in_cell
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_cell = self.in_cell and tag not in {"td", "th"}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.in_cell:
+            self.rows[-1][-1] += data.strip()
+
+
+@pytest.fixture(scope="module")
+def run_html(run: Finding) -> str:
+    return to_html(run)
+
+
+@pytest.fixture(scope="module")
+def run_page(run_html: str) -> Page:
+    return Page(run_html)
+
+
+@pytest.fixture(scope="module")
+def bill_html(bill: Finding) -> str:
+    return to_html(bill)
+
+
+def test_nothing_is_loaded_from_outside(run_html: str, run_page: Page, bill_html: str) -> None:
+    for html, page in ((run_html, run_page), (bill_html, Page(bill_html))):
+        assert not page.tags & {"script", "link", "img", "iframe", "object", "base", "form", "a"}
+        assert not [a for a in page.attributes if a[0] in {"src", "href"} or a[0].startswith("on")]
+        assert not re.search(r"@import|url\((?!#)", html)
+        assert set(re.findall(r"https?://[^\"' <]*", html)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_page_forbids_itself_everything_but_style(run_page: Page) -> None:
+    (policy,) = (v for n, v in run_page.attributes if n == "content" and "default" in v)
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    assert "script-src" not in policy
+
+
+def test_the_same_finding_gives_the_same_page(run_of: Callable[[tuple[str, ...]], Finding]) -> None:
+    assert to_html(run_of(("null",))) == to_html(run_of(("null",)))
+
+
+def test_a_row_holds_what_was_measured(run_page: Page) -> None:
+    row = next(row for row in run_page.rows if row[0] == "rules=160")
+    assert row[1:3] == ["3,626", "+3,264"]
+    assert len(row) == 1 + 2 * 28
+
+
+def test_published_figures_stand_with_ours_and_their_source(run_page: Page) -> None:
+    rows = [row for row in run_page.rows if row[0] == "rules=160"]
+    assert rows[1][1:4] == ["5.50", f"{TIMES}2.94", f"{TIMES}10.0"]
+    assert "linux-audit mailing list" in run_page.text
+
+
+def test_the_environment_and_how_to_repeat_it_are_told(run_page: Page, bill: Finding) -> None:
+    assert "hardcost run audit-rules --machine vm --instrument insn" in run_page.text
+    assert "hardcost report audit-rules-1" in run_page.text
+    for fact in ("7.2.22", "6.1.192", "Skylake-Server-v4", "page-table isolation costs more"):
+        assert fact in run_page.text
+    assert bill.bill is not None
+    first = tuple(item for item in bill.bill.items if item.metric == "null")[:1]
+    spaced = replace(bill, bill=replace(bill.bill, profile="my rules; rm", items=first))
+    assert "hardcost bill 'my rules; rm' --machine vm" in Page(to_html(spaced)).text
+
+
+def test_a_bill_shows_each_rule_and_adds_up(bill: Finding, bill_html: str) -> None:
+    page = Page(bill_html)
+    assert bill.bill is not None
+    assert all(item.control in page.text for item in bill.bill.items)
+    metrics = len(bill.bill.totals)
+    matrix = [row for row in page.rows if len(row) == 3 + metrics and "cost" not in row]
+    columns = zip(*(row[3:] for row in matrix if row[3]), strict=True)
+    for column in columns:
+        *parts, total = (int(cell.replace(",", "")) for cell in column if cell[0] in "+-0")
+        assert sum(parts) == total
+
+
+def test_every_name_is_text(hostile: Finding) -> None:
+    html = to_html(hostile)
+    page = Page(html)
+    assert "<script" not in html
+    assert "script" not in page.tags
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert r"<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e" in page.text
+    for name in ("run", "study", "vm", "insn", "qemu", "note", "null", "syscalls", "rules=160"):
+        assert f"{name}<script>" in page.text
+
+
+def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> None:
+    bare = replace(run, environment={}, cells=run.cells[:1], levels={}, notes=(), published=None)
+    page = Page(to_html(bare))
+    assert "Nothing was recorded about it." in page.text
+    assert "Notes" not in page.text
+
+
+def test_an_instrument_without_a_guide_is_named(run: Finding) -> None:
+    other = replace(run, instrument="perf", levels={}, published=None)
+    assert "recorded by the instrument perf." in Page(to_html(other)).text

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardcost.analysis.finding import Bill, Finding, Item, Sum, Total
+from hardcost.report.ledger import control_order, ledger
+
+COSTS = st.floats(-1e6, 1e6)
+
+
+def bill_of(costs: list[float], rest: float, interaction: float, baseline: float = 0.0) -> Bill:
+    cost = math.fsum([*costs, rest, interaction])
+    items = tuple(
+        Item(f"c{n}", "m", "ns", own, own, own, own / cost if cost else 0.0, own, None)
+        for n, own in enumerate(costs)
+    )
+    total = Total("m", "ns", baseline, baseline + cost, cost)
+    return Bill("p", "", (total,), items, (Sum("m", rest),), (Sum("m", interaction),))
+
+
+@settings(deadline=None)
+@given(st.lists(COSTS, max_size=30), COSTS, COSTS, st.floats(0, 1e6))
+def test_what_is_shown_adds_up_to_the_last_digit(
+    costs: list[float], rest: float, interaction: float, baseline: float
+) -> None:
+    book = ledger(bill_of(costs, rest, interaction, baseline))
+    (account,) = book.accounts
+    assert not account.fault
+    assert account.of(book.entries) + account.rest + account.interaction == account.cost
+    assert account.cost == account.with_profile - account.baseline
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-1000, 10**6), max_size=30), st.integers(-1000, 1000))
+def test_whole_costs_are_shown_as_they_are(costs: list[int], interaction: int) -> None:
+    (account,) = ledger(bill_of(list(map(float, costs)), 0.0, float(interaction))).accounts
+    assert [account.items[f"c{n}"] for n in range(len(costs))] == costs
+    assert account.interaction == interaction
+
+
+def test_a_bill_that_does_not_add_up_says_so() -> None:
+    bill = bill_of([19.0, 19.0], 0.0, 5.0)
+    total = replace(bill.totals[0], with_profile=bill.totals[0].with_profile + 100)
+    (account,) = ledger(replace(bill, totals=(total,))).accounts
+    assert account.interaction == 5
+    assert account.fault == "The bill does not add up on m: its parts miss the total by 100."
+
+
+def test_the_largest_cost_on_any_metric_comes_first(bill: Finding) -> None:
+    assert bill.bill is not None
+    book = ledger(bill.bill)
+    largest = [max(item.cost for item in entry.items.values()) for entry in book.entries]
+    assert largest == sorted(largest, reverse=True)
+    assert [entry.number for entry in book.entries] == list(range(1, 33))
+    assert not book.by_share
+
+
+def test_metrics_of_several_units_are_ordered_by_share() -> None:
+    totals = (Total("a", "ns", 0, 1e9, 1e9), Total("b", "insn", 0, 10, 10))
+    items = (
+        Item("small share", "a", "ns", 1e6, 1e6, 1e6, 0.001, 0, None),
+        Item("large share", "b", "insn", 5, 5, 5, 0.5, 0, None),
+    )
+    assert control_order(Bill("p", "", totals, items, (), ())) == {
+        "large share": 0,
+        "small share": 1,
+    }
+
+
+def test_equals_stay_in_the_order_of_the_profile() -> None:
+    assert list(control_order(bill_of([19.0, 87.0, 19.0], 0, 0))) == ["c1", "c0", "c2"]
+
+
+def test_the_usual_metric_is_that_on_which_most_controls_cost_the_same(bill: Finding) -> None:
+    assert bill.bill is not None
+    book = ledger(bill.bill)
+    assert book.usual.metric == "null"
+    assert book.agreeing(book.usual) == 32
+
+
+def test_firings_are_summed_over_metrics(bill: Finding) -> None:
+    assert bill.bill is not None
+    first = ledger(bill.bill).entries[0]
+    assert first.fired == 1000
+    assert first.place.startswith("30-sample.rules:")
+
+
+def test_unknown_firings_stay_unknown() -> None:
+    assert ledger(bill_of([1.0], 0, 0)).entries[0].fired is None
+
+
+def test_a_cost_that_is_no_number_counts_for_nothing() -> None:
+    bill = bill_of([1.0, 2.0], 0.0, 0.0)
+    items = (replace(bill.items[0], cost=math.nan), bill.items[1])
+    book = ledger(replace(bill, items=items))
+    assert book.accounts[0].items == {"c0": Decimal(0), "c1": Decimal(2)}
