@@ -80,7 +80,8 @@ def test_few_metrics_have_all_their_columns(
 def test_of_many_metrics_the_usual_and_the_dearest_have_columns(bill: Finding) -> None:
     _, items = bill_grids(bill, top=20)
     assert [group.title for group in items.groups] == ["null", "creat", "rename", "mkdir"]
-    (note,) = items.notes
+    adds_up, note = items.notes
+    assert adds_up == "Each cost column adds up to its total."
     assert note.startswith("null stands for most of the 28 metrics: 32 of 32 controls cost on null")
 
 

@@ -85,9 +85,16 @@ def test_a_row_holds_what_was_measured(run_page: Page) -> None:
     assert len(row) == 1 + 2 * 28
 
 
+def test_on_paper_a_wide_table_is_split(run_page: Page) -> None:
+    whole, *parts = (row for row in run_page.rows if row[0] == "rules=160" and "5.50" not in row)
+    assert len(parts) > 1
+    assert max(map(len, parts)) < len(whole)
+    assert [cell for row in parts for cell in row[1:]] == whole[1:]
+
+
 def test_published_figures_stand_with_ours_and_their_source(run_page: Page) -> None:
-    rows = [row for row in run_page.rows if row[0] == "rules=160"]
-    assert rows[1][1:4] == ["5.50", f"{TIMES}2.94", f"{TIMES}10.0"]
+    rows = [row for row in run_page.rows if row[0] == "rules=160" and "5.50" in row]
+    assert rows[0][1:4] == ["5.50", f"{TIMES}2.94", f"{TIMES}10.0"]
     assert "linux-audit mailing list" in run_page.text
 
 
@@ -107,7 +114,7 @@ def test_a_bill_shows_each_rule_and_adds_up(bill: Finding, bill_html: str) -> No
     assert bill.bill is not None
     assert all(item.control in page.text for item in bill.bill.items)
     metrics = len(bill.bill.totals)
-    matrix = [row for row in page.rows if len(row) == 3 + metrics and "cost" not in row]
+    matrix = [row for row in page.rows if len(row) == 3 + metrics and "null" not in row]
     columns = zip(*(row[3:] for row in matrix if row[3]), strict=True)
     for column in columns:
         *parts, total = (int(cell.replace(",", "")) for cell in column if cell[0] in "+-0")

@@ -130,6 +130,16 @@ def test_an_interval_starts_with_its_value(value: float, low: float, high: float
     assert text.interval(value, low, high, 1).startswith(text.number(value, 1))
 
 
+@given(st.text(alphabet="-aF =x"))
+def test_phrases_joined_are_the_text(words: str) -> None:
+    assert " ".join(text.phrases(words)) == words
+
+
+def test_an_option_and_its_value_are_a_phrase() -> None:
+    rule = "-a always,exit -F a0=1 --watch /etc word -w"
+    assert text.phrases(rule) == ["-a always,exit", "-F a0=1", "--watch /etc", "word", "-w"]
+
+
 def test_prose_helpers() -> None:
     assert text.count(1, "control") == "1 control"
     assert text.count(1200, "control") == "1,200 controls"

@@ -108,7 +108,12 @@ def matrix_grid(finding: Finding) -> Grid:
     """Return every control's cost on every metric, and what else makes up the totals."""
     book = ledger(_bill(finding))
     grid = _items_grid(finding, book, book.entries, (), book.accounts)
-    return replace(without_optional(grid), title=f"Every cost: {_unit(finding, book)}")
+    columns = tuple(
+        Group("", (replace(column, header=group.title),))
+        for group in without_optional(grid).groups
+        for column in group.columns
+    )
+    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
 
 
 def _bill(finding: Finding) -> Bill:
@@ -238,7 +243,7 @@ def _items_grid(
         tuple(texts),
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
-        tuple(_usual_note(book, chosen)),
+        ("Each cost column adds up to its total.", *_usual_note(book, chosen)),
     )
 
 

@@ -6,7 +6,6 @@ fit beside each other are stacked below each other; nothing is cut off.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from rich.console import Console, ConsoleRenderable
 from rich.table import Table
 from rich.text import Text
 
-from hardcost.report.text import plain
+from hardcost.report.text import phrases, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +30,6 @@ _INDENT = 5
 
 _NARROWEST = 20
 
-_OPTION = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]*) (?=\S)")
 _TIED = "\ue000"
 """Ties an option to its value while lines are broken; `visible` keeps it out of all names."""
 
@@ -110,6 +108,11 @@ def without_optional(grid: Grid) -> Grid:
         for group in grid.groups
     )
     return replace(grid, groups=tuple(group for group in groups if group.columns))
+
+
+def split(grid: Grid, width: int) -> list[Grid]:
+    """Return `grid` in parts that are each at most `width` characters wide, if a group is."""
+    return [replace(grid, groups=groups) for groups in _packed(grid, width)]
 
 
 @dataclass(frozen=True)
@@ -376,5 +379,6 @@ def _wrapped(words: str, width: int) -> list[str]:
     No line is broken between an option and its value, such as `-F` and `auid>=1000`.
     """
     console = Console(file=StringIO(), width=width, _environ={})
-    lines = Text(_OPTION.sub(rf"\1{_TIED}", words)).wrap(console, width)
+    tied = " ".join(phrase.replace(" ", _TIED) for phrase in phrases(words))
+    lines = Text(tied).wrap(console, width)
     return [line.plain.rstrip().replace(_TIED, " ") for line in lines]

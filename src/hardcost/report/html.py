@@ -15,12 +15,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import Chart, charts
-from hardcost.report.grid import without_optional
+from hardcost.report.grid import split, without_optional
+from hardcost.report.ledger import FEW
 from hardcost.report.table import published_grids, published_notes, published_title, run_grids
-from hardcost.report.text import visible
+from hardcost.report.text import phrases, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from jinja2 import Template
 
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 _LISTED = 20
 """How many of a bill's controls are listed before the table of all."""
+
+_PAPER = 150
+"""The characters that fit beside each other on a printed page."""
+
+_WORDS = 70
+"""How many of them the words of a row take."""
 
 _ROOMY = 4
 """Up to so many metrics there is room for optional columns."""
@@ -84,6 +91,8 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["phrases"] = phrases
+    environment.filters["pages"] = _pages
     return environment.get_template("report.html.j2")
 
 
@@ -91,6 +100,11 @@ def _subtitle(finding: Finding) -> str:
     """Return which profile a bill is for."""
     bill = finding.bill
     return f"Bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else ""
+
+
+def _pages(grid: Grid) -> list[Grid]:
+    """Return `grid` in parts that fit on paper, where nothing scrolls."""
+    return split(grid, _PAPER - (_WORDS if grid.texts else 0))
 
 
 def _facts(finding: Finding) -> list[tuple[str, str]]:
@@ -128,7 +142,7 @@ def _sections(finding: Finding) -> list[Section]:
                 "Control by control",
                 charts=drawn.bill,
                 grids=tuple(items),
-                folded=(matrix_grid(finding),),
+                folded=tuple(_matrix(finding)),
             ),
         ]
     if finding.cells:
@@ -148,6 +162,13 @@ def _sections(finding: Finding) -> list[Section]:
             )
         )
     return sections
+
+
+def _matrix(finding: Finding) -> Iterable[Grid]:
+    """Yield the table of every cost, unless the itemised table already has them all."""
+    grid = matrix_grid(finding)
+    if len(grid.groups) > FEW or grid.rows > _LISTED:
+        yield grid
 
 
 def _fitted(grid: Grid) -> Grid:

@@ -7,6 +7,7 @@ place where the reader is a pipe or a terminal without Unicode.
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 TO = "\N{EN DASH}"
 
 _SYMBOLS = str.maketrans({TIMES: "x", TO: "..", "±": "+/-", "…": "..."})
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+
 _WHOLE = 1e-9
 """Values this near to a whole number are whole: far below one instruction, far above rounding."""
 
@@ -49,6 +52,20 @@ def plain(text: str) -> str:
 def shorten(text: str, most: int) -> str:
     """Return at most `most` characters of `text`, the last an ellipsis where some were left out."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def phrases(text: str) -> list[str]:
+    """Return the words of `text`, an option and its value as one: `-F auid>=1000` stays together.
+
+    Joined by blanks they are `text` again.
+    """
+    parts: list[str] = []
+    for word in text.split(" "):
+        if parts and word and _OPTION.fullmatch(parts[-1]):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    return parts
 
 
 def decimals(values: Iterable[float]) -> int:
