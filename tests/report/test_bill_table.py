@@ -103,6 +103,14 @@ def test_a_rest_has_its_column_its_row_and_its_explanation(bill: Finding) -> Non
     assert "does not add up" not in shown
 
 
+def test_a_bill_that_does_not_add_up_does_not_claim_to(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    shown = render(bill_table(replace(bill, bill=replace(it, interaction=()))), 120)
+    assert "The bill does not add up on null: its parts miss the total by 377." in shown
+    assert "Each cost column" not in shown
+
+
 def test_intervals_of_costs_are_shown(bill: Finding) -> None:
     it = bill.bill
     assert it is not None

@@ -243,7 +243,7 @@ def _items_grid(
         tuple(texts),
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
-        ("Each cost column adds up to its total.", *_usual_note(book, chosen)),
+        (*_sum_note(chosen), *_usual_note(book, chosen)),
     )
 
 
@@ -328,6 +328,11 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     if left > 0:
         named.append(f"{left} more")
     return f"more on {listed(named)}" if named else ""
+
+
+def _sum_note(chosen: Sequence[Account]) -> list[str]:
+    """Return that the columns add up, where they do."""
+    return [] if any(a.fault for a in chosen) else ["Each cost column adds up to its total."]
 
 
 def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
