@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hardcost.errors import InputError
 from hardcost.report.bill_table import bill_grids, bill_table, matrix_grid
 from hardcost.report.grid import render
 
@@ -137,6 +138,11 @@ def test_a_stacked_bill_says_each_rule_once(bill: Finding) -> None:
 def test_a_run_without_a_bill_is_refused(run: Finding) -> None:
     with pytest.raises(ValueError, match="no bill"):
         bill_table(run)
+
+
+def test_a_metric_that_the_bill_has_not_is_refused(bill: Finding) -> None:
+    with pytest.raises(InputError, match="no metric 'nonsense'"):
+        bill_table(bill, metrics=("null", "nonsense"))
 
 
 def test_an_empty_profile_has_an_empty_bill(bill: Finding) -> None:

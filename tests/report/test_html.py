@@ -140,6 +140,12 @@ def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> Non
     assert "Notes" not in page.text
 
 
+def test_an_empty_profile_has_an_empty_page(bill: Finding) -> None:
+    assert bill.bill is not None
+    empty = replace(bill.bill, items=(), totals=(), rest=(), interaction=())
+    assert "0 controls" in Page(to_html(replace(bill, bill=empty))).text
+
+
 def test_an_instrument_without_a_guide_is_named(run: Finding) -> None:
     other = replace(run, instrument="perf", levels={}, published=None)
     assert "recorded by the instrument perf." in Page(to_html(other)).text

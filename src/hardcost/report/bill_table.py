@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from hardcost.errors import InputError
 from hardcost.report.grid import (
     Column,
     Document,
@@ -47,6 +48,9 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
 
     `metrics` names those that have a column each in the itemised table; without it, a bill of few
     metrics shows all, a bill of many the one that most controls agree on and the dearest.
+
+    Raises:
+        InputError: the bill has no metric of one of the names.
     """
     grids = bill_grids(finding, top, metrics)
     bill = _bill(finding)
@@ -187,6 +191,11 @@ def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
 def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
     """Return the metrics that have columns: those asked for, or all of few, or the telling ones."""
     if metrics:
+        known = [account.metric for account in book.accounts]
+        for metric in metrics:
+            if metric not in known:
+                hint = f"it has: {', '.join(map(visible, known))}"
+                raise InputError(f"the bill has no metric {metric!r}", hint=hint)
         return [account for account in book.accounts if account.metric in metrics]
     if len(book.accounts) <= FEW:
         return list(book.accounts)

@@ -131,17 +131,17 @@ def _sections(finding: Finding) -> list[Section]:
     drawn = charts(finding)
     sections = []
     if finding.bill is not None:
-        totals, *items = bill_grids(finding, _LISTED)
+        tables = tuple(bill_grids(finding, _LISTED))
         sections += [
             Section(
                 "The bill",
                 terms=reading_guide(finding.bill),
-                grids=(totals,),
+                grids=tables[:1],
             ),
             Section(
                 "Control by control",
                 charts=drawn.bill,
-                grids=tuple(items),
+                grids=tables[1:],
                 folded=tuple(_matrix(finding)),
             ),
         ]
