@@ -105,18 +105,31 @@ def meant(word: str, known: typing.Iterable[str], what: str) -> str:
 
 def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Problem:
     """Return one of pydantic's errors in our words, with its place."""
-    path = detail["loc"]
-    name = ".".join(str(part) for part in path if isinstance(part, str)) or "the file"
-    kind = detail["type"]
+    path, kind = detail["loc"], detail["type"]
     if kind == "extra_forbidden":
         hint = meant(str(path[-1]), _keys(model, path[:-1]), "keys here")
         return file.problem(f"there is no key '{path[-1]}' here", *path, hint=hint)
     if kind == "missing":
         return file.problem(f"'{path[-1]}' is missing", *path[:-1])
+    real = _in_file(file.data, path)
+    name = ".".join(str(part) for part in real if isinstance(part, str))
     if kind == "value_error":
-        return file.problem(str(detail["ctx"]["error"]), *path)
-    message = detail["msg"].removeprefix("Input ").replace("should be", "has to be")
-    return file.problem(f"{name} {message[:1].lower()}{message[1:]}", *path)
+        return file.problem(str(detail["ctx"]["error"]), *real)
+    if len(real) < len(path):
+        # One of several problems, one for each type that the value could have had.
+        return file.problem(f"{name} has a value of the wrong kind", *real)
+    message = detail["msg"].removeprefix("Input ").replace("should ", "has to ")
+    return file.problem(f"{name} {message[:1].lower()}{message[1:]}", *real)
+
+
+def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  # noqa: ANN401
+    """Return the part of `path` that lies in the file: pydantic adds names of types to it."""
+    for length, part in enumerate(path):
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return path[:length]
+    return path
 
 
 def _leave_out(data: Any, detail: ErrorDetails) -> bool:  # noqa: ANN401  (TOML's values)
@@ -126,19 +139,15 @@ def _leave_out(data: Any, detail: ErrorDetails) -> bool:  # noqa: ANN401  (TOML'
     """
     if detail["type"] == "missing":
         return False
-    path = list(detail["loc"])
+    path = _in_file(data, detail["loc"])
     while path:
         holder = data
-        try:
-            for part in path[:-1]:
-                holder = holder[part]
-        except (KeyError, IndexError, TypeError):
-            holder = None
-        if isinstance(holder, dict) and path[-1] in holder:
+        for part in path[:-1]:
+            holder = holder[part]
+        if isinstance(holder, dict):
             del holder[path[-1]]
             return True
-        # Not a key of the file: an index, or what pydantic adds for the members of a union.
-        path.pop()
+        path = path[:-1]
     return False
 
 

@@ -28,6 +28,10 @@ PROFILE = "profile"
 AUDIT_OFF = "audit-off"
 FIRED = "fired"
 
+_BUCKETS = (
+    "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
+    "same remainder by 32: where such a rule costs something here and fired 0 times, it is chance"
+)
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
 
@@ -89,8 +93,15 @@ def bill_plan(
         instrument=measured.name,
         baseline=BASELINE,
         trials=(*grid, *counted),
-        notes=profile.notes,
+        notes=(*profile.notes, *_notes(controls)),
     )
+
+
+def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
+    """Return what a reader of the bill has to know beside the profile's own notes."""
+    rules = [control.rule for control in controls if isinstance(control, AuditRule)]
+    _, files = watched.paths(rules)
+    return (_BUCKETS,) if files else ()
 
 
 def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LARGEST_GRID = 10_000
 """Configurations; more than that are taken for a mistake."""
 
-LARGEST_REPEAT = 100_000
+LARGEST_REPEAT = 10_000
 """Rules that one axis may make; more than that are taken for a mistake."""
 
 _ON, _OFF = "on", "off"
@@ -134,10 +134,12 @@ def _controls(
         profile=axis.profile,
     )
     controls = resolver.controls(table, *at)
-    if axis.audit is None or axis.audit.repeat is None or not isinstance(value, int):
+    if axis.audit is None or axis.audit.repeat is None:
         return controls
+    if not isinstance(value, int) or value > LARGEST_REPEAT:
+        return controls  # `_check` has told of it
     line = (*at, "audit", "repeat")
-    numbers = range(axis.audit.start, axis.audit.start + min(value, LARGEST_REPEAT))
+    numbers = range(axis.audit.start, axis.audit.start + value)
     made = resolver.rules((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
     return together([controls, Controls(audit=parse.join([made]))])
 

@@ -50,7 +50,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         elif found["after"].split() != control.value.split():
             raise TrialError(
                 f"{control.name} did not take: {control.key} is {found['after']!r}",
-                hint=f"does the kernel take this value? The baseline's was {found['before']!r}",
+                hint=f"before, it was {found['before']!r}: does the kernel take this value?",
             )
     return tuple(notes)
 

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from hardcost.design.grid import Overrides, plan, trials
+from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.errors import InputError
+from hardcost.study.model import Study
+
+CONFIGURATIONS = tuple(Configuration(name) for name in "abcde")
+STUDY = Study(
+    name="s",
+    title="A study",
+    description="",
+    workloads=(Workload("syscalls"), Workload("command", (("file", "x"),))),
+    configurations=CONFIGURATIONS,
+    baseline="a",
+    published="figures",
+    seeds=(1, 2),
+    notes=("a note",),
+)
+
+
+def name(trial: Trial) -> tuple[int, int, str, str]:
+    return trial.repetition, trial.seed, str(trial.workload), trial.configuration.name
+
+
+def test_every_combination_is_measured_once_in_the_studys_order() -> None:
+    found = plan(STUDY)
+    assert [name(trial) for trial in found.trials] == [
+        (0, seed, workload, configuration)
+        for seed in (1, 2)
+        for workload in ("syscalls", "command file=x")
+        for configuration in "abcde"
+    ]
+    assert (found.study, found.title, found.baseline) == ("s", "A study", "a")
+    assert (found.published, found.notes, found.instrument) == ("figures", ("a note",), "insn")
+    assert found.configurations == CONFIGURATIONS
+
+
+def test_an_instrument_that_is_not_exact_repeats_round_by_round() -> None:
+    found = plan(STUDY, Overrides(instrument="time", seeds=(1,)))
+    rounds = [found.trials[at : at + 10] for at in range(0, 50, 10)]
+    assert len(found.trials) == 50
+    for number, one_round in enumerate(rounds):
+        assert {trial.repetition for trial in one_round} == {number}
+        assert len({trial.configuration.name + str(trial.workload) for trial in one_round}) == 10
+
+
+def test_each_round_has_an_order_of_its_own_and_the_same_one_every_time() -> None:
+    found = plan(STUDY, Overrides(instrument="time", seeds=(1,)))
+    orders = {
+        tuple(
+            trial.configuration.name + str(trial.workload) for trial in found.trials[at : at + 10]
+        )
+        for at in range(0, 50, 10)
+    }
+    assert len(orders) == 5
+    assert found == plan(STUDY, Overrides(instrument="time", seeds=(1,)))
+
+
+def test_the_order_favours_no_configuration() -> None:
+    found = trials(
+        CONFIGURATIONS, STUDY.workloads[:1], instrument="time", seeds=(0,), repetitions=500
+    )
+    first = Counter(trial.configuration.name for trial in found[::5])
+    assert all(70 < first[configuration.name] < 130 for configuration in CONFIGURATIONS)
+
+
+def test_what_the_user_wants_goes_before_what_the_study_says() -> None:
+    overrides = Overrides((Workload("syscalls"),), "insn", (7,), 2)
+    assert [name(trial)[:3] for trial in plan(STUDY, overrides).trials] == [
+        *[(0, 7, "syscalls")] * 5,
+        *[(1, 7, "syscalls")] * 5,
+    ]
+
+
+@pytest.mark.parametrize(("instrument", "rounds"), [("insn", 1), ("time", 3)])
+def test_a_studys_repetitions_are_for_instruments_that_need_them(
+    instrument: str, rounds: int
+) -> None:
+    study = Study(**{**vars(STUDY), "repetitions": 3, "instrument": instrument})
+    assert len(plan(study).trials) == rounds * 20
+
+
+def test_an_unknown_instrument_is_the_users_error() -> None:
+    with pytest.raises(InputError, match="no instrument 'clock'"):
+        plan(STUDY, Overrides(instrument="clock"))

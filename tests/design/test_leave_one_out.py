@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Profile, Sysctl
+from hardcost.design import leave_one_out
+from hardcost.design.leave_one_out import bill_plan
+from hardcost.design.plan import Plan, Workload
+
+WATCH = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
+NEVER = AuditRule(Rule("-a never,task"))
+OPEN = AuditRule(Rule("-a always,exit -S open -k a -F key=b", key="a"))
+RESTRICT = Sysctl("kernel.x", "1")
+QUIET = BootParameter("quiet")
+DAEMON = AuditDaemon(99)
+PROFILE = Profile(
+    "/srv/my rules.d/", "Mine", "", (DAEMON, WATCH, NEVER, OPEN, RESTRICT, QUIET), ("a note",)
+)
+SYSCALLS = (Workload("syscalls"),)
+
+
+def names(plan: Plan) -> dict[str, list[str]]:
+    return {one.name: [control.name for control in one.controls] for one in plan.configurations}
+
+
+def test_each_control_is_left_out_once_and_alone_once() -> None:
+    rules = [control.name for control in PROFILE.controls]
+    found = names(bill_plan(PROFILE, SYSCALLS))
+    assert list(found) == [
+        "baseline",
+        "profile",
+        "audit-off",
+        *(f"{kind}:{index}" for index in range(1, 6) for kind in ("without", "alone")),
+        "fired",
+    ]
+    assert (found["baseline"], found["profile"], found["audit-off"]) == (
+        ["auditd"],
+        rules,
+        ["audit=0"],
+    )
+    for index in range(1, 6):
+        assert found[leave_one_out.without(index)] == rules[:index] + rules[index + 1 :]
+        assert found[leave_one_out.alone(index)] == ["auditd", rules[index]]
+
+
+def test_the_rules_that_fire_are_told_by_their_keys() -> None:
+    found = names(bill_plan(PROFILE, SYSCALLS))["fired"]
+    assert found == [
+        "auditd",
+        "-w /etc/x -k hardcost-1",
+        "-a never,task",
+        "-a always,exit -S open -k hardcost-3",
+        "kernel.x=1",
+        "quiet",
+    ]
+    assert leave_one_out.index_of("hardcost-3") == 3
+    assert [leave_one_out.index_of(key) for key in ("", "a", "hardcost-", "hardcost-x")] == [
+        None
+    ] * 4
+
+
+def test_what_a_rule_watches_is_there_in_every_configuration_with_audit() -> None:
+    for configuration in bill_plan(PROFILE, SYSCALLS).configurations:
+        if configuration.name != "audit-off":
+            assert AuditDaemon(99, files=("/etc/x",)) in configuration.controls
+
+
+def test_the_counting_trial_comes_once_for_each_workload() -> None:
+    workloads = (Workload("syscalls"), Workload("syscalls", (("calls", "open"),)))
+    plan = bill_plan(PROFILE, workloads, instrument="time", seeds=(1, 2), repetitions=3)
+    fired = [trial for trial in plan.trials if trial.configuration.name == "fired"]
+    assert [(trial.workload, trial.seed, trial.repetition) for trial in fired] == [
+        (workloads[0], 1, 0),
+        (workloads[1], 1, 0),
+    ]
+    assert len(plan.trials) == 13 * 2 * 2 * 3 + 2
+
+
+def test_a_profile_without_audit_has_neither_daemon_nor_counts() -> None:
+    plan = bill_plan(Profile("p", "", "", (RESTRICT, QUIET)), SYSCALLS)
+    assert names(plan) == {
+        "baseline": [],
+        "profile": ["kernel.x=1", "quiet"],
+        "without:0": ["quiet"],
+        "alone:0": ["kernel.x=1"],
+        "without:1": ["kernel.x=1"],
+        "alone:1": ["quiet"],
+    }
+    assert plan.notes == ()
+
+
+def test_a_run_is_called_by_the_profile_without_its_folder() -> None:
+    plan = bill_plan(PROFILE, SYSCALLS)
+    assert (plan.study, plan.title, plan.baseline) == ("bill-my-rules.d", "Mine", "baseline")
+    assert (plan.instrument, {trial.seed for trial in plan.trials}) == ("insn", {0})
+    assert plan.notes[0] == "a note"
+    assert "inode number" in plan.notes[1]

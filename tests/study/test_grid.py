@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.controls.control import Sysctl
+from hardcost.errors import InputError
+from hardcost.study.read import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.study.model import Configuration
+
+HEAD = 'title = "x"\nworkloads = ["syscalls"]\nbaseline = "{}"\n'
+
+
+def configurations(folder: Path, text: str, baseline: str = "base") -> dict[str, Configuration]:
+    path = folder / "my.toml"
+    path.write_text(HEAD.format(baseline) + text)
+    return {configuration.name: configuration for configuration in read(str(path)).configurations}
+
+
+def messages(folder: Path, text: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        configurations(folder, text)
+    return [problem.message for problem in caught.value.problems]
+
+
+def test_a_value_fills_sysctls_boot_parameters_and_rules(tmp_path: Path) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[[axis]]
+name = "n"
+values = [1, "two"]
+boot = ["x={value}"]
+sysctl = { "kernel.x" = "{value}" }
+audit.rules = ["-w /etc/{value}"]
+""",
+        "n=1",
+    )
+    assert [[control.name for control in one.controls] for one in found.values()] == [
+        ["auditd", "-w /etc/1", "kernel.x=1", "x=1"],
+        ["auditd", "-w /etc/two", "kernel.x=two", "x=two"],
+    ]
+
+
+def test_named_levels_have_controls_of_their_own(tmp_path: Path) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[[axis]]
+name = "filter"
+default = "none"
+audit = {}
+[axis.levels.none]
+[axis.levels.quiet]
+audit.rules = ["-a never,task"]
+""",
+    )
+    assert {name: [one.name for one in found[name].controls] for name in found} == {
+        "base": ["auditd"],
+        "filter=quiet": ["auditd", "-a never,task"],
+    }
+
+
+def test_names_leave_out_levels_at_their_default_and_the_first_axis_varies_fastest(
+    tmp_path: Path,
+) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[[axis]]
+name = "a"
+values = [0, 1]
+default = 0
+sysctl."kernel.a" = "{value}"
+[[axis]]
+name = "b"
+switch = true
+sysctl."kernel.b" = 1
+""",
+    )
+    assert list(found) == ["base", "a=1", "b", "a=1 b"]
+    assert found["a=1"].levels == (("a", "1"), ("b", "off"))
+    assert found["a=1 b"].controls == (Sysctl("kernel.a", "1"), Sysctl("kernel.b", "1"))
+
+
+def test_the_base_is_in_every_point_and_in_no_configuration_written_out(tmp_path: Path) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[[configuration]]
+name = "bare"
+[base]
+sysctl."kernel.x" = 1
+[[axis]]
+name = "a"
+switch = true
+sysctl."kernel.x" = 2
+""",
+    )
+    assert found["bare"].controls == ()
+    assert found["base"].controls == (Sysctl("kernel.x", "1"),)
+    assert found["a"].controls == (Sysctl("kernel.x", "2"),)
+
+
+REPEAT = 'audit.repeat = "-a always,exit -S open -F uid={n}"\n'
+
+
+@pytest.mark.parametrize(
+    ("axis", "message"),
+    [
+        (
+            "values = [1]\nswitch = true",
+            "the axis a needs one of values, levels, and switch = true",
+        ),
+        ("values = [1, '1']", "a value of a stands twice"),
+        ("values = ['x y']", "a level of a is not one word"),
+        ("values = [1]\ndefault = 2", "the default of a is none of its levels"),
+        (
+            'values = [1]\naudit.repeat = "-w /x"',
+            "the rule to repeat holds no {n}, so that all would be the same",
+        ),
+        (
+            "values = ['x']\n" + REPEAT,
+            "a rule can be repeated only if the levels of a are numbers",
+        ),
+        ("switch = true\n" + REPEAT, "a rule can be repeated only if the levels of a are numbers"),
+        ("values = [-1]\n" + REPEAT, "a rule can be repeated from 0 to 10000 times"),
+        ("values = [999999]\n" + REPEAT, "a rule can be repeated from 0 to 10000 times"),
+    ],
+)
+def test_an_axis_that_makes_no_sense_is_told(tmp_path: Path, axis: str, message: str) -> None:
+    assert message in messages(tmp_path, f'[[axis]]\nname = "a"\n{axis}\n')
+
+
+def test_two_axes_of_one_name_are_told(tmp_path: Path) -> None:
+    axis = '[[axis]]\nname = "a"\nswitch = true\n'
+    assert "two axes are called 'a'" in messages(tmp_path, axis + axis)
+
+
+def test_a_grid_too_large_to_be_meant_is_told(tmp_path: Path) -> None:
+    axes = "".join(f'[[axis]]\nname = "a{n}"\nswitch = true\n' for n in range(20))
+    assert "the axes span more than 10000 configurations" in messages(tmp_path, axes)

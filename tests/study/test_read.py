@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from hardcost.errors import InputError, Problem
+from hardcost.study.model import Study, Workload
+from hardcost.study.read import names, read, titles, workload
+
+GOOD = """
+title = "A study"
+workloads = ["syscalls calls=null+open"]
+baseline = "base"
+
+[[axis]]
+name = "on"
+switch = true
+boot = ["quiet"]
+"""
+
+FIVE_MISTAKES = """\
+# five mistakes
+title = "x"
+workloads = ["syscals"]
+baseline = "rules=7"
+seeds = [1, "two"]
+colour = "red"
+
+[[axis]]
+name = "rules"
+values = [0, 1]
+audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
+
+[[axis]]
+name = "catch-all"
+switch = true
+audit.rules = [
+    "-a always,exit -S all -F uid=70000",
+    "nonsense here",
+]
+"""
+
+
+def study_of(folder: Path, text: str) -> Study:
+    path = folder / "my.toml"
+    path.write_text(text)
+    return read(str(path))
+
+
+def problems_of(folder: Path, text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(InputError) as caught:
+        study_of(folder, text)
+    return [(one.place.line if one.place else None, one.message) for one in caught.value.problems]
+
+
+class TestAuditRules:
+    def test_it_compares_audit_off_with_rules_and_each_with_the_catch_all(self) -> None:
+        numbers = (0, 1, 10, 20, 30, 40, 50, 100, 160)
+        assert [configuration.name for configuration in read("audit-rules").configurations] == [
+            "audit-off",
+            *(f"rules={n}" for n in numbers),
+            *(f"rules={n} catch-all" for n in numbers),
+        ]
+
+    def test_audit_is_off_from_the_boot_on_in_one_and_on_in_all_others(self) -> None:
+        off, *others = read("audit-rules").configurations
+        assert off.controls == (BootParameter("audit=0"),)
+        assert all(other.controls[0] == AuditDaemon() for other in others)
+
+    def test_every_rule_is_of_another_user_that_nobody_is(self) -> None:
+        last = read("audit-rules").configurations[-1]
+        assert last.levels == (("rules", "160"), ("catch-all", "on"))
+        rules = [control for control in last.controls if isinstance(control, AuditRule)]
+        stem = "-a always,exit -F arch=b64 -S swapon -F uid="
+        assert [rule.name for rule in rules] == [
+            *(f"{stem}{uid}" for uid in range(70001, 70161)),
+            "-a always,exit -S all -F uid=70000",
+        ]
+        assert str(rules[0].rule.place) == "audit-rules.toml:23"
+
+    def test_it_says_what_it_repeats(self) -> None:
+        study = read("audit-rules")
+        assert (study.name, study.baseline) == ("audit-rules", "rules=0")
+        assert study.published == "audit-rule-scaling-2021"
+        assert study.workloads == (Workload("syscalls"),)
+        assert (study.instrument, study.seeds, study.repetitions) == ("insn", (0,), None)
+
+
+def test_every_ready_made_study_can_be_read_and_has_a_title() -> None:
+    assert tuple(titles()) == names()
+    for name in names():
+        assert read(name).title == titles()[name]
+
+
+class TestGood:
+    def test_a_users_file_is_called_by_its_name_without_folder(self, tmp_path: Path) -> None:
+        study = study_of(tmp_path, GOOD)
+        assert study.name == "my"
+        assert study.workloads == (Workload("syscalls", (("calls", "null+open"),)),)
+        assert [configuration.name for configuration in study.configurations] == ["base", "on"]
+
+    def test_files_of_rules_are_found_beside_it(self, tmp_path: Path) -> None:
+        (tmp_path / "x.rules").write_text("-w /etc/x\n-e 2\n")
+        study = study_of(tmp_path, GOOD + 'audit.files = ["x.rules"]\n')
+        assert [control.name for control in study.configurations[1].controls] == [
+            "auditd",
+            "-w /etc/x",
+            "quiet",
+        ]
+        assert len(study.notes) == 1
+
+    def test_a_profile_of_the_catalogue_can_be_named(self, tmp_path: Path) -> None:
+        study = study_of(tmp_path, GOOD + 'audit.profile = "stig-reduced"\n')
+        assert len(study.configurations[1].controls) == 50
+
+    def test_seeds_and_workloads_count_once(self, tmp_path: Path) -> None:
+        text = GOOD.replace("baseline", "seeds = [3, 1, 3]\nbaseline").replace(
+            '["syscalls calls=null+open"]', '["syscalls", "syscalls"]'
+        )
+        study = study_of(tmp_path, text)
+        assert (study.seeds, study.workloads) == ((3, 1), (Workload("syscalls"),))
+
+
+class TestWrong:
+    def test_five_mistakes_are_five_problems_with_their_lines(self, tmp_path: Path) -> None:
+        assert problems_of(tmp_path, FIVE_MISTAKES) == [
+            (3, "there is no workload 'syscals'"),
+            (4, "there is no configuration 'rules=7'"),
+            (5, "seeds has to be a valid integer"),
+            (6, "there is no key 'colour' here"),
+            (18, "'nonsense' is no option of auditctl"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "line", "message"),
+        [
+            ('"base"', '"bsae"', 4, "there is no configuration 'bsae'"),
+            (
+                '"syscalls calls',
+                '"syscalls call',
+                3,
+                "the workload syscalls has no parameter 'call'",
+            ),
+            ('["syscalls calls=null+open"]', "[]", 3, "workloads"),
+            ("calls=", "calls", 3, "'callsnull+open' after 'syscalls' is not KEY=VALUE"),
+            ('title = "A study"', "", None, "'title' is missing"),
+            ("baseline", 'instrument = "clock"\nbaseline', 4, "there is no instrument 'clock'"),
+            ("baseline", "repetitions = 0\nbaseline", 4, "repetitions has to be greater"),
+            ("baseline", "seeds = [-1]\nbaseline", 4, "seeds has to be greater"),
+            ("switch = true", "switch = 1", 8, "axis.switch has to be a valid boolean"),
+            ("switch = true", "", 6, "the axis on needs one of values, levels, and switch"),
+            ('name = "on"', 'name = "on off"', 7, "axis.name string has to match"),
+            ('["quiet"]', '["qu iet"]', 9, "'qu iet' is not one word"),
+            ("switch", "swtich", 8, "there is no key 'swtich' here"),
+        ],
+    )
+    def test_a_mistake_is_told_at_its_line(
+        self, tmp_path: Path, old: str, new: str, line: int | None, message: str
+    ) -> None:
+        assert old in GOOD
+        problems = problems_of(tmp_path, GOOD.replace(old, new, 1))
+        assert any(at == line and text.startswith(message) for at, text in problems), problems
+
+    def test_two_configurations_of_one_name_are_told(self, tmp_path: Path) -> None:
+        text = GOOD + '\n[[configuration]]\nname = "a"\n\n[[configuration]]\nname = "a"\n'
+        assert problems_of(tmp_path, text) == [(15, "two configurations are called 'a'")]
+
+    def test_a_study_of_nothing_is_told(self, tmp_path: Path) -> None:
+        text = 'title = "x"\nworkloads = ["syscalls"]\nbaseline = "a"\n'
+        assert problems_of(tmp_path, text) == [(None, "the study compares nothing")]
+
+    def test_what_is_wrong_in_another_file_is_told_after_it(self, tmp_path: Path) -> None:
+        (tmp_path / "x.rules").write_text("nonsense\n")
+        text = GOOD + 'audit.files = ["x.rules"]\ncolour = 1\n'
+        assert problems_of(tmp_path, text) == [
+            (11, "there is no key 'colour' here"),
+            (1, "'nonsense' is no option of auditctl"),
+        ]
+
+    def test_an_unknown_name_gets_a_hint(self) -> None:
+        with pytest.raises(InputError) as caught:
+            read("audit-rule")
+        assert caught.value.problems == (
+            Problem(
+                "there is no ready-made study 'audit-rule', and no such file",
+                None,
+                "did you mean 'audit-rules'?",
+            ),
+        )
+
+    @pytest.mark.parametrize("name", ["", "a\0b", "x" * 5000, "/dev/zero", "/etc"])
+    def test_a_name_that_leads_nowhere_is_an_error_and_no_crash(self, name: str) -> None:
+        with pytest.raises(InputError):
+            read(name)
+
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.toml")
+        with pytest.raises(InputError, match="no such file"):
+            read(str(tmp_path / "pipe.toml"))
+
+
+def outcome(text: bytes) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "any.toml")
+        path.write_bytes(text)
+        try:
+            return read(str(path)).name
+        except InputError as error:
+            return error.problems[0].message
+
+
+PIECES = [line + "\n" for text in (GOOD, FIVE_MISTAKES) for line in text.split("\n")]
+
+
+@given(st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(PIECES)).map("".join)))
+def test_any_bytes_give_a_study_or_an_input_error(text: bytes | str) -> None:
+    assert outcome(text.encode() if isinstance(text, str) else text)
+
+
+@given(st.recursive(st.integers() | st.text() | st.booleans(), st.lists, max_leaves=4))
+def test_any_value_of_any_key_gives_a_study_or_an_input_error(value: object) -> None:
+    keys = "title workloads baseline published instrument seeds repetitions configuration base axis"
+    written = repr(value).replace("True", "true").replace("False", "false")
+    for key in keys.split():
+        assert outcome(f"{key} = {written}\n".encode(errors="replace"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("syscalls", Workload("syscalls")),
+        (" syscalls  calls=null ", Workload("syscalls", (("calls", "null"),))),
+    ],
+)
+def test_a_workload_is_read_with_its_parameters(text: str, expected: Workload) -> None:
+    assert workload(text) == expected
+    assert workload(str(expected)) == expected
