@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::panic;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -22,6 +24,11 @@ use crate::session::{Place, Session};
 const JOB: &str = "opt/hardcost/job";
 /// The word of the kernel's command line that asks for a stop before the job is read.
 const SNAPSHOT: &str = "hardcost.snapshot";
+
+/// How long after a stop the job begins, in the guest's time. QEMU may push the clock to the next
+/// timer while the machine stands still, and whether it does is a matter of luck; by then, all is as
+/// if it had not.
+const SETTLE: Duration = Duration::from_millis(100);
 
 /// Runs the guest from start to end; does not come back.
 pub fn run() -> c_int {
@@ -94,7 +101,7 @@ fn raise_loopback() -> io::Result<()> {
     for (slot, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
         *slot = byte.cast_signed();
     }
-    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    request.ifr_ifru.ifru_flags = libc::IFF_UP.try_into().map_err(io::Error::other)?;
     // SAFETY: reads the request alone.
     match unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) } {
         0 => Ok(()),
@@ -109,7 +116,10 @@ fn stop_if_asked() -> Result<Option<u64>> {
         return Ok(None);
     }
     write_line(&mut DebugConsole, &Answer::Ready).context(|| "debug console".into())?;
-    Ok(Some(ports::stop()))
+    let settled = Instant::now() + SETTLE;
+    let gap = ports::stop();
+    thread::sleep(settled.saturating_duration_since(Instant::now()));
+    Ok(Some(gap))
 }
 
 /// Ends the machine, in the first of three ways that works.

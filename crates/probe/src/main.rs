@@ -2,7 +2,7 @@
 //!
 //! As process 1 of a guest it brings the system up, reads its job from the emulator and measures;
 //! `serve` does the same over standard input and output, on any Linux machine.
-//! `docs/` calls the language it speaks the probe protocol; [`protocol`] defines it.
+//! [`protocol`] defines the language it speaks.
 
 // The standard library's own start-up (handlers, checks of descriptors) would be part of the
 // cost of every `exec` of `noop`, so the C library calls `main` below directly.
@@ -43,7 +43,6 @@ const USAGE: &str = "usage: hardcost-probe serve | list\n\n\
 
 /// What the C library calls; the process's exit status is what comes back.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-#[cfg_attr(test, expect(dead_code, reason = "the test harness has its own main"))]
 extern "C" fn main(count: c_int, arguments: *const *const c_char) -> c_int {
     // SAFETY: the C library passes as many strings as it says.
     let is_noop = count > 0 && is_noop(unsafe { CStr::from_ptr(*arguments) });

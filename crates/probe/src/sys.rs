@@ -13,6 +13,14 @@ pub enum Fault {
     Wrong(&'static str),
 }
 
+impl Fault {
+    /// What the kernel's negative answer says.
+    #[cold]
+    fn new(result: isize) -> Self {
+        i32::try_from(-result).map_or(Self::Wrong("an error number out of range"), Self::Errno)
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,7 +59,7 @@ pub unsafe fn syscall<const N: usize>(
     unsafe {
         asm!(
             "syscall",
-            inlateout("rax") number as isize => result,
+            inlateout("rax") number => result,
             in("rdi") argument(0),
             in("rsi") argument(1),
             in("rdx") argument(2),
@@ -64,11 +72,13 @@ pub unsafe fn syscall<const N: usize>(
         );
     }
     // The kernel answers with a negative error number, of which there are at most 4095.
-    if (-4095..0).contains(&result) {
-        Err(Fault::Errno(-result as i32))
-    } else {
-        Ok(result.cast_unsigned())
-    }
+    if (-4095..0).contains(&result) { Err(Fault::new(result)) } else { Ok(result.cast_unsigned()) }
+}
+
+/// A number as the kernel takes it for an argument.
+#[inline]
+pub const fn word(number: i32) -> usize {
+    (number as isize).cast_unsigned()
 }
 
 /// Makes sure that a call moved as many bytes as it was asked to.
@@ -90,8 +100,8 @@ pub fn expect_bytes(moved: usize, asked: usize) -> Result<(), Fault> {
 #[inline]
 pub unsafe fn fork() -> Result<i32, Fault> {
     // SAFETY: without shared memory and with no stack of its own, the child goes on on a copy.
-    let pid = unsafe { syscall(libc::SYS_clone, [libc::SIGCHLD as usize]) }?;
-    Ok(pid as i32)
+    let pid = unsafe { syscall(libc::SYS_clone, [word(libc::SIGCHLD)]) }?;
+    i32::try_from(pid).map_err(|_| Fault::Wrong("a process id out of range"))
 }
 
 /// Ends the process at once.
@@ -107,7 +117,7 @@ pub fn exit(status: u8) -> ! {
 pub fn wait(pid: i32) -> Result<i32, Fault> {
     let mut status = 0_i32;
     // SAFETY: writes to `status` alone.
-    unsafe { syscall(libc::SYS_wait4, [pid as usize, &raw mut status as usize]) }?;
+    unsafe { syscall(libc::SYS_wait4, [word(pid), &raw mut status as usize]) }?;
     Ok(status)
 }
 

@@ -86,9 +86,8 @@ impl Audit {
         let status = auditctl.reap()?;
         auditctl.take_rest()?;
         log.iter_mut().try_for_each(SystemLog::take)?;
-        let mut complaints =
-            auditctl.stderr.text() + &log.map_or_else(String::new, |log| log.text.clone());
-        complaints.truncate(complaints.floor_char_boundary(OUTPUT_LIMIT));
+        let logged = log.map_or_else(String::new, |log| log.text.clone());
+        let complaints = (auditctl.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
         Ok((status.code(), auditctl.stdout.text(), complaints))
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::{Call, Setup};
-use crate::sys::{Fault, expect_bytes, syscall};
+use crate::sys::{Fault, expect_bytes, syscall, word};
 
 /// `null`: getppid.
 pub struct Null;
@@ -34,7 +34,7 @@ impl Call for Read {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         let mut byte = 0_u8;
-        let arguments = [self.zero.as_raw_fd() as usize, &raw mut byte as usize, 1];
+        let arguments = [word(self.zero.as_raw_fd()), &raw mut byte as usize, 1];
         // SAFETY: writes to `byte` alone.
         expect_bytes(unsafe { syscall(libc::SYS_read, arguments) }?, 1)
     }
@@ -53,7 +53,7 @@ impl Call for Write {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         let byte = 0_u8;
-        let arguments = [self.null.as_raw_fd() as usize, &raw const byte as usize, 1];
+        let arguments = [word(self.null.as_raw_fd()), &raw const byte as usize, 1];
         // SAFETY: reads `byte` alone.
         expect_bytes(unsafe { syscall(libc::SYS_write, arguments) }?, 1)
     }

@@ -9,13 +9,13 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use super::partner::Partner;
 use super::{Call, Setup};
-use crate::sys::{Fault, expect_bytes, syscall};
+use crate::sys::{Fault, expect_bytes, syscall, word};
 
 /// Reads one byte.
 #[inline]
 fn receive(from: &impl AsRawFd) -> Result<(), Fault> {
     let mut byte = 0_u8;
-    let arguments = [from.as_raw_fd() as usize, &raw mut byte as usize, 1];
+    let arguments = [word(from.as_raw_fd()), &raw mut byte as usize, 1];
     // SAFETY: writes to `byte` alone.
     expect_bytes(unsafe { syscall(libc::SYS_read, arguments) }?, 1)
 }
@@ -24,7 +24,7 @@ fn receive(from: &impl AsRawFd) -> Result<(), Fault> {
 #[inline]
 fn send(to: &impl AsRawFd) -> Result<(), Fault> {
     let byte = 0_u8;
-    let arguments = [to.as_raw_fd() as usize, &raw const byte as usize, 1];
+    let arguments = [word(to.as_raw_fd()), &raw const byte as usize, 1];
     // SAFETY: reads `byte` alone.
     expect_bytes(unsafe { syscall(libc::SYS_write, arguments) }?, 1)
 }
@@ -114,7 +114,7 @@ impl Call for ContextSwitch {
 #[inline]
 fn hand_over(turn: &AtomicU32, next: u32) -> Result<(), Fault> {
     turn.store(next, Ordering::Release);
-    let arguments = [turn.as_ptr() as usize, libc::FUTEX_WAKE as usize, 1];
+    let arguments = [turn.as_ptr() as usize, word(libc::FUTEX_WAKE), 1];
     // SAFETY: takes the address of `turn` and touches no memory.
     unsafe { syscall(libc::SYS_futex, arguments) }.map(drop)
 }
@@ -127,7 +127,7 @@ fn await_turn(turn: &AtomicU32, own: u32) -> Result<(), Fault> {
         if present == own {
             return Ok(());
         }
-        let arguments = [turn.as_ptr() as usize, libc::FUTEX_WAIT as usize, present as usize, 0];
+        let arguments = [turn.as_ptr() as usize, word(libc::FUTEX_WAIT), present as usize, 0];
         // SAFETY: reads `turn` alone; without a time limit there is nothing else to read.
         match unsafe { syscall(libc::SYS_futex, arguments) } {
             Ok(_) | Err(Fault::Errno(libc::EAGAIN | libc::EINTR)) => {}

@@ -6,13 +6,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
 use super::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::sys::{Fault, syscall, word};
 
 /// The file's name.
 const NAME: &CStr = c"file";
 
 /// What `*at` calls take for the working directory.
-const HERE: usize = libc::AT_FDCWD as usize;
+const HERE: usize = word(libc::AT_FDCWD);
 
 /// Makes the file, with one byte in it.
 fn create() -> Result<(), Fault> {
@@ -54,7 +54,7 @@ impl Call for Fstat {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         let mut stat = MaybeUninit::<libc::stat>::uninit();
-        let arguments = [self.file.as_raw_fd() as usize, stat.as_mut_ptr() as usize];
+        let arguments = [word(self.file.as_raw_fd()), stat.as_mut_ptr() as usize];
         // SAFETY: writes to `stat` alone, which has the size that the kernel takes it for.
         unsafe { syscall(libc::SYS_fstat, arguments) }.map(drop)
     }
@@ -72,7 +72,7 @@ impl Call for Open {
     fn operate(&mut self) -> Result<(), Fault> {
         // SAFETY: reads the name; the descriptor closed is the one just opened.
         unsafe {
-            let file = syscall(libc::SYS_openat, [HERE, name(), libc::O_RDONLY as usize])?;
+            let file = syscall(libc::SYS_openat, [HERE, name(), word(libc::O_RDONLY)])?;
             syscall(libc::SYS_close, [file]).map(drop)
         }
     }
@@ -89,7 +89,7 @@ impl Call for Access {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         // SAFETY: reads the name alone.
-        unsafe { syscall(libc::SYS_access, [name(), libc::R_OK as usize]) }.map(drop)
+        unsafe { syscall(libc::SYS_access, [name(), word(libc::R_OK)]) }.map(drop)
     }
 }
 
@@ -106,7 +106,7 @@ impl Call for Lseek {
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
-        let arguments = [self.file.as_raw_fd() as usize, 0, libc::SEEK_SET as usize];
+        let arguments = [word(self.file.as_raw_fd()), 0, word(libc::SEEK_SET)];
         // SAFETY: touches no memory.
         unsafe { syscall(libc::SYS_lseek, arguments) }.map(drop)
     }

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::sys::{Fault, syscall, word};
 
 const PAGE: usize = 4096;
 /// What one page table spans.
@@ -14,7 +14,7 @@ const SPAN: usize = 2 << 20;
 fn map(length: usize) -> Result<usize, Fault> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    let arguments = [0, length, protection as usize, flags as usize, usize::MAX, 0];
+    let arguments = [0, length, word(protection), word(flags), usize::MAX, 0];
     // SAFETY: a new mapping, at an address that the kernel chooses.
     unsafe { syscall(libc::SYS_mmap, arguments) }
 }
@@ -73,6 +73,6 @@ impl Call for PageFault {
 impl PageFault {
     fn advise(&self, advice: i32) -> Result<(), Fault> {
         // SAFETY: the memory holds nothing that anyone reads.
-        unsafe { syscall(libc::SYS_madvise, [self.start, self.length, advice as usize]) }.map(drop)
+        unsafe { syscall(libc::SYS_madvise, [self.start, self.length, word(advice)]) }.map(drop)
     }
 }

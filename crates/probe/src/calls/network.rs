@@ -6,13 +6,13 @@ use std::time::Duration;
 use rustix::net::{self, AddressFamily, Ipv4Addr, SocketAddrV4, SocketType, sockopt};
 
 use super::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::sys::{Fault, syscall, word};
 
 /// `connect`: socket, connect to a listener of its own over TCP and the loopback device, accept,
 /// and two closes.
 ///
 /// The accepted socket lingers for no time: its close resets the connection, so that neither side
-/// stays in TIME_WAIT. It has that from the listener and need not be told each time.
+/// stays in `TIME_WAIT`. It has that from the listener and need not be told each time.
 pub struct Connect {
     listener: OwnedFd,
     address: libc::sockaddr_in,
@@ -26,7 +26,7 @@ impl Call for Connect {
         net::listen(&listener, 1)?;
         let bound = SocketAddrV4::try_from(net::getsockname(&listener)?)?;
         let address = libc::sockaddr_in {
-            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_family: AddressFamily::INET.as_raw(),
             sin_port: bound.port().to_be(),
             sin_addr: libc::in_addr { s_addr: u32::from(*bound.ip()).to_be() },
             sin_zero: [0; 8],
@@ -36,14 +36,14 @@ impl Call for Connect {
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
-        let stream = [libc::AF_INET as usize, libc::SOCK_STREAM as usize, 0];
+        let stream = [word(libc::AF_INET), word(libc::SOCK_STREAM), 0];
         let address = &raw const self.address as usize;
         // SAFETY: reads the address; the descriptors closed are the two just opened.
         unsafe {
             let client = syscall(libc::SYS_socket, stream)?;
             let connect = [client, address, size_of::<libc::sockaddr_in>()];
             syscall(libc::SYS_connect, connect)?;
-            let server = syscall(libc::SYS_accept, [self.listener.as_raw_fd() as usize, 0, 0])?;
+            let server = syscall(libc::SYS_accept, [word(self.listener.as_raw_fd()), 0, 0])?;
             syscall(libc::SYS_close, [server])?;
             syscall(libc::SYS_close, [client]).map(drop)
         }

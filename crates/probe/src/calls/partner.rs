@@ -1,6 +1,6 @@
 //! The other process of calls that take two.
 
-use crate::sys::{self, Fault, syscall};
+use crate::sys::{self, Fault, syscall, word};
 
 /// A child process; killed when this goes away.
 pub struct Partner {
@@ -15,7 +15,7 @@ impl Partner {
         // SAFETY: the child makes system calls and ends by `exit`.
         match unsafe { sys::fork() }? {
             0 => {
-                let die_with_parent = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
+                let die_with_parent = [word(libc::PR_SET_PDEATHSIG), word(libc::SIGKILL)];
                 // SAFETY: touches no memory.
                 let mut result = unsafe { syscall(libc::SYS_prctl, die_with_parent) }.map(drop);
                 while result.is_ok() {
@@ -31,7 +31,7 @@ impl Partner {
 impl Drop for Partner {
     fn drop(&mut self) {
         // SAFETY: touches no memory; the child is not reaped yet, so the id is its own.
-        let _ = unsafe { syscall(libc::SYS_kill, [self.pid as usize, libc::SIGKILL as usize]) };
+        let _ = unsafe { syscall(libc::SYS_kill, [word(self.pid), word(libc::SIGKILL)]) };
         let _ = sys::wait(self.pid);
     }
 }

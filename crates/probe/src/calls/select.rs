@@ -4,7 +4,7 @@ use std::mem;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::{Call, Setup};
-use crate::sys::{Fault, syscall};
+use crate::sys::{Fault, syscall, word};
 
 /// How many descriptors are looked at.
 const PIPES: usize = 10;
@@ -24,7 +24,7 @@ impl Call for Select {
         let mut wanted = [0_u64; 16];
         let mut limit = 0;
         for (reader, _) in &pipes {
-            let descriptor = reader.as_raw_fd() as usize;
+            let descriptor = word(reader.as_raw_fd());
             let word = wanted.get_mut(descriptor / 64);
             *word.ok_or(Fault::Wrong("too many descriptors are open"))? |= 1 << (descriptor % 64);
             limit = limit.max(descriptor + 1);

@@ -11,7 +11,7 @@ extern "C" fn handle(_: libc::c_int) {
     DELIVERED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// `signal`: kill of the own process, delivery to a handler, rt_sigreturn.
+/// `signal`: kill of the own process, delivery to a handler, `rt_sigreturn`.
 pub struct Signal {
     pid: usize,
     sent: u64,

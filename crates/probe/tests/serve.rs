@@ -1,0 +1,171 @@
+//! Runs `hardcost-probe` as a user would and judges its answers. Nothing of the host is changed.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const PROBE: &str = env!("CARGO_BIN_EXE_hardcost-probe");
+
+/// Lets `serve` do a job and returns its answers. Each must be a line of printable ASCII.
+fn serve(job: &str) -> (Vec<Value>, Option<i32>) {
+    let mut probe = Command::new(PROBE)
+        .arg("serve")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the probe starts");
+    let mut input = probe.stdin.take().expect("a pipe");
+    input.write_all(job.as_bytes()).expect("the probe reads");
+    drop(input);
+    let Output { stdout, status, .. } = probe.wait_with_output().expect("the probe ends");
+    assert!(stdout.iter().all(|&byte| byte == b'\n' || (0x20..0x7f).contains(&byte)));
+    let lines = stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    (lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect(), status.code())
+}
+
+/// The answers to requests that all succeed, without the first and last line.
+fn answers(requests: &[Value]) -> Vec<Value> {
+    let job: Vec<String> = requests.iter().map(Value::to_string).collect();
+    let (mut all, status) = serve(&job.join("\n"));
+    let hello = all.remove(0);
+    assert_eq!(hello["event"], "hello");
+    assert_eq!(hello["protocol"], 1);
+    assert_eq!(hello["gap"], Value::Null);
+    assert!(hello["kernel"].as_str().is_some_and(|kernel| !kernel.is_empty()));
+    assert_eq!(all.pop(), Some(json!({"event": "end"})), "{all:?}");
+    assert_eq!(status, Some(0), "{all:?}");
+    all
+}
+
+/// The names of all calls.
+fn names() -> Vec<String> {
+    let output = Command::new(PROBE).arg("list").output().expect("the probe starts");
+    let listing: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(listing["protocol"], 1);
+    let calls = listing["calls"].as_array().expect("a list");
+    calls.iter().map(|name| name.as_str().expect("a name").to_owned()).collect()
+}
+
+fn command(argv: &[&str]) -> Value {
+    answers(&[json!({"do": "command", "argv": argv, "clock": "monotonic"})]).remove(0)
+}
+
+#[test]
+fn every_call_is_measured_by_either_clock() {
+    for clock in ["tsc", "monotonic"] {
+        let names = names();
+        let plan = |name: &String| json!({"name": name, "batch": 3, "samples": 5, "warmup": 1});
+        let calls: Vec<Value> = names.iter().map(plan).collect();
+        let answers = answers(&[json!({"do": "calls", "clock": clock, "calls": calls})]);
+        assert_eq!(answers[0]["event"], "clock");
+        assert_eq!(answers[0]["clock"], clock);
+        assert_eq!(answers[0]["overhead"].as_array().map(Vec::len), Some(33));
+        assert_eq!(answers.len(), 1 + names.len());
+        for (answer, name) in answers[1..].iter().zip(&names) {
+            assert_eq!(answer["event"], "call");
+            assert_eq!(answer["name"], *name);
+            assert_eq!((&answer["clock"], &answer["batch"]), (&json!(clock), &json!(3)));
+            let samples = answer["samples"].as_array().expect("a list");
+            assert_eq!(samples.len(), 5);
+            assert!(samples.iter().all(|ticks| ticks.as_u64().is_some_and(|ticks| ticks > 0)));
+            assert_eq!(answer["audit"], Value::Null);
+            assert_eq!(answer["output"], "");
+        }
+    }
+}
+
+#[test]
+fn calls_run_as_an_ordinary_user_where_the_probe_may_choose() {
+    let plan = json!({"name": "null", "batch": 1, "samples": 1, "warmup": 0});
+    let measured = answers(&[json!({"do": "calls", "clock": "tsc", "calls": [plan]})]);
+    let id = command(&["id", "-u"]);
+    let expected = if rustix::process::geteuid().is_root() {
+        1000
+    } else {
+        rustix::process::getuid().as_raw()
+    };
+    assert_eq!(measured[1]["uid"], expected);
+    assert_eq!(id["stdout"], format!("{expected}\n"));
+}
+
+#[test]
+fn a_command_reports_its_end_and_output() {
+    let answer = command(&["sh", "-c", "echo out; echo err >&2; pwd; exit 3"]);
+    assert_eq!(answer["event"], "command");
+    assert_eq!((&answer["status"], &answer["signal"]), (&json!(3), &Value::Null));
+    assert!(answer["ticks"].as_u64().is_some_and(|ticks| ticks > 0));
+    let stdout = answer["stdout"].as_str().expect("text");
+    assert!(stdout.starts_with("out\n/tmp/work."), "{stdout}");
+    assert_eq!(answer["stdout_bytes"], stdout.len());
+    assert_eq!((&answer["stderr"], &answer["stderr_bytes"]), (&json!("err\n"), &json!(4)));
+
+    let killed = command(&["sh", "-c", "kill -9 $$"]);
+    assert_eq!((&killed["status"], &killed["signal"]), (&Value::Null, &json!(9)));
+}
+
+#[test]
+fn output_disturbs_nothing() {
+    let much = command(&["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]);
+    assert_eq!(much["stdout"].as_str().map(str::len), Some(65536));
+    assert_eq!(much["stdout_bytes"], 1_000_000);
+
+    let binary = command(&["printf", r"\377\200\000\n{\042event\042:\042end\042}\n"]);
+    assert_eq!(binary["stdout"], "\u{fffd}\u{fffd}\0\n{\"event\":\"end\"}\n");
+}
+
+#[test]
+fn what_a_command_leaves_behind_is_not_waited_for() {
+    let started = std::time::Instant::now();
+    let left = command(&["sh", "-c", "echo first; (sleep 5; echo late) &"]);
+    assert_eq!(left["stdout"], "first\n");
+    let closed = command(&["sh", "-c", "exec >&- 2>&-; sleep 0.1; exit 4"]);
+    assert_eq!(closed["status"], 4);
+    assert!(started.elapsed().as_secs() < 4);
+}
+
+#[test]
+fn the_first_failure_ends_the_job() {
+    for (failing, message) in [
+        (
+            r#"{"do":"command","argv":["/no/such/program"],"clock":"tsc"}"#,
+            "/no/such/program: No such",
+        ),
+        (r#"{"do":"command","argv":[],"clock":"tsc"}"#, "without a name"),
+        (r#"{"do":"write","path":"/proc/no/such","value":"1"}"#, "/proc/no/such: No such file"),
+        (r#"{"do":"install","path":"/tmp/x","mode":420,"base64":"?"}"#, "/tmp/x: its content"),
+        (
+            r#"{"do":"calls","clock":"tsc","calls":[{"name":"nap","batch":1,"samples":1,"warmup":0}]}"#,
+            "\"nap\"",
+        ),
+        (
+            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":0,"samples":1,"warmup":0}]}"#,
+            "from 1",
+        ),
+        (r#"{"do":"dance"}"#, "dance"),
+        ("not JSON", "understood"),
+    ] {
+        let fine = r#"{"do":"command","argv":["true"],"clock":"tsc"}"#;
+        let (all, status) = serve(&format!("{fine}\n\n{failing}\n{fine}\n"));
+        let events: Vec<_> = all.iter().map(|answer| answer["event"].as_str()).collect();
+        assert_eq!(events, ["hello", "command", "error", "end"].map(Some), "{all:?}");
+        assert_eq!(all[2]["request"], 1);
+        let text = all[2]["message"].as_str().expect("text");
+        assert!(text.contains(message), "{text}");
+        assert_eq!(status, Some(1));
+    }
+}
+
+#[test]
+fn executed_as_noop_the_probe_does_nothing() {
+    use std::os::unix::process::CommandExt;
+    let output = Command::new(PROBE).arg0("/bin/noop").arg("list").output().expect("starts");
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+}
+
+#[test]
+fn without_a_known_verb_it_says_how_it_is_used() {
+    let output = Command::new(PROBE).arg("dance").output().expect("starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.starts_with(b"usage:"));
+}
