@@ -6,13 +6,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.auditrules.parse import (
     LONGEST_LINE,
-    Kind,
-    Reading,
     join,
     read,
     read_bytes,
@@ -20,7 +18,7 @@ from hardcost.auditrules.parse import (
     read_lines,
     version_key,
 )
-from hardcost.auditrules.rule import Fault, Place, Rule, RulesError, RuleSet
+from hardcost.auditrules.rule import Fault, Kind, Place, Reading, Rule, RulesError, RuleSet
 
 HERE = Place("x.rules", 1)
 
@@ -217,9 +215,14 @@ class TestFaults:
         (fault,) = faults_of(tmp_path / "pipe")
         assert fault.message == "it is not a regular file"
 
-    def test_a_name_that_no_file_can_have_is_a_fault(self) -> None:
-        (fault,) = faults_of(Path("a\0b"))
+    @pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
+    def test_a_name_that_no_file_can_have_is_a_fault(self, name: str) -> None:
+        (fault,) = faults_of(Path(name))
         assert fault.line is None
+
+    def test_a_long_line_from_elsewhere_is_a_fault_too(self) -> None:
+        message = fault_of("-w /" + "é" * LONGEST_LINE).message
+        assert message.startswith("the line has 12290 bytes")
 
 
 class TestFolders:
@@ -254,6 +257,7 @@ class TestFolders:
         (fault,) = faults_of(tmp_path)
         assert fault.message == "its name holds a space"
 
+    @settings(deadline=None)
     @given(st.lists(st.text("abAZ019~-._", min_size=1, max_size=9), max_size=8))
     def test_names_sort_as_ls_sorts_versions(self, stems: list[str]) -> None:
         names = {f"x{stem}.rules" for stem in stems}
@@ -305,6 +309,7 @@ def rules_or_faults(paths: list[Path]) -> tuple[Rule | Fault, ...]:
         return error.faults
 
 
+@settings(deadline=None)
 @given(some_lines())
 def test_any_bytes_give_rules_or_a_rules_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -314,6 +319,7 @@ def test_any_bytes_give_rules_or_a_rules_error(data: bytes) -> None:
             assert rules_or_faults(paths)
 
 
+@settings(deadline=None)
 @given(some_lines())
 def test_every_line_is_accounted_for(data: bytes) -> None:
     readings = read_bytes(data, "f")

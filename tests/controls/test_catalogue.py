@@ -116,7 +116,9 @@ def test_an_unknown_name_gets_a_hint() -> None:
     assert problem.hint == "did you mean 'stig-reduced'?"
 
 
-@pytest.mark.parametrize("name", ["", "a\0b", "x" * 5000, "/dev/null", "/nonexistent/x.toml"])
+@pytest.mark.parametrize(
+    "name", ["", "a\0b", "x.toml/y", "x" * 5000, "/dev/null", "/nonexistent/x.toml"]
+)
 def test_a_name_that_leads_nowhere_is_an_error_and_no_crash(name: str) -> None:
     assert problems_of(name)
 

@@ -4,7 +4,7 @@ import json
 import tomllib
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.controls.tomlplaces import Path, locate, nearest
@@ -123,6 +123,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(keys, values, max_size=4))
 def test_every_value_of_any_file_has_a_place(data: dict[str, Any]) -> None:
     text = "".join(f"\n{json.dumps(key)} = {written(value)}\n" for key, value in data.items())

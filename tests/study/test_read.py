@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
@@ -218,11 +218,13 @@ def outcome(text: bytes) -> str:
 PIECES = [line + "\n" for text in (GOOD, FIVE_MISTAKES) for line in text.split("\n")]
 
 
+@settings(deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(PIECES)).map("".join)))
 def test_any_bytes_give_a_study_or_an_input_error(text: bytes | str) -> None:
     assert outcome(text.encode() if isinstance(text, str) else text)
 
 
+@settings(deadline=None)
 @given(st.recursive(st.integers() | st.text() | st.booleans(), st.lists, max_leaves=4))
 def test_any_value_of_any_key_gives_a_study_or_an_input_error(value: object) -> None:
     keys = "title workloads baseline published instrument seeds repetitions configuration base axis"

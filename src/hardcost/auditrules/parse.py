@@ -13,14 +13,15 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from getopt import GetoptError
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import (
     Fault,
+    Kind,
     Place,
+    Reading,
     Rule,
     RulesError,
     RuleSet,
@@ -50,40 +51,6 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 
 
-class Kind(StrEnum):
-    """What a line turned out to be; each line is exactly one of these."""
-
-    BLANK = "blank"
-    COMMENT = "comment"
-    RULE = "rule"
-    SETTING = "setting"
-    MOOT = "moot"
-    """It asks for what a fresh guest is anyway, such as `-D` or `-e 1`."""
-    LEFT_OUT = "left out"
-    """It is not taken over, and a note says why."""
-    FAULT = "fault"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What one line says.
-
-    `text` is the line's words with single spaces; `deletes` is the key of the rules that the line
-    deletes, "" for all rules, None where it deletes none.
-    """
-
-    kind: Kind
-    place: Place
-    text: str = ""
-    rule: Rule | None = None
-    backlog_limit: int | None = None
-    options: tuple[str, ...] = ()
-    tolerant: bool = False
-    deletes: str | None = None
-    notes: tuple[str, ...] = ()
-    fault: Fault | None = None
-
-
 def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
     """Return what the files and folders say together, in the order given.
 
@@ -93,10 +60,8 @@ def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
     faults: list[Fault] = []
     parts: list[RuleSet] = []
     for path in paths:
-        if path.is_dir():
-            readings = _read_folder(path, shown, faults)
-        else:
-            readings = _read_file(path, shown, faults)
+        read_path = _read_folder if _is_folder(path) else _read_file
+        readings = read_path(path, shown, faults)
         faults.extend(reading.fault for reading in readings if reading.fault)
         parts.append(_combine(readings))
     rule_set = join(parts)
@@ -143,7 +108,7 @@ def read_line(text: str, place: Place) -> Reading:
     reading = Reading(Kind.BLANK, place, " ".join(words))
     if not words:
         return reading
-    if words[0].startswith("#"):
+    if words[0].startswith("#") and len(text) <= LONGEST_LINE:
         return replace(reading, kind=Kind.COMMENT)
     problem = _unreadable(text, words)
     if problem:
@@ -174,6 +139,14 @@ def join(parts: Sequence[RuleSet]) -> RuleSet:
 
 
 # Files and folders ------------------------------------------------------------------------------
+
+
+def _is_folder(path: Path) -> bool:
+    """Say whether there is a folder; what keeps that from being known, reading it will tell."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _read_file(
@@ -292,10 +265,7 @@ def _faulty(reading: Reading, message: str, remedy: str | None) -> Reading:
 def _read_raw(line: bytes, place: Place) -> Reading:
     """Return what a line of a file says, from its bytes."""
     reading = Reading(Kind.COMMENT, place, line.decode(errors="replace").strip(" "))
-    if len(line) > LONGEST_LINE:
-        message = f"the line has {len(line)} bytes, and auditctl would cut it after {LONGEST_LINE}"
-        return _faulty(reading, message, "make two rules of it")
-    if line.lstrip(b" ").startswith(b"#"):
+    if line.lstrip(b" ").startswith(b"#") and len(line) <= LONGEST_LINE:
         return reading
     try:
         text = line.decode()
@@ -305,33 +275,53 @@ def _read_raw(line: bytes, place: Place) -> Reading:
     return read_line(text, place)
 
 
-def _unreadable(text: str, words: list[str]) -> tuple[str, str | None] | None:
+def _unreadable(text: str, words: list[str]) -> tuple[str, str] | None:
     """Return what is wrong with a line's characters and its remedy, or None."""
-    if text.endswith("\r"):
-        return (
+    length = len(text.encode(errors="replace"))
+    control = _CONTROL.search(text)
+    problems = (
+        (
+            length > LONGEST_LINE,
+            f"the line has {length} bytes, and auditctl would cut it after {LONGEST_LINE}",
+            "make two lines of it",
+        ),
+        (
+            text.endswith("\r"),
             "the line ends in a carriage return, which would be part of its last word",
             "save the file with Unix line ends",
-        )
-    control = _CONTROL.search(text)
-    if control:
-        return (
-            f"the line holds the control character {control[0]!r}",
+        ),
+        (
+            control is not None,
+            f"the line holds the control character {control[0] if control else ''!r}",
             "is this a file of audit rules?",
-        )
-    if "\t" in text:
-        return (
+        ),
+        (
+            "\t" in text,
             "the line holds a tab, which auditctl does not take for a space",
             "write spaces between the words",
-        )
-    if text.startswith("\ufeff"):
-        return "the file begins with a byte order mark", "save it as UTF-8 without one"
-    if not words[0].startswith("-") or words[0] == "-":
-        remedy = "leave out the word auditctl" if words[0].endswith("auditctl") else None
-        return (
+        ),
+        (
+            text.startswith("\ufeff"),
+            "the file begins with a byte order mark",
+            "save it as UTF-8 without one",
+        ),
+        (
+            words[0].endswith("auditctl"),
             f"{words[0]!r} is no option of auditctl",
-            remedy or "a line begins with -a, -A, -w or another option, a comment with #",
-        )
-    return None
+            "leave out the word auditctl",
+        ),
+        (
+            not words[0].startswith("-") or words[0] == "-",
+            f"{words[0]!r} is no option of auditctl",
+            "a line begins with -a, -A, -w or another option, a comment with #",
+        ),
+    )
+    return _first(problems)
+
+
+def _first(problems: Iterable[tuple[bool, str, str]]) -> tuple[str, str] | None:
+    """Return message and remedy of the first problem that there is."""
+    return next(((message, remedy) for wrong, message, remedy in problems if wrong), None)
 
 
 def _read_options(reading: Reading, options: list[tuple[str, str]]) -> Reading:
@@ -379,7 +369,7 @@ def _misplaced(names: list[str]) -> tuple[str, str] | None:
             "make lines of them",
         ),
     )
-    return next(((message, remedy) for wrong, message, remedy in problems if wrong), None)
+    return _first(problems)
 
 
 def _read_delete_all(reading: Reading, options: list[tuple[str, str]]) -> Reading:

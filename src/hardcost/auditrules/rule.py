@@ -9,6 +9,7 @@ import getopt
 import itertools
 import re
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 _SHORT_OPTIONS = "hicslDvtC:e:f:r:b:a:A:d:S:F:m:R:w:W:k:p:q:"
 _LONG_OPTIONS = [
@@ -85,6 +86,40 @@ class Fault:
         """Return `file:line: message`, as compilers write it."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.message}"
+
+
+class Kind(StrEnum):
+    """What a line turned out to be; each line is exactly one of these."""
+
+    BLANK = "blank"
+    COMMENT = "comment"
+    RULE = "rule"
+    SETTING = "setting"
+    MOOT = "moot"
+    """It asks for what a fresh guest is anyway, such as `-D` or `-e 1`."""
+    LEFT_OUT = "left out"
+    """It is not taken over, and a note says why."""
+    FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one line says.
+
+    `text` is the line's words with single spaces; `deletes` is the key of the rules that the line
+    deletes, "" for all rules, None where it deletes none.
+    """
+
+    kind: Kind
+    place: Place
+    text: str = ""
+    rule: Rule | None = None
+    backlog_limit: int | None = None
+    options: tuple[str, ...] = ()
+    tolerant: bool = False
+    deletes: str | None = None
+    notes: tuple[str, ...] = ()
+    fault: Fault | None = None
 
 
 class RulesError(Exception):

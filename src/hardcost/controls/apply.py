@@ -46,4 +46,4 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
 
     The probe ends at a request that fails, so that there are no answers to verify.
     """
-    return sysctl.explain(controls, message)
+    return sysctl.explain(controls, message) or audit.explain(controls, message)

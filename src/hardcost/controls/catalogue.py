@@ -88,7 +88,7 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
     try:
         if path.suffix == ".toml" and path.is_file():
             return _read_toml(path, name_or_path, package_root, above)
-        if not path.exists():
+        if not name_or_path or not path.exists():
             raise InputError(
                 f"there is no profile '{name_or_path}', and no such file or folder",
                 hint=tomlfile.meant(name_or_path, names(), "profiles"),

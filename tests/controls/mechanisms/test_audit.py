@@ -69,6 +69,25 @@ class TestRequests:
             audit.requests(rules("-w /etc/a"))
 
 
+class TestExplain:
+    RULE = AuditRule(Rule("-w /etc/passwd/x", Place("f", 3), watched_files=("/etc/passwd/x",)))
+
+    @pytest.mark.parametrize("path", ["/etc/passwd", "/etc/passwd/x"])
+    def test_a_path_that_the_guest_cannot_have_is_the_users_error(self, path: str) -> None:
+        message = f"the guest reports: {path}: Not a directory (os error 20)"
+        error = audit.explain((AuditDaemon(), self.RULE), message)
+        assert error is not None
+        (problem,) = error.problems
+        assert problem.message == (
+            "the guest can't have /etc/passwd/x, which the rule watches: Not a directory"
+        )
+        assert str(problem.place) == "f:3"
+
+    @pytest.mark.parametrize("message", ["null: EPERM", "/etc/pass: No such file or directory"])
+    def test_another_failure_is_not_explained(self, message: str) -> None:
+        assert audit.explain((AuditDaemon(), self.RULE), message) is None
+
+
 class TestVerify:
     DAEMON = AuditDaemon(options=("--loginuid-immutable",))
     FIRST = 5  # the line of the first rule: three lines of preamble, and the option

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
 _REFUSED = re.compile(r"There was an error in line (\d+) of ")
+_SHOWN = 2000  # characters of what auditctl said that an error repeats
+_PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
 _WARNED = re.compile(r"in line (\d+)")
 
 _REMEDIES = (
@@ -127,6 +129,23 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     return tuple(notes)
 
 
+def explain(controls: Sequence[Control], message: str) -> InputError | None:
+    """Return the user's error behind a watched path that the guest can't make; None if another."""
+    found = _PATH_FAILED.search(message)
+    if found is None:
+        return None
+    for rule in _rules(controls):
+        for path in (*rule.watched_directories, *rule.watched_files):
+            if path == found[1] or path.startswith(f"{found[1]}/"):
+                place = Place(rule.place.file, rule.place.line) if rule.place else None
+                return InputError(
+                    f"the guest can't have {path}, which the rule watches: {found[2]}",
+                    place=place,
+                    hint="is a part of the path a file in the guest, or too long?",
+                )
+    return None
+
+
 def _daemon(controls: Sequence[Control]) -> AuditDaemon | None:
     return next((control for control in controls if isinstance(control, AuditDaemon)), None)
 
@@ -179,5 +198,5 @@ def _at(place: Place | None) -> str:
 
 def _failed(answer: Mapping[str, Any], message: str = "auditctl failed") -> TrialError:
     """Return the error of a guest whose rules are not what was asked for, with auditctl's words."""
-    said = answer["stderr"].strip() or answer["stdout"].strip() or "nothing"
+    said = (answer["stderr"].strip() or answer["stdout"].strip() or "nothing")[:_SHOWN]
     return TrialError(f"{message}; auditctl ended with {answer['exit']} and said: {said}")
