@@ -152,6 +152,22 @@ def test_a_table_that_contradicts_itself_is_told(text: str, problem: str) -> Non
     assert resolved(text)[1] == [(1, problem)]
 
 
+@pytest.mark.parametrize("name", [r"a\u0000b", "x" * 5000])
+@pytest.mark.parametrize("key", ["profile = ", "audit.profile = ", "audit.files = "])
+def test_a_name_that_no_file_can_have_is_told(key: str, name: str) -> None:
+    written = f'["{name}"]' if "files" in key else f'"{name}"'
+    assert len(resolved(key + written)[1]) == 1
+
+
+def test_a_package_is_called_as_packages_are() -> None:
+    problems: list[Problem] = []
+    file = parse(b'audit.package = "-o=x"', "f.toml")
+    validated(file, ControlsTable, problems)
+    assert [problem.message for problem in problems] == [
+        "audit.package string has to match pattern '^[a-z0-9][a-z0-9+.-]+$'"
+    ]
+
+
 def test_tables_add_up_and_the_last_value_of_a_sysctl_holds() -> None:
     first = Controls(
         RuleSet((Rule("-w /a"),), 1), (Sysctl("a.b", "1"),), (BootParameter("x"),), ("n",)

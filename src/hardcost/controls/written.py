@@ -48,7 +48,7 @@ class AuditTable(BaseModel):
     backlog_limit: Annotated[StrictInt, Field(ge=0, le=2**32 - 1)] | None = None
     rules: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    package: str | None = None
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
     profile: str | None = None
 
 
@@ -215,9 +215,12 @@ class Resolver:
 
     def _profile(self, name: str, *at: str | int) -> Controls:
         """Return the controls of a profile by its name, or its path relative to the file."""
-        path = self.folder / name
         try:
+            path = self.folder / name
             return of_profile(self.load_profile(str(path) if path.exists() else name))
+        except (OSError, ValueError) as error:
+            self.problems.append(self.file.problem(f"'{name}' can't be read: {error}", *at))
+            return Controls()
         except HardcostError as error:
             for problem in error.problems:
                 place = problem.place or self.file.place(*at)
