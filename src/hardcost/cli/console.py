@@ -18,7 +18,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 from hardcost.errors import MachineError
 from hardcost.report.text import visible
@@ -62,20 +61,14 @@ def complain(error: HardcostError) -> None:
             note(f"  | {line}")
 
 
-class Steps:
-    """Progress of the trials of one run."""
-
-    def __init__(self, advance: Callable[[], None], describe: Callable[[str], None]) -> None:
-        """Hold what one step and one change of words do."""
-        self.advance = advance
-        self.describe = describe
-
-
 @contextlib.contextmanager
-def progress(total: int) -> Iterator[Steps]:
-    """Show how many of `total` steps are done and the time left: a bar, or lines if no terminal."""
+def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """Show how many of `total` are done and the time left; gives the function that counts one.
+
+    A bar on a terminal, a line now and then elsewhere.
+    """
     if not sys.stderr.isatty():
-        yield _plain(total)
+        yield _lines(total, what)
         return
     columns = (
         SpinnerColumn(),
@@ -87,23 +80,21 @@ def progress(total: int) -> Iterator[Steps]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=total)
-        yield Steps(
-            lambda: bar.advance(task),
-            lambda words: bar.update(task, description=Text(visible(words)).plain),
-        )
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
 
 
-def _plain(total: int) -> Steps:
-    started = time.monotonic()
-    state = {"done": 0, "told": started}
+def _lines(total: int, what: str) -> Callable[[], None]:
+    started = told = time.monotonic()
+    done = 0
 
     def advance() -> None:
-        state["done"] += 1
+        nonlocal done, told
+        done += 1
         now = time.monotonic()
-        if now - state["told"] >= _PLAIN_SECONDS:
-            state["told"] = now
-            left = (now - started) / state["done"] * (total - state["done"])
-            note(f"{state['done']:.0f} of {total} trials, about {left:.0f} s left")
+        if now - told >= _PLAIN_SECONDS and done < total:
+            told = now
+            left = (now - started) / done * (total - done)
+            note(f"{done} of {total} {what}, about {left:.0f} s left")
 
-    return Steps(advance, note)
+    return advance

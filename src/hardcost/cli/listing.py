@@ -19,6 +19,7 @@ from hardcost.workloads import syscalls
 from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 Row = dict[str, str]
@@ -53,19 +54,15 @@ def list_(what: str, store: Path, format: str) -> None:  # noqa: A002
 
 
 def _rows(what: str, store: Path) -> list[Row]:
-    return {
-        "controls": _controls,
-        "profiles": lambda: _titled(catalogue.titles()),
-        "workloads": _workloads,
-        "instruments": lambda: _titled({one.name: one.title for one in INSTRUMENTS.values()}),
-        "studies": lambda: _titled(studies.titles()),
-        "machines": lambda: _titled(_MACHINES),
-        "runs": lambda: _runs(store),
-    }[what]()
-
-
-def _titled(titles: dict[str, str]) -> list[Row]:
-    return [{"name": name, "title": title} for name, title in titles.items()]
+    titled: dict[str, Callable[[], Mapping[str, str]]] = {
+        "profiles": catalogue.titles,
+        "studies": studies.titles,
+        "instruments": lambda: {one.name: one.title for one in INSTRUMENTS.values()},
+        "machines": lambda: _MACHINES,
+    }
+    if what in titled:
+        return [{"name": name, "title": title} for name, title in titled[what]().items()]
+    return {"controls": _controls, "workloads": _workloads}.get(what, lambda: _runs(store))()
 
 
 def _controls() -> list[Row]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hardcost.cli.console import Steps
     from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
     from hardcost.machines.machine import Boot
@@ -116,24 +115,33 @@ async def _measure(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
     store: Store,
     chosen: Choices,
 ) -> None:
+    await _boot(missing, machine, chosen.jobs)
     started = time.monotonic()
-    with progress(len(missing)) as steps:
-        await _boot(missing, machine, steps)
-        steps.describe(f"measuring {len(missing)} trials, {chosen.jobs} at a time")
+    with progress(len(missing), "trials") as advance:
         outcomes = side_by_side.records(
             missing, machine, jobs=chosen.jobs, limit_seconds=chosen.timeout
         )
         async for trial, record in outcomes:
             store.save(run, record)
             known[trial.identity] = record
-            steps.advance()
+            advance()
     note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s")
 
 
-async def _boot(missing: Sequence[Prepared], machine: VirtualMachine, steps: Steps) -> None:
-    boots: dict[Boot, None] = dict.fromkeys(trial.boot for trial in missing)
-    for boot in boots:
-        if not machine.is_ready(boot):
-            words = " ".join(boot.parameters) or "no boot parameters"
-            steps.describe(f"booting a guest for its snapshot ({words}); this happens once")
-            await machine.make_ready(boot)
+async def _boot(missing: Sequence[Prepared], machine: VirtualMachine, jobs: int) -> None:
+    """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
+    boots = dict.fromkeys(trial.boot for trial in missing if not machine.is_ready(trial.boot))
+    if not boots:
+        return
+    note(f"booting {len(boots)} guests for their snapshots; this happens once")
+    free = asyncio.Semaphore(jobs)
+    with progress(len(boots), "boots") as advance:
+
+        async def boot_one(boot: Boot) -> None:
+            async with free:
+                await machine.make_ready(boot)
+            advance()
+
+        async with asyncio.TaskGroup() as group:
+            for boot in boots:
+                group.create_task(boot_one(boot))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
+from hardcost.errors import TrialError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
@@ -63,7 +64,11 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
         TrialError: A control did not take, the guest died, or the workload failed.
     """
     trial = prepared.trial
-    execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
+    try:
+        execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
+    except TrialError as error:
+        refused = apply.explain(trial.configuration.controls, str(error))
+        raise (refused or error) from error
     notes = apply.verify(trial.configuration.controls, execution.answers)
     parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)

@@ -78,7 +78,8 @@ def measured(
 def _program(parameters: Mapping[str, str]) -> bytes:
     if "file" not in parameters:
         raise InputError(
-            "the workload command needs a program", hint="--workload 'command file=PROGRAM args=A+B'"
+            "the workload command needs a program",
+            hint="--workload 'command file=PROGRAM args=A+B'",
         )
     path = Path(parameters["file"])
     try:

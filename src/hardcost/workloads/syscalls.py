@@ -99,13 +99,13 @@ def measured(
     )
 
 
-def _metric(
-    call: Call, answer: Mapping[str, Any], empty: int, instrument: Instrument
-) -> Measured:
+def _metric(call: Call, answer: Mapping[str, Any], empty: int, instrument: Instrument) -> Measured:
     expected = call.samples[instrument.name]
     ticks = answer["samples"]
     if len(ticks) != expected or not all(isinstance(tick, int) for tick in ticks):
-        raise TrialError(f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}")
+        raise TrialError(
+            f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
+        )
     operations = call.batch[instrument.name] * call.operations
     audit = answer.get("audit")
     return Measured(

@@ -52,7 +52,7 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
         MachineError: The guest does not boot, or no clean snapshot comes of many attempts.
     """
     for _ in range(_ATTEMPTS):
-        await _boot_and_save(recipe, folder, cache)
+        await boot_and_save(recipe, folder, cache)
         execution = await restore(recipe, folder, cache, (), _BOOT_LIMIT_SECONDS)
         gap = execution.answers[0].get("gap")
         if recipe.hardware.acceleration != "icount" or (isinstance(gap, int) and gap <= CLEAN_GAP):
@@ -93,7 +93,8 @@ async def restore(
             return Execution(read, guest.console(), start_seconds, time.monotonic() - started)
 
 
-async def _boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
+async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
+    """Boot until the guest stops itself and save its state in `folder`, clean or not."""
     with cache.scratch() as scratch:
         (folder / "ram").unlink(missing_ok=True)
         streams = _streams(scratch, folder / "ram", ())

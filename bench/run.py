@@ -1,0 +1,104 @@
+"""Benchmarks of hardcost itself: what a trial costs beside its workload, and a study as a whole.
+
+Run by `make bench`. Everything is measured in a cache that holds kernel, guest and packages; boots
+are shown beside restores, since not to boot for each trial is the point of the snapshots.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from hardcost.analysis.estimates import cells
+from hardcost.cli.options import package_root
+from hardcost.design import grid
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import snapshot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.schedule import side_by_side
+from hardcost.study.read import read
+from hardcost.trial.trial import Prepared, prepare
+
+_ROUNDS = 10
+_LIMIT_SECONDS = 120.0
+
+
+def main() -> None:
+    """Print one line for each benchmark."""
+    machine = VirtualMachine(Cache(), Hardware("icount"))
+    asyncio.run(machine.make_ready(Boot()))
+    start, whole = empty_trials(machine)
+    booted = fresh_boots(machine)
+    trials, seconds = study(machine)
+    booting = rebooted(trials, booted, seconds)
+    rows = (
+        ("from trial start to workload start", f"{start:.3f} s"),
+        ("a trial without a workload (the overhead)", f"{whole:.3f} s"),
+        ("the same, booting afresh", f"{booted:.3f} s ({booted / whole:.0f} times as long)"),
+        ("trials in the study audit-rules", f"{trials}"),
+        ("all of them, measured afresh", f"{seconds:.1f} s"),
+        ("trials in a second", f"{trials / seconds:.2f}"),
+        (
+            "the study, had each trial booted (computed)",
+            f"{booting:.0f} s",
+        ),
+    )
+    for what, figure in rows:
+        print(f"{what:48}{figure}")
+
+
+def empty_trials(machine: VirtualMachine) -> tuple[float, float]:
+    """Return the medians of the seconds to the workload's start, and of a whole empty trial."""
+    runs = [asyncio.run(machine.execute(Boot(), (), _LIMIT_SECONDS)) for _ in range(_ROUNDS)]
+    return (
+        statistics.median(run.start_seconds for run in runs),
+        statistics.median(run.host_seconds for run in runs),
+    )
+
+
+def fresh_boots(machine: VirtualMachine) -> float:
+    """Return the median of the seconds of a boot to the point where a trial starts."""
+    recipe = snapshot.Recipe(machine.hardware, Boot(), machine.kernel.image, machine.initramfs)
+    seconds = []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as folder:
+            started = time.monotonic()
+            asyncio.run(snapshot.boot_and_save(recipe, Path(folder), machine.cache))
+            seconds.append(time.monotonic() - started)
+    return statistics.median(seconds)
+
+
+def study(machine: VirtualMachine) -> tuple[int, float]:
+    """Return the number of trials of `audit-rules` and the seconds that all of them took."""
+    plan = grid.plan(read("audit-rules", package_root), grid.Overrides())
+    prepared = [prepare(trial, machine) for trial in plan.trials]
+    for boot in {trial.boot for trial in prepared}:
+        asyncio.run(machine.make_ready(boot))
+    started = time.monotonic()
+    records = asyncio.run(collect(prepared, machine))
+    seconds = time.monotonic() - started
+    if len(cells(plan, records)) < len(plan.trials):
+        raise SystemExit("the study did not measure all that it planned")
+    return len(records), seconds
+
+
+async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list:
+    """Return the records of all trials, a guest for each core at a time."""
+    jobs = len(os.sched_getaffinity(0))
+    found = side_by_side.records(prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
+    return [record async for _, record in found]
+
+
+def rebooted(trials: int, booted: float, seconds: float) -> float:
+    """Return the seconds that `trials` would take if each booted: computed, not measured."""
+    return seconds + trials * booted / len(os.sched_getaffinity(0))
+
+
+if __name__ == "__main__":
+    main()
