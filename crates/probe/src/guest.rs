@@ -5,8 +5,6 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::panic;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -19,16 +17,12 @@ use crate::fw_cfg;
 use crate::ports::{self, DebugConsole, FwCfgPorts};
 use crate::protocol::Answer;
 use crate::session::{Place, Session};
+use crate::standstill;
 
 /// The job's name in QEMU's `-fw_cfg name=…`.
 const JOB: &str = "opt/hardcost/job";
 /// The word of the kernel's command line that asks for a stop before the job is read.
 const SNAPSHOT: &str = "hardcost.snapshot";
-
-/// How long after a stop the job begins, in the guest's time. QEMU may push the clock to the next
-/// timer while the machine stands still, and whether it does is a matter of luck; by then, all is as
-/// if it had not.
-const SETTLE: Duration = Duration::from_millis(100);
 
 /// Runs the guest from start to end; does not come back.
 pub fn run() -> c_int {
@@ -116,10 +110,7 @@ fn stop_if_asked() -> Result<Option<u64>> {
         return Ok(None);
     }
     write_line(&mut DebugConsole, &Answer::Ready).context(|| "debug console".into())?;
-    let settled = Instant::now() + SETTLE;
-    let gap = ports::stop();
-    thread::sleep(settled.saturating_duration_since(Instant::now()));
-    Ok(Some(gap))
+    Ok(Some(standstill::stop()))
 }
 
 /// Ends the machine, in the first of three ways that works.

@@ -27,6 +27,7 @@ mod ports;
 mod process;
 mod protocol;
 mod session;
+mod standstill;
 mod sys;
 mod window;
 mod workload;

@@ -10,12 +10,15 @@ const DEBUG_CONSOLE: u16 = 0xe9;
 const DEBUG_EXIT: u16 = 0xf4;
 /// `-device pvpanic`: with `-action panic=pause` it stops the machine.
 const PVPANIC: u16 = 0x505;
+/// The clock chip: which of its registers, and its content.
+const CLOCK_REGISTER: u16 = 0x70;
+const CLOCK_CONTENT: u16 = 0x71;
 /// Selects an item of the firmware configuration.
 const FW_CFG_SELECTOR: u16 = 0x510;
 
 /// The ports that the probe uses, as first port and count.
-const RANGES: [(u16, u16); 4] =
-    [(DEBUG_CONSOLE, 1), (DEBUG_EXIT, 1), (PVPANIC, 1), (FW_CFG_SELECTOR, 2)];
+const RANGES: [(u16, u16); 5] =
+    [(DEBUG_CONSOLE, 1), (DEBUG_EXIT, 1), (PVPANIC, 1), (FW_CFG_SELECTOR, 2), (CLOCK_REGISTER, 2)];
 
 /// Lets this process, and those it forks, use the ports.
 pub fn acquire() -> io::Result<()> {
@@ -77,6 +80,17 @@ impl crate::fw_cfg::Ports for FwCfgPorts {
             asm!("in al, dx", in("dx") FW_CFG_SELECTOR + 1, out("al") byte, options(nostack, preserves_flags));
         }
         byte
+    }
+}
+
+/// Sets the clock chip's alarm to every second: it goes off once, which nobody hears since its
+/// interrupt is off, and is not set again until somebody asks for it.
+pub fn silence_alarm() {
+    const EVERY: u8 = 0xff;
+    const ALARM_SECONDS_MINUTES_HOURS: [u8; 3] = [1, 3, 5];
+    for register in ALARM_SECONDS_MINUTES_HOURS {
+        write_byte(CLOCK_REGISTER, register);
+        write_byte(CLOCK_CONTENT, EVERY);
     }
 }
 

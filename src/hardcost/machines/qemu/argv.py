@@ -25,6 +25,7 @@ _KERNEL_WORDS = (
     "quiet",
     "cryptomgr.notests",  # half of a Debian kernel's boot otherwise
     "tsc=reliable",
+    "iomem=relaxed",  # lets the probe silence the processor's timer while the guest stops
 )
 _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 

@@ -1,10 +1,11 @@
 """Snapshots: boot once, stop just before the job, restore copy-on-write for each trial.
 
-The guest stops itself by a write to the pvpanic port. Under the instruction counter this stop now
-and then pushes the clock to the next timer (QEMU stops the processor a moment before it says so,
-and an idle processor's time is skipped). The guest reads its time stamp counter around the write:
-a large gap means that it happened, and the snapshot is taken again. Restores of one snapshot agree
-with each other, and so do clean snapshots of one kernel and boot line.
+The guest stops itself by a write to the pvpanic port. Under the instruction counter QEMU may then
+take the processor for idle and push the clock to the next timer, as luck has it. So the probe
+silences every timer first, and reads its time stamp counter around the write: a large gap means
+that the clock was pushed all the same (a kernel without /dev/mem keeps its timer), and the snapshot
+is taken again. Restores of one snapshot agree with each other, and so do clean snapshots of one
+kernel and boot line, bit for bit.
 """
 
 from __future__ import annotations
