@@ -205,6 +205,11 @@ class TestFaults:
     def test_reading_nothing_is_a_fault(self) -> None:
         assert [fault.message for fault in faults_of()] == ["no file of audit rules is given"]
 
+    def test_a_binary_file_is_one_fault_at_its_first_nul_byte(self, tmp_path: Path) -> None:
+        (tmp_path / "a.rules").write_bytes(b"\x7fELF\n\xff\xfe\n\0\0\n\0\n")
+        (fault,) = faults_of(tmp_path / "a.rules")
+        assert (fault.line, fault.message) == (3, "the line holds a NUL byte, as no text does")
+
     def test_a_folder_without_rules_files_is_a_fault(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("-w /etc/x\n")
         (fault,) = faults_of(tmp_path)

@@ -1,5 +1,6 @@
 """The cache: what is there is complete, and what is asked for by name is what goes."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -92,3 +93,22 @@ def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(MachineError, match="can't be made"):
         Cache(tmp_path / "file").make("kernels", "aa", "a kernel", fill)
+
+
+def test_other_tasks_go_on_while_one_waits_for_what_another_run_makes(tmp_path: Path) -> None:
+    ours, theirs = Cache(tmp_path), Cache(tmp_path)
+    happened = []
+
+    async def wait() -> None:
+        async with ours.building_beside("snapshots", "aa", "ours") as folder:
+            happened.append("made" if folder else "found")
+
+    async def both() -> None:
+        with theirs.building("snapshots", "aa", "theirs"):
+            waiting = asyncio.create_task(wait())
+            await asyncio.sleep(0.2)
+            happened.append("went on")
+        await waiting
+
+    asyncio.run(asyncio.wait_for(both(), 20))
+    assert happened == ["went on", "found"]

@@ -162,7 +162,13 @@ def _read_file(
         elif path.stat().st_size > LARGEST_FILE:
             faults.append(Fault("it is far too large for a file of audit rules", name))
         else:
-            return read_bytes(path.read_bytes(), name)
+            data = path.read_bytes()
+            if b"\0" not in data:
+                return read_bytes(data, name)
+            # One fault for a binary file: there would be one for each of its lines.
+            line = data[: data.index(b"\0")].count(b"\n") + 1
+            remedy = "is this a file of audit rules?"
+            faults.append(Fault("the line holds a NUL byte, as no text does", name, line, remedy))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         faults.append(Fault(f"it can't be read: {reason}", name, remedy="check its permissions"))

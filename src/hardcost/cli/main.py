@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ from hardcost.errors import HardcostError
 
 _INTERRUPTED = 130
 _USAGE = 2
+_FAILED = 3
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -40,6 +42,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         status = hardcost.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.ClickException as error:
@@ -51,10 +54,23 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         print("interrupted; what was measured is saved: --resume goes on", file=sys.stderr)
         status = _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):  # click and rich exit where nobody reads on
+        _let_go_of_stdout()
         status = _INTERRUPTED
+    except OSError as error:
+        _let_go_of_stdout()
+        complain(HardcostError(str(error), hint="is a disk full?" if _is_full(error) else None))
+        status = _FAILED
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _let_go_of_stdout() -> None:
+    """Make what is still to be written to stdout go nowhere, rather than fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_full(error: OSError) -> bool:
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def _as_interrupt(_signal: int, _frame: object) -> NoReturn:

@@ -6,6 +6,7 @@ whatever interrupted hardcost. A lock file for each folder keeps two runs from m
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import hashlib
@@ -15,14 +16,15 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 KINDS = ("packages", "kernels", "guests", "snapshots")
+_POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 
 
@@ -81,20 +83,22 @@ class Cache:
 
         Waits for another run that makes the same thing; gives None where that one has made it.
         """
-        place = self.root / kind / name
-        with self._lock(kind, name):
-            if place.is_dir():
-                yield None
-                return
-            for left_over in place.parent.glob(f".{name}-*"):
-                shutil.rmtree(left_over, ignore_errors=True)
-            folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place.parent))
-            try:
+        with self._lock_file(kind, name) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with _filling(self.root / kind / name, title) as folder:
                 yield folder
-                (folder / "title").write_text(title + "\n")
-                folder.rename(place)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+
+    @contextlib.asynccontextmanager
+    async def building_beside(self, kind: str, name: str, title: str) -> AsyncIterator[Path | None]:
+        """Do as `building` does, and let other tasks go on while this one waits for another run.
+
+        If they stood still, two runs could wait for each other, each for what the other makes.
+        """
+        with self._lock_file(kind, name) as file:
+            while not _locked(file):  # noqa: ASYNC110  (no event tells of another process)
+                await asyncio.sleep(_POLL_SECONDS)
+            with _filling(self.root / kind / name, title) as folder:
+                yield folder
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all that is kept, by kind and name."""
@@ -141,11 +145,10 @@ class Cache:
             yield Path(folder)
 
     @contextlib.contextmanager
-    def _lock(self, kind: str, name: str) -> Iterator[None]:
+    def _lock_file(self, kind: str, name: str) -> Iterator[IO[str]]:
         self._folder(kind)
         with (self._folder("locks") / f"{kind}-{name}").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            yield file
 
     def _folder(self, name: str) -> Path:
         folder = self.root / name
@@ -157,6 +160,31 @@ class Cache:
                 hint="set HARDCOST_CACHE to a folder that you can write to",
             ) from error
         return folder
+
+
+def _locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _filling(place: Path, title: str) -> Iterator[Path | None]:
+    """Give an empty folder that becomes `place` when the block ends well, None if that exists."""
+    if place.is_dir():
+        yield None
+        return
+    for left_over in place.parent.glob(f".{place.name}-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        yield folder
+        (folder / "title").write_text(title + "\n")
+        folder.rename(place)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _title(place: Path) -> str:

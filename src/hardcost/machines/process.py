@@ -90,9 +90,19 @@ async def running(
     try:
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGKILL)
+        kill(process)
         await process.wait()
+
+
+def kill(process: asyncio.subprocess.Process) -> None:
+    """Kill a program, unless it has ended.
+
+    Not by its own method, which would look whether it has ended, take its exit status away from
+    asyncio, and so make that warn of an unknown process (CPython's issue 87744).
+    """
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
 
 
 def _plain_environment() -> Mapping[str, str]:

@@ -68,7 +68,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
         execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
     except TrialError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
-        raise (refused or error) from error
+        raise (refused or _located(error, trial)) from error
     notes = apply.verify(trial.configuration.controls, execution.answers)
     parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
@@ -86,6 +86,12 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
     )
+
+
+def _located(error: TrialError, trial: Trial) -> TrialError:
+    """Return the error with the name of the trial that it struck."""
+    name = f"{trial.configuration.name}, {trial.workload}"
+    return TrialError(f"{name}: {error}", hint=error.problems[0].hint, console=error.console)
 
 
 def _hash(parts: dict[str, Any]) -> str:

@@ -62,6 +62,7 @@ def test_a_vmlinux_is_taken_as_it_is(tmp_path: Path) -> None:
     [
         (b"", "not a Linux kernel"),
         (b"MZ" + bytes(4096), "not a Linux kernel"),
+        (bzimage(b"")[:520], "not a Linux kernel"),
         (b"\x7fELF", "no PVH entry"),
         (elf(note_kind=1), "no PVH entry"),
         (bzimage(b"\x02!L\x18 lz4 is not unpacked"), "packed in a way"),

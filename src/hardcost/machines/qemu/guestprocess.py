@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from qemu.qmp import QMPClient, QMPError
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines.process import running
+from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
 
 if TYPE_CHECKING:
@@ -67,20 +67,24 @@ class GuestProcess:
         Raises:
             MachineError: It died or did not stop within `limit_seconds` of host time.
         """
-        ended = asyncio.ensure_future(self.process.wait())
         try:
             async with asyncio.timeout(limit_seconds):
-                while not ended.done():
-                    if (await self.command("query-status"))["status"] == "guest-panicked":
+                while (status := await self._status()) is not None:
+                    if status == "guest-panicked":
                         return
                     await asyncio.sleep(0.02)
         except TimeoutError:
             raise self.failure(
                 f"the guest did not boot within {limit_seconds:.0f} s", MachineError
             ) from None
-        finally:
-            ended.cancel()
         raise self.failure("the guest died while it booted")
+
+    async def _status(self) -> str | None:
+        """Return what QEMU says that the guest does, None where QEMU is gone."""
+        try:
+            return str((await self.qmp.execute("query-status"))["status"])
+        except (QMPError, EOFError, OSError):
+            return None
 
     async def until_ended(self, limit_seconds: float) -> None:
         """Wait until QEMU has ended.
@@ -152,7 +156,7 @@ async def guest_process(
             try:
                 yield guest
             finally:
-                process.kill() if process.returncode is None else None
+                kill(process)
                 with contextlib.suppress(QMPError, EOFError, OSError):
                     await qmp.disconnect()
 

@@ -107,13 +107,17 @@ class VirtualMachine:
 
     async def _snapshot(self, boot: Boot) -> Path:
         place = self._place(boot)
+        if place.is_dir():
+            return place
         title = f"snapshot of {self.kernel.release} ({self.hardware.acceleration}): " + " ".join(
             boot.parameters or ("no boot parameters",)
         )
-        async with self._making[place.name]:
-            with self.cache.building("snapshots", place.name, title) as folder:
-                if folder is not None:
-                    await snapshot.take(self._recipe(boot), folder, self.cache)
+        async with (
+            self._making[place.name],
+            self.cache.building_beside("snapshots", place.name, title) as folder,
+        ):
+            if folder is not None:
+                await snapshot.take(self._recipe(boot), folder, self.cache)
         return place
 
 

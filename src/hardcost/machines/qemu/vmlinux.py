@@ -26,6 +26,7 @@ _ELF = b"\x7fELF"
 _BZIMAGE_MAGIC_AT = 0x202
 _SETUP_SECTORS_AT = 0x1F1
 _PAYLOAD_AT = 0x248
+_HEADER_END = 0x250
 _SECTOR = 512
 _NOTE_PHYS32_ENTRY = 18
 _PT_NOTE = 4
@@ -56,7 +57,8 @@ def extract(image: Path) -> bytes:
 
 
 def _unpack(image: Path, content: bytes) -> bytes:
-    if content[_BZIMAGE_MAGIC_AT : _BZIMAGE_MAGIC_AT + 4] != b"HdrS":
+    is_bzimage = content[_BZIMAGE_MAGIC_AT : _BZIMAGE_MAGIC_AT + 4] == b"HdrS"
+    if not is_bzimage or len(content) < _HEADER_END:
         raise InputError(
             f"{image} is not a Linux kernel for x86",
             hint="--kernel takes a bzImage (such as /boot/vmlinuz-*) or a vmlinux",
