@@ -95,10 +95,10 @@ class Finding:
     run: str
     study: str
     title: str
-    machine: str
     instrument: str
-    environment: dict[str, str]
     cells: tuple[Cell, ...]
+    machine: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     levels: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     published: str | None = None

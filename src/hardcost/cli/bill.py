@@ -10,19 +10,19 @@ from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.itemise import itemise
 from hardcost.cli import options
-from hardcost.cli.finding import lost_of, notes_of, packed, present
-from hardcost.cli.plan import show_plan
-from hardcost.cli.session import get_ready, measure
+from hardcost.cli.finding import notes_of
+from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.store.store import Store
 
 if TYPE_CHECKING:
-    from hardcost.cli.session import Measurement
+    from collections.abc import Sequence
+
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan
+    from hardcost.store.record import Record
 
 _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF)
 
@@ -56,37 +56,18 @@ def bill(profile: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
     )
-    machine, remarks = options.machine(chosen, plan.instrument)
-    prepared = get_ready(plan, machine)
-    if chosen.dry_run:
-        show_plan(plan, prepared, machine, chosen)
-        return
-    with Store(chosen.store) as store:
-        measurement = measure(plan, prepared, machine, store, chosen)
-        finding = _finding(loaded, plan, measurement, machine.environment(), remarks)
-        store.finish(measurement.run, packed(finding))
-    report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
-    present(finding, chosen.format, report)
+    carry_out(plan, chosen, lambda run, records: _finding(loaded, plan, run, records))
 
 
-def _finding(
-    profile: Profile,
-    plan: Plan,
-    measurement: Measurement,
-    environment: dict[str, str],
-    remarks: tuple[str, ...],
-) -> Finding:
-    records = measurement.records
+def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) -> Finding:
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     return Finding(
-        run=measurement.run.name,
+        run=run,
         study=plan.study,
         title=plan.title,
-        machine="vm",
         instrument=plan.instrument,
-        environment=environment,
         cells=tuple(shown),
-        notes=(*remarks, *plan.notes, *notes_of(whole), *lost_of(whole)),
+        notes=(*plan.notes, *notes_of(whole)),
         bill=itemise(profile, records, exact=INSTRUMENTS[plan.instrument].exact),
     )

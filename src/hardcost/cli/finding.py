@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from hardcost.store.record import Record
 
+_DELIVERY = (
+    "a call's cost is what its own process executes; handing an audit record to the daemon is work"
+    " of a kernel thread and the daemon, comes later, and is not in it"
+)
 _ADAPTER = TypeAdapter(Finding)
 
 
@@ -43,18 +47,17 @@ def unpacked(text: str) -> Finding:
 
 
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return what the trials remarked, each remark once."""
-    return tuple(dict.fromkeys(note for record in records for note in record.notes))
-
-
-def lost_of(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return a note for each configuration in which audit lost events."""
-    return tuple(
+    """Return what a reader of these trials has to know, each remark once."""
+    remarks = [note for record in records for note in record.notes]
+    metrics = [(record, metric) for record in records for metric in record.measured]
+    remarks += [
         f"{record.configuration}: audit lost {metric.lost} events during {metric.metric}"
-        for record in records
-        for metric in record.measured
+        for record, metric in metrics
         if metric.lost
-    )
+    ]
+    if any(metric.fired for _, metric in metrics):
+        remarks.append(_DELIVERY)
+    return tuple(dict.fromkeys(remarks))
 
 
 def present(finding: Finding, form: str, report: Path | None) -> None:

@@ -7,36 +7,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hardcost.cli.session import expected_seconds
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
-    from hardcost.machines.qemu.vm import VirtualMachine
     from hardcost.trial.trial import Prepared
 
 
-def show_plan(
-    plan: Plan, prepared: Sequence[Prepared], machine: VirtualMachine, chosen: Choices
-) -> None:
-    """Print every trial of a plan with what it changes, and about how long all take."""
-    seconds = expected_seconds(prepared, machine, chosen.store, chosen)
-    if chosen.format == "json":
+def show_plan(plan: Plan, prepared: Sequence[Prepared], seconds: float, form: str) -> None:
+    """Print every trial of a plan with what it changes, and that all take about `seconds`."""
+    if form == "json":
         print(json.dumps(_data(plan, prepared, seconds), indent=2))
         return
     click.echo(f"{plan.study}: {visible(plan.title)}")
     click.echo(f"instrument {plan.instrument}, baseline {plan.baseline}, {len(prepared)} trials:")
     for trial in prepared:
-        kinds = [type(control).__name__ for control in trial.trial.configuration.controls]
+        kinds = [control.mechanism for control in trial.trial.configuration.controls]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         click.echo(
             f"  {visible(trial.trial.configuration.name):28} {visible(str(trial.trial.workload))}"
             f"  seed {trial.trial.seed}  [{counted or 'no controls'}]  {trial.identity[:12]}"
         )
-    click.echo(f"expected time: about {seconds:.0f} s ({chosen.jobs} at a time)")
+    click.echo(f"expected time: about {seconds:.0f} s")
 
 
 def _data(plan: Plan, prepared: Sequence[Prepared], seconds: float) -> dict[str, object]:

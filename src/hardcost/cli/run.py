@@ -9,16 +9,16 @@ import click
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.cli import options
-from hardcost.cli.finding import lost_of, notes_of, packed, present
-from hardcost.cli.plan import show_plan
-from hardcost.cli.session import get_ready, measure
+from hardcost.cli.finding import notes_of
+from hardcost.cli.session import carry_out
 from hardcost.design import grid
-from hardcost.store.store import Store
 from hardcost.study.read import read
 
 if TYPE_CHECKING:
-    from hardcost.cli.session import Measurement
+    from collections.abc import Sequence
+
     from hardcost.design.plan import Plan
+    from hardcost.store.record import Record
 
 
 @click.command()
@@ -44,35 +44,17 @@ def run(study: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
             repetitions=chosen.repetitions,
         ),
     )
-    machine, remarks = options.machine(chosen, plan.instrument)
-    prepared = get_ready(plan, machine)
-    if chosen.dry_run:
-        show_plan(plan, prepared, machine, chosen)
-        return
-    with Store(chosen.store) as store:
-        measurement = measure(plan, prepared, machine, store, chosen)
-        finding = _finding(plan, measurement, machine.environment(), remarks)
-        store.finish(measurement.run, packed(finding))
-    report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
-    present(finding, chosen.format, report)
+    carry_out(plan, chosen, lambda run, records: _finding(plan, run, records))
 
 
-def _finding(
-    plan: Plan,
-    measurement: Measurement,
-    environment: dict[str, str],
-    remarks: tuple[str, ...],
-) -> Finding:
-    records = measurement.records
+def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:
     return Finding(
-        run=measurement.run.name,
+        run=run,
         study=plan.study,
         title=plan.title,
-        machine="vm",
         instrument=plan.instrument,
-        environment=environment,
         cells=cells(plan, records),
-        notes=(*remarks, *plan.notes, *notes_of(records), *lost_of(records)),
+        notes=(*plan.notes, *notes_of(records)),
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import json
 import secrets
@@ -11,21 +12,29 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hardcost.cli import options
 from hardcost.cli.console import note, progress
+from hardcost.cli.finding import packed, present
+from hardcost.cli.plan import show_plan
 from hardcost.schedule import side_by_side
+from hardcost.store.store import Store
 from hardcost.trial.trial import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
+    from hardcost.analysis.finding import Finding
     from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
     from hardcost.machines.machine import Boot
     from hardcost.machines.qemu.vm import VirtualMachine
     from hardcost.store.record import Record
-    from hardcost.store.store import Run, Store
+    from hardcost.store.store import Run
     from hardcost.trial.trial import Prepared
+
+    FindingOf = Callable[[str, Sequence[Record]], Finding]
+    """Makes a finding of a run's name and records; machine and environment are filled in later."""
+
 
 _BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
 _TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
@@ -37,6 +46,35 @@ class Measurement:
 
     run: Run
     records: tuple[Record, ...]
+
+
+def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | None:
+    """Measure what `plan` asks for, save what `finding_of` makes of it, print it, and report.
+
+    Returns what was found, None after a dry run.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine, a trial or the store.
+    """
+    machine, remarks = options.machine(chosen, plan.instrument)
+    prepared = get_ready(plan, machine)
+    if chosen.dry_run:
+        seconds = expected_seconds(prepared, machine, chosen)
+        show_plan(plan, prepared, seconds, chosen.format)
+        return None
+    with Store(chosen.store) as store:
+        measurement = measure(plan, prepared, machine, store, chosen)
+        finding = finding_of(measurement.run.name, measurement.records)
+        finding = dataclasses.replace(
+            finding,
+            machine=machine.name,
+            environment=machine.environment(),
+            notes=(*remarks, *finding.notes),
+        )
+        store.finish(measurement.run, packed(finding))
+    report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
+    present(finding, chosen.format, report)
+    return finding
 
 
 def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
@@ -78,14 +116,12 @@ def measure(
 
 
 def expected_seconds(
-    prepared: Sequence[Prepared], machine: VirtualMachine, store_path: Path, chosen: Choices
+    prepared: Sequence[Prepared], machine: VirtualMachine, chosen: Choices
 ) -> float:
     """Return about how long the trials take that a run of them would not find in the store."""
-    from hardcost.store.store import Store  # noqa: PLC0415  (a dry run opens no store without need)
-
     seconds, missing = _TRIAL_SECONDS, list(prepared)
-    if store_path.exists():
-        with Store(store_path) as store:
+    if chosen.store.exists():
+        with Store(chosen.store) as store:
             seconds = store.typical_seconds() or _TRIAL_SECONDS
             if not chosen.fresh:
                 missing = [trial for trial in prepared if store.record(trial.identity) is None]
@@ -142,6 +178,9 @@ async def _boot(missing: Sequence[Prepared], machine: VirtualMachine, jobs: int)
                 await machine.make_ready(boot)
             advance()
 
-        async with asyncio.TaskGroup() as group:
-            for boot in boots:
-                group.create_task(boot_one(boot))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for boot in boots:
+                    group.create_task(boot_one(boot))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # the others were stopped for it
