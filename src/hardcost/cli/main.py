@@ -59,7 +59,7 @@ def main() -> NoReturn:
         status = _INTERRUPTED
     except OSError as error:
         _let_go_of_stdout()
-        complain(HardcostError(str(error), hint="is a disk full?" if _is_full(error) else None))
+        complain(_failure(error))
         status = _FAILED
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -69,8 +69,11 @@ def _let_go_of_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _is_full(error: OSError) -> bool:
-    return error.errno in {errno.ENOSPC, errno.EDQUOT}
+def _failure(error: OSError) -> HardcostError:
+    """Return what the system refused as an error of ours."""
+    where = f"{error.filename}: " if error.filename else ""
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return HardcostError(f"{where}{error.strerror or error}", hint="make room" if full else None)
 
 
 def _as_interrupt(_signal: int, _frame: object) -> NoReturn:

@@ -117,8 +117,19 @@ class VirtualMachine:
             self.cache.building_beside("snapshots", place.name, title) as folder,
         ):
             if folder is not None:
-                await snapshot.take(self._recipe(boot), folder, self.cache)
+                try:
+                    await snapshot.take(self._recipe(boot), folder, self.cache)
+                except MachineError as error:
+                    raise _located(error, boot) from error
         return place
+
+
+def _located(error: MachineError, boot: Boot) -> MachineError:
+    """Return the error of a boot with the parameters that may be to blame."""
+    if not boot.parameters:
+        return error
+    message = f"{error}; its boot parameters: {' '.join(boot.parameters)}"
+    return MachineError(message, hint=error.problems[0].hint, console=error.console)
 
 
 async def kvm_works(cache: Cache, image: Path | None, limit_seconds: float = 20) -> str | None:

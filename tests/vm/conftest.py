@@ -1,0 +1,189 @@
+"""What the tests that boot guests share: the command itself, a store of its own for each test.
+
+Kernels, guests and snapshots come from the user's ordinary cache, so that they are made once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hardcost.machines.cache import KINDS, default_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+LIMIT_SECONDS = 240  # of a command; longer than any takes, so that a hang is a failure
+DEATH_SECONDS = 5.0  # until all that a killed process started must have gone, on a busy machine
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command printed, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    def data(self) -> Any:  # noqa: ANN401  (JSON)
+        """Return what it printed as JSON."""
+        return json.loads(self.out)
+
+    def cells(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return a run's cells by configuration and metric."""
+        return {(cell["configuration"], cell["metric"]): cell for cell in self.data()["cells"]}
+
+    def values(self, metric: str) -> dict[str, float]:
+        """Return a metric's value by configuration."""
+        return {name: cell["value"] for (name, of), cell in self.cells().items() if of == metric}
+
+    def raw_cells(self) -> str:
+        """Return the bytes of `cells` as they were printed."""
+        start = self.out.index('"cells"')
+        return self.out[start : self.out.index('"notes"', start)]
+
+
+@dataclass(frozen=True)
+class Command:
+    """The command `hardcost` with a store and, where it matters, a cache of its own."""
+
+    folder: Path
+    cache: Path
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def store(self) -> Path:
+        """The store that it writes to."""
+        return self.folder / "store" / "runs.sqlite"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment in which it runs."""
+        own = {"HARDCOST_CACHE": str(self.cache), "HARDCOST_STORE": str(self.store)}
+        return {**os.environ, **own, **self.extra}
+
+    def start(self, *words: str, under: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        """Start it; `under` is a command that runs it."""
+        return subprocess.Popen(
+            [*under, *COMMAND, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.environment,
+        )
+
+    def end(self, process: subprocess.Popen[str]) -> Outcome:
+        """Wait until it has ended; a hang fails the test and ends it."""
+        try:
+            out, err = process.communicate(timeout=LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            pytest.fail(f"it hangs: {process.args!r}\n{err}")
+        assert "Traceback" not in err, err
+        assert "Exception ignored" not in err, err
+        return Outcome(process.returncode, out, err)
+
+    def __call__(self, *words: str, status: int = 0) -> Outcome:
+        """Run it to its end and check its exit status."""
+        outcome = self.end(self.start(*words))
+        assert outcome.status == status, outcome.err
+        return outcome
+
+    def write(self, name: str, content: str | bytes) -> str:
+        """Write a file beside which it runs, and return its name."""
+        data = content.encode() if isinstance(content, str) else content
+        (self.folder / name).write_bytes(data)
+        return name
+
+    def guests(self, process: subprocess.Popen[str]) -> list[int]:
+        """Return the processes that a running or killed command started, by what they work on."""
+        return [pid for pid, line in _processes() if f"{self.cache}/scratch/{process.pid}-" in line]
+
+    def await_guest(self, process: subprocess.Popen[str]) -> int:
+        """Return the process id of the command's guest once it has one."""
+        until = time.monotonic() + LIMIT_SECONDS
+        while not (found := self.guests(process)):
+            assert process.poll() is None, "it ended without a guest"
+            assert time.monotonic() < until, "no guest came"
+            time.sleep(0.02)
+        return found[0]
+
+    def outlived(self, process: subprocess.Popen[str]) -> list[int]:
+        """Return what is still there of a dead command after its guests have had time to go."""
+        until = time.monotonic() + DEATH_SECONDS
+        while (found := self.guests(process)) and time.monotonic() < until:
+            time.sleep(0.02)
+        return found
+
+
+def _processes() -> Iterator[tuple[int, str]]:
+    """Yield every process with its command line, its words parted by spaces."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                yield int(folder.name), os.fsdecode(b" ".join(words))
+
+
+@pytest.fixture(scope="session")
+def cache_root() -> Path:
+    """Return the user's ordinary cache."""
+    return default_root().absolute()
+
+
+@pytest.fixture
+def hardcost(tmp_path: Path, cache_root: Path) -> Command:
+    """Return the command with a store of its own and the ordinary cache."""
+    return Command(tmp_path, cache_root)
+
+
+@pytest.fixture
+def hardcost_apart(tmp_path: Path, hardcost: Command) -> Command:
+    """Return the command with a cache of its own, in which all but the snapshots is there."""
+    hardcost("run", "audit-rules", "--dry-run")
+    own = tmp_path / "cache"
+    unused = shutil.ignore_patterns("modules", ".*")
+    for kind in KINDS:
+        if kind != "snapshots":
+            shutil.copytree(
+                hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
+            )
+    return Command(tmp_path, own)
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file where that is possible, and copy it where it is not."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
+    """Return the function that makes a static program out of C."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compile_static(source: str) -> bytes:
+        (folder / "program.c").write_text(source)
+        words = ["cc", "-static", "-O1", "-o", "program", "program.c"]
+        subprocess.run(words, cwd=folder, check=True)
+        return (folder / "program").read_bytes()
+
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    return compile_static

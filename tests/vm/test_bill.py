@@ -1,0 +1,104 @@
+"""A bill of real guests: it adds up, tells what fired, and shows rules as text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+HOSTILE = "<script>alert(1)</script>"
+CHMOD = f"-a always,exit -F arch=b64 -S chmod,fchmodat -F auid>=1000 -k {HOSTILE}"
+RULES = f"""\
+{CHMOD}
+-a always,exit -F dir=/etc/hardcost.d -F perm=wa -k folder
+-w /etc/passwd -p wa -k watched
+-a always,exit -F arch=b64 -S openat -F exit=-EACCES -k refused
+-a always,exit -F arch=b64 -S swapon -F uid=70001
+"""
+WORKLOAD = "syscalls calls=null+open+chmod"
+
+
+def per_metric(rows: list[dict[str, Any]], key: str = "cost") -> dict[str, float]:
+    """Return the exact sum of `key` for each metric."""
+    metrics = {row["metric"] for row in rows}
+    return {
+        metric: math.fsum(row[key] for row in rows if row["metric"] == metric) for metric in metrics
+    }
+
+
+def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Command) -> None:
+    rules = hardcost.write("my.rules", RULES)
+    outcome = hardcost("bill", rules, "--workload", WORKLOAD, "--format", "json")
+    bill = outcome.data()
+    totals, items = per_metric(bill["totals"]), per_metric(bill["items"])
+    rest, interaction = per_metric(bill["rest"]), per_metric(bill["interaction"])
+    assert set(totals) == {"null", "open", "chmod"}
+    for metric, total in totals.items():
+        assert items[metric] + rest[metric] + interaction[metric] == total
+        assert rest[metric] == 0
+    for row in bill["totals"]:
+        assert row["with_profile"] - row["baseline"] == row["cost"] > 0
+    assert [item["cost"] for item in bill["items"]] == sorted(
+        (item["cost"] for item in bill["items"]), reverse=True
+    )
+    assert {item["control"] for item in bill["items"]} == set(RULES.splitlines())
+
+    chmod = {item["control"]: item for item in bill["items"] if item["metric"] == "chmod"}
+    assert chmod[CHMOD]["fired"] == 99  # once for each sample
+    assert {item["fired"] for rule, item in chmod.items() if rule != CHMOD} == {0}
+    assert all(item["fired"] == 0 for item in bill["items"] if item["metric"] != "chmod")
+    assert chmod[CHMOD]["share"] > 0.9
+
+    shown = outcome.values("null")
+    assert set(shown) == {"audit-off", "baseline", "profile"}
+    assert shown["audit-off"] < shown["baseline"] < shown["profile"]
+
+    (page,) = (hardcost.store.parent / "reports").glob("*.html")
+    html = page.read_text()
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "http://" not in html.replace("http://www.w3.org/", "")  # self-contained
+    assert "https://" not in html.replace("https://www.w3.org/", "")
+    text = hardcost("report", "last").out
+    for rule in RULES.splitlines():
+        assert rule in text
+
+
+@pytest.mark.parametrize(
+    ("profile", "fewest", "said"),
+    [
+        ("stig-reduced", 48, "arch=b33, which auditctl refuses; mended to arch=b32"),
+        ("audit-samples", 30, "31-privileged.rules"),
+    ],
+)
+def test_every_rule_of_the_profile_loads(
+    hardcost: Command, profile: str, fewest: int, said: str
+) -> None:
+    study = hardcost.write(
+        "loads.toml",
+        f"""
+title = "does it load?"
+workloads = ["syscalls calls=null"]
+baseline = "without"
+[[configuration]]
+name = "without"
+audit.enabled = true
+[[configuration]]
+name = "with"
+profile = "{profile}"
+""",
+    )
+    outcome = hardcost("run", study, "--format", "json")
+    assert outcome.values("null")["with"] > outcome.values("null")["without"]
+    assert any(said in note for note in outcome.data()["notes"])
+    controls = hardcost("list", "controls", "--format", "json").data()
+    assert len([row for row in controls if row["profile"] == profile]) >= fewest
+    plan = hardcost("bill", profile, "--dry-run", "--format", "json").data()
+    without = [trial for trial in plan["trials"] if trial["configuration"].startswith("without:")]
+    assert len(without) >= fewest
