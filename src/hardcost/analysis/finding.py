@@ -85,6 +85,22 @@ class Bill:
 
 
 @dataclass(frozen=True)
+class Advice:
+    """What to leave out so that no metric grows by more than `budget`, such as 0.05 for 5 %.
+
+    `totals` are measured with the `kept` controls that remain, not predicted; `within` says whether
+    they keep the budget. `leave_out` names controls in the order in which they were given up; where
+    nothing remains, no control of the profile fits the budget.
+    """
+
+    budget: float
+    leave_out: tuple[str, ...]
+    kept: int
+    totals: tuple[Total, ...]
+    within: bool
+
+
+@dataclass(frozen=True)
 class Finding:
     """A run's outcome, complete: reports read this and nothing else.
 
@@ -103,3 +119,4 @@ class Finding:
     levels: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     published: str | None = None
     bill: Bill | None = None
+    advice: Advice | None = None

@@ -67,8 +67,14 @@ def _by_metric(records: Sequence[Record]) -> dict[str, ByConfiguration]:
     return metrics
 
 
-def _total(metric: str, known: ByConfiguration) -> Total:
-    profile, baseline = known[names.PROFILE], known[names.BASELINE]
+def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
+    """Return what `configuration` costs over the baseline, for each metric."""
+    metrics = _by_metric(records)
+    return tuple(_total(metric, known, configuration) for metric, known in metrics.items())
+
+
+def _total(metric: str, known: ByConfiguration, configuration: str = names.PROFILE) -> Total:
+    profile, baseline = known[configuration], known[names.BASELINE]
     cost = difference(profile, baseline).value
     base = difference(baseline, _zero(baseline)).value
     return Total(metric, profile.unit, baseline=base, with_profile=base + cost, cost=cost)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from hardcost.analysis import budget as budget_of
+from hardcost.analysis import itemise
 from hardcost.analysis.estimates import cells
-from hardcost.analysis.finding import Finding
-from hardcost.analysis.itemise import itemise
+from hardcost.analysis.finding import Advice, Finding
 from hardcost.cli import options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
+from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.analysis.finding import Bill
+    from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan
     from hardcost.store.record import Record
@@ -29,8 +35,13 @@ _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF
 
 @click.command()
 @click.argument("profile")
+@click.option(
+    "--budget",
+    metavar="PERCENT",
+    help="Say what to leave out so that no metric grows by more; status 1 if the profile does.",
+)
 @options.measuring
-def bill(profile: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
+def bill(profile: str, budget: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Itemise what PROFILE costs, control by control.
 
     PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
@@ -45,6 +56,7 @@ def bill(profile: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
 
     \b
     Examples:  hardcost bill stig-reduced
+               hardcost bill audit-samples --budget 50%
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
     """
     chosen = options.choices(words)
@@ -56,7 +68,17 @@ def bill(profile: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
     )
-    carry_out(plan, chosen, lambda run, records: _finding(loaded, plan, run, records))
+    limit = None if budget is None else _fraction(budget)
+
+    def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
+        finding = _finding(loaded, plan, run, records)
+        if limit is None:
+            return finding
+        return dataclasses.replace(finding, advice=_advice(loaded, plan, records, measure, limit))
+
+    found = carry_out(plan, chosen, finding_of)
+    if found is not None and found.advice is not None and found.advice.leave_out:
+        raise click.exceptions.Exit(1)
 
 
 def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) -> Finding:
@@ -69,5 +91,43 @@ def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) 
         instrument=plan.instrument,
         cells=tuple(shown),
         notes=(*plan.notes, *notes_of(whole)),
-        bill=itemise(profile, records, exact=INSTRUMENTS[plan.instrument].exact),
+        bill=_itemised(profile, plan, records),
     )
+
+
+def _advice(
+    profile: Profile, plan: Plan, records: Sequence[Record], measure: Measure, limit: float
+) -> Advice:
+    """Propose what to leave out, measure what remains, and go on until the budget is kept."""
+    itemised = _itemised(profile, plan, records)
+    totals = itemised.totals
+    names = [control.name for control in profile.controls]
+    everything = {item.control for item in itemised.items}
+    dropped: tuple[str, ...] = ()
+    while not budget_of.within(totals, limit) and len(dropped) < len(everything):
+        dropped = budget_of.propose(itemised, totals, dropped, limit)
+        indices = [index for index, name in enumerate(names) if name in dropped]
+        more = measure(leave_one_out.kept_plan(plan, profile, indices))
+        totals = itemise.totals((*records, *more), leave_one_out.without_all(indices))
+    return Advice(
+        budget=limit,
+        leave_out=dropped,
+        kept=len(everything) - len(dropped),
+        totals=totals,
+        within=budget_of.within(totals, limit),
+    )
+
+
+def _itemised(profile: Profile, plan: Plan, records: Sequence[Record]) -> Bill:
+    return itemise.itemise(profile, records, exact=INSTRUMENTS[plan.instrument].exact)
+
+
+def _fraction(text: str) -> float:
+    """Return `5%` as 0.05."""
+    try:
+        fraction = float(text.removesuffix("%")) / 100
+    except ValueError:
+        fraction = -1.0
+    if not 0 <= fraction < math.inf:
+        raise InputError(f"--budget: '{text}' is not a percentage", hint="such as --budget 5%")
+    return fraction

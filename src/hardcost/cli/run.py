@@ -44,7 +44,7 @@ def run(study: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
             repetitions=chosen.repetitions,
         ),
     )
-    carry_out(plan, chosen, lambda run, records: _finding(plan, run, records))
+    carry_out(plan, chosen, lambda run, records, _: _finding(plan, run, records))
 
 
 def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:

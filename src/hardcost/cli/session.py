@@ -8,7 +8,6 @@ import hashlib
 import json
 import secrets
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -32,20 +31,15 @@ if TYPE_CHECKING:
     from hardcost.store.store import Run
     from hardcost.trial.trial import Prepared
 
-    FindingOf = Callable[[str, Sequence[Record]], Finding]
+    Measure = Callable[[Plan], tuple[Record, ...]]
+    """Measures what a plan asks for in the same run."""
+
+    FindingOf = Callable[[str, Sequence[Record], Measure], Finding]
     """Makes a finding of a run's name and records; machine and environment are filled in later."""
 
 
 _BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
 _TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A run's trials, all there, in the plan's order."""
-
-    run: Run
-    records: tuple[Record, ...]
 
 
 def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | None:
@@ -63,15 +57,20 @@ def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | N
         show_plan(plan, prepared, seconds, chosen.format)
         return None
     with Store(chosen.store) as store:
-        measurement = measure(plan, prepared, machine, store, chosen)
-        finding = finding_of(measurement.run.name, measurement.records)
+        run = _run(plan, prepared, store, chosen)
+        records = measure(run, prepared, machine, store, chosen)
+
+        def measure_more(more: Plan) -> tuple[Record, ...]:
+            return measure(run, get_ready(more, machine), machine, store, chosen)
+
+        finding = finding_of(run.name, records, measure_more)
         finding = dataclasses.replace(
             finding,
             machine=machine.name,
             environment=machine.environment(),
             notes=(*remarks, *finding.notes),
         )
-        store.finish(measurement.run, packed(finding))
+        store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
     present(finding, chosen.format, report)
     return finding
@@ -90,14 +89,13 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
 
 
 def measure(
-    plan: Plan, prepared: Sequence[Prepared], machine: VirtualMachine, store: Store, chosen: Choices
-) -> Measurement:
-    """Run the trials that are not in the store yet, save each as it ends, and return all.
+    run: Run, prepared: Sequence[Prepared], machine: VirtualMachine, store: Store, chosen: Choices
+) -> tuple[Record, ...]:
+    """Run the trials that are not in the store yet, save each as it ends, and return all in order.
 
     Raises:
         HardcostError: A trial failed; what was saved before stays.
     """
-    run = _run(plan, prepared, store, chosen)
     known = {
         trial.identity: record
         for trial in prepared
@@ -108,11 +106,10 @@ def measure(
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
         asyncio.run(_measure(run, missing, known, machine, store, chosen))
-    records = tuple(
+    return tuple(
         known[trial.identity].model_copy(update={"configuration": trial.trial.configuration.name})
         for trial in prepared
     )
-    return Measurement(run, records)
 
 
 def expected_seconds(

@@ -46,6 +46,11 @@ def alone(index: int) -> str:
     return f"alone:{index}"
 
 
+def without_all(indices: Sequence[int]) -> str:
+    """Return the name of the configuration that lacks several of the profile's controls."""
+    return "without:" + "+".join(str(index) for index in sorted(indices))
+
+
 def index_of(key: str) -> int | None:
     """Return the index of the control whose rule has `key` in the configuration `fired`."""
     match = _KEY_FORM.fullmatch(key)
@@ -94,6 +99,22 @@ def bill_plan(
         baseline=BASELINE,
         trials=(*grid, *counted),
         notes=(*profile.notes, *_notes(controls)),
+    )
+
+
+def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
+    """Return the trials of `profile` without the controls `dropped`, beside the bill's `plan`."""
+    kept = tuple(
+        control for index, control in enumerate(_steady(profile.controls)) if index not in dropped
+    )
+    configuration = Configuration(without_all(dropped), kept)
+    return dataclasses.replace(
+        plan,
+        trials=tuple(
+            dataclasses.replace(trial, configuration=configuration)
+            for trial in plan.trials
+            if trial.configuration.name == PROFILE
+        ),
     )
 
 

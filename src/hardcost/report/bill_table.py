@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
+from hardcost.report.advice import advice_lines
 from hardcost.report.grid import (
     Column,
     Document,
@@ -59,6 +60,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Prose(bill_heading(finding), "bold"),
             Terms(reading_guide(bill)),
             *(GridText(grid) for grid in grids),
+            *([Lines(tuple(advice_lines(finding.advice)))] if finding.advice else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
         )
     )

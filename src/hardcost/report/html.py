@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from hardcost.report.advice import advice_lines
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import Chart, charts
 from hardcost.report.grid import split, without_optional
@@ -145,6 +146,8 @@ def _sections(finding: Finding) -> list[Section]:
                 folded=tuple(_matrix(finding)),
             ),
         ]
+    if finding.advice is not None:
+        sections.append(Section("Within the budget", tuple(advice_lines(finding.advice))))
     if finding.cells:
         grids = tuple(map(_fitted, run_grids(finding)))
         measured = Section("What was measured", charts=drawn.run, grids=grids)

@@ -16,7 +16,7 @@ from hardcost.report.ledger import control_order
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hardcost.analysis.finding import Bill, Cell, Finding, Item, Sum, Total
+    from hardcost.analysis.finding import Advice, Bill, Cell, Finding, Item, Sum, Total
 
 _Object = dict[str, object]
 
@@ -31,6 +31,8 @@ def to_json(finding: Finding) -> str:
     document["notes"] = list(finding.notes)
     if finding.bill is not None:
         document.update(_bill(finding.bill))
+    if finding.advice is not None:
+        document["advice"] = _advice(finding.advice)
     return _dumped(document)
 
 
@@ -123,6 +125,16 @@ def _bill(bill: Bill) -> _Object:
         "items": [_item(item) for item in sorted(bill.items, key=largest_first)],
         "rest": [_sum(remainder) for remainder in bill.rest],
         "interaction": [_sum(remainder) for remainder in bill.interaction],
+    }
+
+
+def _advice(advice: Advice) -> _Object:
+    return {
+        "budget": advice.budget,
+        "within": advice.within,
+        "kept": advice.kept,
+        "leave_out": list(advice.leave_out),
+        "totals": [_total(total) for total in advice.totals],
     }
 
 

@@ -1,0 +1,81 @@
+"""The budget: whatever controls cost and however they interact, a proposal comes to an end."""
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardcost.analysis.budget import propose, within
+from hardcost.analysis.finding import Bill, Item, Total
+
+Value = Callable[[frozenset[str]], float]
+BASE = 100.0
+
+
+def total(value: Value, kept: frozenset[str]) -> Total:
+    return Total("open", "insn/op", BASE, BASE + value(kept), value(kept))
+
+
+def bill(value: Value, controls: frozenset[str]) -> Bill:
+    """Return the bill of a simulated machine on which a set of controls costs `value`."""
+    items = tuple(
+        Item(
+            control=name,
+            metric="open",
+            unit="insn/op",
+            cost=value(controls) - value(controls - {name}),
+            low=0,
+            high=0,
+            share=0,
+            alone=value(frozenset({name})),
+            fired=None,
+        )
+        for name in sorted(controls)
+    )
+    return Bill("p", "p", (total(value, controls),), items, (), ())
+
+
+def settle(value: Value, controls: frozenset[str], budget: float) -> tuple[frozenset[str], int]:
+    """Propose and measure until the budget is kept; return what is kept and the measurements."""
+    itemised, rounds = bill(value, controls), 0
+    dropped: tuple[str, ...] = ()
+    totals = itemised.totals
+    while not within(totals, budget) and len(dropped) < len(controls):
+        dropped = propose(itemised, totals, dropped, budget)
+        totals = (total(value, controls - set(dropped)),)
+        rounds += 1
+    assert within(totals, budget)
+    return controls - set(dropped), rounds
+
+
+def test_only_the_dearest_go_where_costs_add_up() -> None:
+    costs = {"a": 1.0, "b": 60.0, "c": 2.0, "d": 30.0}
+    kept, rounds = settle(lambda on: sum(costs[name] for name in on), frozenset(costs), 0.05)
+    assert kept == {"a", "c"}
+    assert rounds == 1
+
+
+def test_nothing_goes_within_the_budget() -> None:
+    kept, rounds = settle(lambda on: float(len(on)), frozenset("abc"), 0.05)
+    assert (kept, rounds) == (frozenset("abc"), 0)
+
+
+def test_two_that_cost_the_same_work_are_both_found() -> None:
+    """Leaving out either saves nothing, since the other still costs it."""
+    kept, _ = settle(lambda on: 50.0 * bool(on & {"a", "b"}) + len(on), frozenset("abcd"), 0.05)
+    assert kept == {"c", "d"}
+
+
+@given(
+    costs=st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 50), min_size=1),
+    shared=st.floats(0, 50),
+    budget=st.floats(0, 1),
+)
+def test_it_ends_within_the_budget_and_within_as_many_rounds_as_controls(
+    costs: dict[str, float], shared: float, budget: float
+) -> None:
+    def value(on: frozenset[str]) -> float:
+        return sum(costs[name] for name in sorted(on)) + shared * bool(on)
+
+    _, rounds = settle(value, frozenset(costs), budget)
+    assert rounds <= len(costs)
