@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
-from hardcost.errors import TrialError
+from hardcost.errors import MachineError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
@@ -61,18 +61,20 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
 
     Raises:
         InputError: The guest's own tools refuse a control, such as a rule that is misspelt.
-        TrialError: A control did not take, the guest died, or the workload failed.
+        MachineError: The machine did not start; a `TrialError`, a control did not take, the guest
+            died, or the workload failed.
     """
     trial = prepared.trial
-    try:
-        execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
-    except TrialError as error:
-        refused = apply.explain(trial.configuration.controls, str(error))
-        raise (refused or _located(error, trial)) from error
-    notes = apply.verify(trial.configuration.controls, execution.answers)
     parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
     module = workload_named(trial.workload.name, parameters)
+    try:
+        execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
+        notes = apply.verify(trial.configuration.controls, execution.answers)
+        measured = module.measured(parameters, execution.answers, instrument)
+    except MachineError as error:
+        refused = apply.explain(trial.configuration.controls, str(error))
+        raise (refused or _located(error, trial)) from error
     return Record(
         identity=prepared.identity,
         configuration=trial.configuration.name,
@@ -80,18 +82,18 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
         instrument=trial.instrument,
         seed=trial.seed,
         repetition=trial.repetition,
-        measured=module.measured(parameters, execution.answers, instrument),
+        measured=measured,
         environment=machine.environment(),
-        notes=tuple(notes),
+        notes=notes,
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
     )
 
 
-def _located(error: TrialError, trial: Trial) -> TrialError:
-    """Return the error with the name of the trial that it struck."""
+def _located(error: MachineError, trial: Trial) -> MachineError:
+    """Return the error, of its own kind, with the name of the trial that it struck."""
     name = f"{trial.configuration.name}, {trial.workload}"
-    return TrialError(f"{name}: {error}", hint=error.problems[0].hint, console=error.console)
+    return type(error)(f"{name}: {error}", hint=error.problems[0].hint, console=error.console)
 
 
 def _hash(parts: dict[str, Any]) -> str:

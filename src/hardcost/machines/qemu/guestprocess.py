@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ REMEDY = "apt-get install qemu-system-x86"
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
 _POLL_SECONDS = 0.002
+_LAST_SECONDS = 5.0  # of host time, for a QEMU that speaks no more to be gone
 
 logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)  # a guest that ends is no error to us
 
@@ -45,7 +47,7 @@ class GuestProcess:
         try:
             return await self.qmp.execute(name, arguments or None)
         except (QMPError, EOFError, OSError) as error:
-            raise self.failure(f"QEMU failed at '{name}': {error}") from error
+            raise await self.gone(f"QEMU failed at '{name}': {error}") from error
 
     async def until_migrated(self) -> None:
         """Wait until a snapshot is written or read.
@@ -77,14 +79,15 @@ class GuestProcess:
             raise self.failure(
                 f"the guest did not boot within {limit_seconds:.0f} s", MachineError
             ) from None
-        raise self.failure("the guest died while it booted")
+        raise await self.gone("the guest died while it booted")
 
     async def _status(self) -> str | None:
         """Return what QEMU says that the guest does, None where QEMU is gone."""
         try:
-            return str((await self.qmp.execute("query-status"))["status"])
+            answer: Any = await self.qmp.execute("query-status")
         except (QMPError, EOFError, OSError):
             return None
+        return str(answer["status"])
 
     async def until_ended(self, limit_seconds: float) -> None:
         """Wait until QEMU has ended.
@@ -104,6 +107,8 @@ class GuestProcess:
                 TrialError,
                 hint="`--timeout SECONDS` gives it longer",
             ) from None
+        if _killer(self.process):
+            raise await self.gone("", TrialError)
 
     def _bound_output(self) -> None:
         for path in (self.streams.answers, self.streams.console):
@@ -113,6 +118,19 @@ class GuestProcess:
     def console(self) -> str:
         """Return the end of the console log, and of QEMU's own words, as text."""
         return _end_of(self.errors) + _end_of(self.streams.console)
+
+    async def gone(
+        self, message: str, kind: Callable[..., MachineError] = MachineError
+    ) -> MachineError:
+        """Return the error of a QEMU that speaks no more: who killed it, else `message`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_SECONDS):
+                await self.process.wait()
+        killer = _killer(self.process)
+        if killer is None:
+            return self.failure(message, kind)
+        hint = "by the kernel, for want of memory? Its log tells; --jobs 1 takes the least"
+        return self.failure(f"QEMU was killed by {killer}", kind, hint)
 
     def failure(
         self,
@@ -151,14 +169,22 @@ async def guest_process(
                 await qmp.connect(ours)
             except (QMPError, EOFError, OSError) as error:
                 await process.wait()
-                hint = REMEDY if "not found" in guest.console() else None
-                raise guest.failure(f"{QEMU} did not start", hint=hint) from error
+                if "not found" in guest.console():
+                    raise guest.failure(f"{QEMU} did not start", hint=REMEDY) from error
+                raise await guest.gone(f"{QEMU} did not start") from error
             try:
                 yield guest
             finally:
                 kill(process)
                 with contextlib.suppress(QMPError, EOFError, OSError):
                     await qmp.disconnect()
+
+
+def _killer(process: asyncio.subprocess.Process) -> str | None:
+    """Return the name of the signal that ended a program, None where none did."""
+    if process.returncode is None or process.returncode >= 0:
+        return None
+    return signal.Signals(-process.returncode).name
 
 
 def _end_of(path: Path) -> str:
