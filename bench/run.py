@@ -77,7 +77,7 @@ def fresh_boots(machine: VirtualMachine) -> float:
 def study(machine: VirtualMachine) -> tuple[int, float]:
     """Return the number of trials of `audit-rules` and the seconds that all of them took."""
     plan = grid.plan(read("audit-rules", package_root), grid.Overrides())
-    prepared = [prepare(trial, machine) for trial in plan.trials]
+    prepared = [prepare(trial, machine) for trial in grid.start_order(plan)]
     for boot in {trial.boot for trial in prepared}:
         asyncio.run(machine.make_ready(boot))
     started = time.monotonic()

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from hardcost.design.grid import Overrides, plan, trials
-from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.design.grid import Overrides, plan, start_order
+from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import InputError
 from hardcost.study.model import Study
 
@@ -40,33 +40,37 @@ def test_every_combination_is_measured_once_in_the_studys_order() -> None:
     assert found.configurations == CONFIGURATIONS
 
 
+def timed(repetitions: int = 5) -> Plan:
+    return plan(STUDY, Overrides(instrument="time", seeds=(1,), repetitions=repetitions))
+
+
 def test_an_instrument_that_is_not_exact_repeats_round_by_round() -> None:
-    found = plan(STUDY, Overrides(instrument="time", seeds=(1,)))
-    rounds = [found.trials[at : at + 10] for at in range(0, 50, 10)]
-    assert len(found.trials) == 50
+    started = start_order(timed())
+    rounds = [started[at : at + 10] for at in range(0, 50, 10)]
+    assert len(started) == 50
     for number, one_round in enumerate(rounds):
         assert {trial.repetition for trial in one_round} == {number}
         assert len({trial.configuration.name + str(trial.workload) for trial in one_round}) == 10
 
 
 def test_each_round_has_an_order_of_its_own_and_the_same_one_every_time() -> None:
-    found = plan(STUDY, Overrides(instrument="time", seeds=(1,)))
-    orders = {
-        tuple(
-            trial.configuration.name + str(trial.workload) for trial in found.trials[at : at + 10]
-        )
-        for at in range(0, 50, 10)
-    }
+    started = start_order(timed())
+    orders = {tuple(name(trial)[2:] for trial in started[at : at + 10]) for at in range(0, 50, 10)}
     assert len(orders) == 5
-    assert found == plan(STUDY, Overrides(instrument="time", seeds=(1,)))
+    assert started == start_order(timed())
 
 
 def test_the_order_favours_no_configuration() -> None:
-    found = trials(
-        CONFIGURATIONS, STUDY.workloads[:1], instrument="time", seeds=(0,), repetitions=500
-    )
-    first = Counter(trial.configuration.name for trial in found[::5])
+    first = Counter(trial.configuration.name for trial in start_order(timed(500))[::10])
     assert all(70 < first[configuration.name] < 130 for configuration in CONFIGURATIONS)
+
+
+def test_what_is_shown_keeps_the_studys_order_whatever_starts_first() -> None:
+    assert timed().configurations == CONFIGURATIONS
+
+
+def test_an_exact_instrument_starts_in_the_studys_order() -> None:
+    assert start_order(plan(STUDY)) == plan(STUDY).trials
 
 
 def test_what_the_user_wants_goes_before_what_the_study_says() -> None:

@@ -15,6 +15,7 @@ from hardcost.cli import options
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
+from hardcost.design.grid import start_order
 from hardcost.schedule import side_by_side
 from hardcost.store.store import Store
 from hardcost.trial.trial import prepare
@@ -85,7 +86,7 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
     """
     if not (machine.cache.root / "kernels").is_dir():
         note("fetching a kernel and the audit package; this happens once …")
-    return tuple(prepare(trial, machine) for trial in plan.trials)
+    return tuple(prepare(trial, machine) for trial in start_order(plan))
 
 
 def measure(

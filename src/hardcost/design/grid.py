@@ -28,7 +28,7 @@ class Overrides:
 
 
 def plan(study: Study, overrides: Overrides | None = None) -> Plan:
-    """Return all trials of a study, in the order in which they start.
+    """Return all trials of a study, in its own order.
 
     An instrument that repeats exactly measures each once, unless `overrides` says otherwise.
 
@@ -65,22 +65,24 @@ def trials(
     seeds: Sequence[int],
     repetitions: int,
 ) -> tuple[Trial, ...]:
-    """Return a trial for each combination, one round of all for each repetition.
+    """Return a trial for each combination, one round of all for each repetition."""
+    rounds = itertools.product(range(repetitions), seeds, workloads, configurations)
+    return tuple(
+        Trial(configuration, workload, instrument, seed, repetition)
+        for repetition, seed, workload, configuration in rounds
+    )
 
-    Under an instrument that is not exact, each round of several has an order of its own, so that
-    what drifts meanwhile (heat, load) hits all configurations alike. The order is the same every
-    time, being that of hashes.
+
+def start_order(plan: Plan) -> tuple[Trial, ...]:
+    """Return the trials of a plan in the order in which they start.
+
+    Under an instrument that is not exact, each round has an order of its own, so that what drifts
+    meanwhile (heat, load) hits all configurations alike. The order is the same every time, being
+    that of hashes.
     """
-    shuffled = repetitions > 1 and not instrument_named(instrument).exact
-    found: list[Trial] = []
-    for repetition in range(repetitions):
-        combinations = itertools.product(seeds, workloads, configurations)
-        one_round = [
-            Trial(configuration, workload, instrument, seed, repetition)
-            for seed, workload, configuration in combinations
-        ]
-        found.extend(sorted(one_round, key=_shuffle) if shuffled else one_round)
-    return tuple(found)
+    if instrument_named(plan.instrument).exact:
+        return plan.trials
+    return tuple(sorted(plan.trials, key=lambda trial: (trial.repetition, _shuffle(trial))))
 
 
 def _shuffle(trial: Trial) -> bytes:

@@ -22,7 +22,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a run in the order in which they start, and what they are compared to."""
+    """All trials of a run in the order in which they are shown, and what they are compared to."""
 
     study: str
     title: str
