@@ -2,7 +2,7 @@
 
 /// The bytes that a padded base64 text stands for; `None` if it is not one.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(4) {
+    if text.len() % 4 != 0 {
         return None;
     }
     let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);

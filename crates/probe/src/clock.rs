@@ -42,8 +42,14 @@ impl Clock for Monotonic {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes to `time` alone; this clock always exists.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-        time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+        unsigned(time.tv_sec) * 1_000_000_000 + unsigned(time.tv_nsec)
     }
+}
+
+/// A number that is never negative, as the type that says so; costs no instruction.
+#[inline]
+fn unsigned(number: i64) -> u64 {
+    u64::from_ne_bytes(number.to_ne_bytes())
 }
 
 impl ClockName {

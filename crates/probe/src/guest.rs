@@ -93,7 +93,7 @@ fn raise_loopback() -> io::Result<()> {
     // SAFETY: all zeroes is a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
-        *slot = byte.cast_signed();
+        *slot = i8::from_ne_bytes([byte]);
     }
     request.ifr_ifru.ifru_flags = libc::IFF_UP.try_into().map_err(io::Error::other)?;
     // SAFETY: reads the request alone.

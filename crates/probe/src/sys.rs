@@ -72,13 +72,19 @@ pub unsafe fn syscall<const N: usize>(
         );
     }
     // The kernel answers with a negative error number, of which there are at most 4095.
-    if (-4095..0).contains(&result) { Err(Fault::new(result)) } else { Ok(result.cast_unsigned()) }
+    if (-4095..0).contains(&result) { Err(Fault::new(result)) } else { Ok(unsigned(result)) }
+}
+
+/// The same bits as a number without a sign; costs no instruction.
+#[inline]
+const fn unsigned(number: isize) -> usize {
+    usize::from_ne_bytes(number.to_ne_bytes())
 }
 
 /// A number as the kernel takes it for an argument.
 #[inline]
 pub const fn word(number: i32) -> usize {
-    (number as isize).cast_unsigned()
+    unsigned(number as isize)
 }
 
 /// Makes sure that a call moved as many bytes as it was asked to.

@@ -72,10 +72,10 @@ fn keys(record: &str) -> Vec<String> {
 
 /// The bytes that hex digits stand for; `None` if they are not that.
 fn decode_hex(digits: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let pairs = digits.as_bytes().chunks_exact(2);
     let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = |&[high, low]: &[u8; 2]| u8::try_from(digit(high)? << 4 | digit(low)?).ok();
-    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
+    let byte = |pair: &[u8]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    pairs.remainder().is_empty().then(|| pairs.map(byte).collect())?
 }
 
 #[cfg(test)]
