@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -35,9 +36,17 @@ _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
 
 def show(*renderables: RenderableType) -> None:
     """Print results to stdout."""
-    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, soft_wrap=False)
-    for renderable in renderables:
-        console.print(renderable)
+    if sys.stdout.isatty():
+        console = Console()
+        for renderable in renderables:
+            console.print(renderable)
+        return
+    saved = Console(width=_PLAIN_WIDTH, file=io.StringIO(), legacy_windows=False)
+    with saved.capture() as captured:
+        for renderable in renderables:
+            saved.print(renderable)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
 
 
 def note(text: str) -> None:

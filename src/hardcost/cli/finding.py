@@ -15,6 +15,7 @@ from hardcost.report.bill_table import bill_table
 from hardcost.report.html import to_html
 from hardcost.report.jsonout import to_json
 from hardcost.report.table import run_table
+from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
     from hardcost.store.record import Record
 
-_DELIVERY = (
-    "a call's cost is what its own process executes; handing an audit record to the daemon is work"
-    " of a kernel thread and the daemon, comes later, and is not in it"
-)
 _ADAPTER = TypeAdapter(Finding)
 
 
@@ -55,8 +52,11 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
         for record, metric in metrics
         if metric.lost
     ]
-    if any(metric.fired for _, metric in metrics):
-        remarks.append(_DELIVERY)
+    remarks += [
+        WORKLOADS[record.workload.partition(" ")[0]].AUDIT_NOTE
+        for record, metric in metrics
+        if metric.fired
+    ]
     return tuple(dict.fromkeys(remarks))
 
 

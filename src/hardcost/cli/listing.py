@@ -91,6 +91,6 @@ def _runs(store: Path) -> list[Row]:
         return []
     with Store(store) as opened:
         return [
-            {"run": run.name, "started": run.started, "finished": run.finished or "interrupted"}
+            {"run": run.name, "started": run.started, "finished": run.finished or "unfinished"}
             for run in opened.runs()
         ]

@@ -52,6 +52,7 @@ def main() -> NoReturn:
         complain(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
         print("interrupted; what was measured is saved: --resume goes on", file=sys.stderr)
         status = _INTERRUPTED
     except (BrokenPipeError, SystemExit):  # click and rich exit where nobody reads on
@@ -76,5 +77,6 @@ def _failure(error: OSError) -> HardcostError:
     return HardcostError(f"{where}{error.strerror or error}", hint="make room" if full else None)
 
 
-def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
+def _as_interrupt(_signal: int, _frame: object) -> None:
+    """Do what Ctrl-C does just now; an exception raised here could break asyncio in its midst."""
+    signal.raise_signal(signal.SIGINT)

@@ -69,7 +69,7 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--seeds",
                 type=click.IntRange(1, 1000),
-                help="Measure N random memory layouts, for an interval (default: one, fixed).",
+                help="Measure N random layouts of programs' memory (default: one that is fixed).",
             ),
             click.option(
                 "--repetitions",
@@ -104,7 +104,9 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Seconds that a trial may take before it has failed.",
             ),
             click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
-            click.option("--resume", is_flag=True, help="Go on with the run that was interrupted."),
+            click.option(
+                "--resume", is_flag=True, help="Go on with the run that was interrupted or failed."
+            ),
             click.option("--dry-run", is_flag=True, help="Print the plan and the expected time."),
             click.option(
                 "--report",
@@ -125,7 +127,8 @@ def _store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         type=click.Path(path_type=Path, dir_okay=False),
         default=default_path,
         show_default=False,
-        help="The SQLite file that keeps runs and trials ($HARDCOST_STORE).",
+        help="The SQLite file that keeps runs and trials (default: $HARDCOST_STORE, else"
+        " ~/.local/share/hardcost/hardcost.sqlite).",
     )
 
 

@@ -135,7 +135,7 @@ def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices
         if interrupted is not None:
             note(f"going on with {interrupted.name}")
             return interrupted
-        note("no interrupted run of this plan: starting one")
+        note("no unfinished run of this plan: starting one")
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = f"{plan.study}-{stamp}-{secrets.token_hex(2)}"
     return store.start(name, digest, plan.study, fresh=chosen.fresh)

@@ -30,7 +30,7 @@ FIRED = "fired"
 
 _BUCKETS = (
     "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
-    "same remainder by 32: where such a rule costs something here and fired 0 times, it is chance"
+    "same remainder by 32: where it fired 0 times, its cost here may be that chance"
 )
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")

@@ -15,13 +15,12 @@ from hardcost.report.grid import (
     GridText,
     Group,
     Lines,
-    Prose,
     RowText,
     Terms,
     without_optional,
 )
 from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
-from hardcost.report.table import ABSENT, note_lines, where
+from hardcost.report.table import ABSENT, measured_on, note_lines, where
 from hardcost.report.text import (
     count,
     interval,
@@ -57,7 +56,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     bill = _bill(finding)
     return Document(
         (
-            Prose(bill_heading(finding), "bold"),
+            Lines((bill_heading(finding), *measured_on(finding))),
             Terms(reading_guide(bill)),
             *(GridText(grid) for grid in grids),
             *([Lines(tuple(advice_lines(finding.advice)))] if finding.advice else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.axes import numeric_axis
-from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines, Prose
+from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines
 from hardcost.report.published import published
 from hardcost.report.text import (
     MISSING,
@@ -36,7 +36,7 @@ _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 
 def run_table(finding: Finding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
-    parts: list[ConsoleRenderable] = [Prose(heading(finding), "bold")]
+    parts: list[ConsoleRenderable] = [Lines((heading(finding), *measured_on(finding)))]
     parts += [GridText(grid) for grid in run_grids(finding)]
     figures = published_grids(finding)
     if figures:
@@ -50,6 +50,14 @@ def heading(finding: Finding) -> str:
     """Return what was run, where and observed by what."""
     title = visible(finding.title or finding.study)
     return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
+
+
+def measured_on(finding: Finding) -> list[str]:
+    """Return a line with what counts and times depend on, none where nothing is known of it."""
+    known = finding.environment
+    names = {"kernel": "kernel", "qemu": "QEMU", "cpu_model": "processor model"}
+    parts = [f"{name} {visible(known[fact])}" for fact, name in names.items() if fact in known]
+    return [f"Measured with {', '.join(parts)}."] if parts else []
 
 
 def note_lines(finding: Finding) -> list[str]:

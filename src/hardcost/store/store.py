@@ -159,7 +159,7 @@ class Store:
             ).fetchone()
         if row[0] is None:
             raise InputError(
-                f"the run {exact[0].name} was interrupted and has no result",
+                f"the run {exact[0].name} was interrupted or failed, and has no result",
                 hint="run its study again with --resume",
             )
         return exact[0], row[0]

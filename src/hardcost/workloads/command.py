@@ -24,6 +24,9 @@ PARAMETERS = {
     "file": "the program on this machine (required; a static x86_64 binary)",
     "args": "its arguments, joined by '+'",
 }
+AUDIT_NOTE = (
+    "the program's cost holds handing its audit records to the daemon, which here only counts them"
+)
 _PLACE = "/usr/local/bin/command"
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 
 class WorkloadModule(Protocol):
-    """What the file of a workload holds; `PARAMETERS` says what each of its parameters means."""
+    """What the file of a workload holds.
+
+    `PARAMETERS` says what each of its parameters means, `AUDIT_NOTE` what a cost holds of the work
+    on audit records.
+    """
 
     NAME: str
     TITLE: str
     PARAMETERS: dict[str, str]
+    AUDIT_NOTE: str
 
     def requests(
         self, parameters: Mapping[str, str], instrument: Instrument

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 NAME = "syscalls"
 TITLE = "the cost of one system call, for each of 26 calls"
 PARAMETERS = {"calls": "the calls to measure, joined by '+', such as null+open (default: all)"}
+AUDIT_NOTE = (
+    "a call's cost is what its own process executes; handing an audit record to the daemon is work"
+    " of a kernel thread and the daemon, comes later, and is not in it"
+)
 _WARM_UP = 8  # operations before the first sample: caches of names, slabs and pages fill
 
 

@@ -105,16 +105,24 @@ class VirtualMachine:
     def _place(self, boot: Boot) -> Path:
         return self.cache.root / "snapshots" / digest(self.identity(boot))
 
+    def _title(self, boot: Boot) -> str:
+        seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
+        made_of = (
+            self.kernel.release,
+            self.hardware.acceleration,
+            f"cpu {self.hardware.cpu_model}",
+            seed,
+            *boot.parameters,
+        )
+        return f"snapshot: {', '.join(made_of)}"
+
     async def _snapshot(self, boot: Boot) -> Path:
         place = self._place(boot)
         if place.is_dir():
             return place
-        title = f"snapshot of {self.kernel.release} ({self.hardware.acceleration}): " + " ".join(
-            boot.parameters or ("no boot parameters",)
-        )
         async with (
             self._making[place.name],
-            self.cache.building_beside("snapshots", place.name, title) as folder,
+            self.cache.building_beside("snapshots", place.name, self._title(boot)) as folder,
         ):
             if folder is not None:
                 try:
