@@ -15,9 +15,10 @@ def fill(folder: Path) -> None:
 
 
 def test_a_thing_is_made_once(tmp_path: Path) -> None:
-    cache, made = Cache(tmp_path), []
+    cache = Cache(tmp_path)
+    made: list[Path] = []
     for _ in range(2):
-        place = cache.make("kernels", "aa", "a kernel", lambda folder: made.append(folder))
+        place = cache.make("kernels", "aa", "a kernel", made.append)
     assert len(made) == 1
     assert place.is_dir()
 

@@ -63,6 +63,7 @@ def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
         machine = FakeMachine(answer)
         prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
         found = side_by_side.records(prepared, machine, jobs=1, limit_seconds=5)
-        return [record async for _, record in found][0].measured[0].samples
+        records = [record async for _, record in found]
+        return records[0].measured[0].samples
 
     assert asyncio.run(one()) == (100.0,) * 99

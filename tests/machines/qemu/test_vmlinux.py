@@ -1,4 +1,4 @@
-"""Kernels out of images: the packings that distributions use, and everything that is not a kernel."""
+"""Kernels out of images: the packings that distributions use, and what is no kernel."""
 
 import bz2
 import gzip
