@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ import click
 
 from hardcost.cli.console import note
 from hardcost.cli.options import format_option
+from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
@@ -113,12 +113,12 @@ def _free(cache: Cache) -> Check:
 
 
 def _exact(machine: VirtualMachine) -> str:
-    execution = asyncio.run(machine.execute(Boot(), (), _LIMIT_SECONDS))
+    execution = until_done(machine.execute(Boot(), (), _LIMIT_SECONDS))
     return f"a guest booted; from restore to end {execution.host_seconds:.2f} s"
 
 
 def _kvm(cache: Cache) -> Check:
-    why_not = asyncio.run(kvm_works(cache, None))
+    why_not = until_done(kvm_works(cache, None))
     found = "a guest booted under KVM" if why_not is None else f"{why_not}"
     remedy = "`--instrument time` works without KVM, but its times are an emulator's"
     return Check("instrument time (KVM)", why_not is None, found, remedy, needed=False)

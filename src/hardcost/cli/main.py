@@ -52,7 +52,8 @@ def main() -> NoReturn:
         complain(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it ends already
         print("interrupted; what was measured is saved: --resume goes on", file=sys.stderr)
         status = _INTERRUPTED
     except (BrokenPipeError, SystemExit):  # click and rich exit where nobody reads on
@@ -78,5 +79,5 @@ def _failure(error: OSError) -> HardcostError:
 
 
 def _as_interrupt(_signal: int, _frame: object) -> None:
-    """Do what Ctrl-C does just now; an exception raised here could break asyncio in its midst."""
+    """Do what Ctrl-C does just now."""
     signal.raise_signal(signal.SIGINT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.console import note
+from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
@@ -204,7 +204,7 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
     if INSTRUMENTS[instrument].exact:
         return VirtualMachine(cache, Hardware("icount", chosen.cpu), chosen.kernel), ()
     note("trying a guest under KVM …")
-    why_not = asyncio.run(kvm_works(cache, chosen.kernel))
+    why_not = until_done(kvm_works(cache, chosen.kernel))
     if why_not is None:
         return VirtualMachine(cache, Hardware("kvm", "host"), chosen.kernel), ()
     emulated = (

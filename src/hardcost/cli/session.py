@@ -15,6 +15,7 @@ from hardcost.cli import options
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
+from hardcost.cli.waiting import until_done
 from hardcost.design.grid import start_order
 from hardcost.schedule import side_by_side
 from hardcost.store.store import Store
@@ -106,7 +107,7 @@ def measure(
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
-        asyncio.run(_measure(run, missing, known, machine, store, chosen))
+        until_done(_measure(run, missing, known, machine, store, chosen))
     return tuple(
         known[trial.identity].model_copy(update={"configuration": trial.trial.configuration.name})
         for trial in prepared

@@ -1,0 +1,49 @@
+"""Running what waits for guests, so that Ctrl-C ends it in good order, pressed once or often."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+_Result = TypeVar("_Result")
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+def until_done(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run `work` to its end and return its result.
+
+    The first signal cancels it, later ones change nothing: what `work` started ends in its own
+    order. Python's own way, an exception wherever the program stands at the second signal, breaks
+    asyncio in its midst.
+
+    Raises:
+        KeyboardInterrupt: SIGINT or SIGTERM came, and `work` has ended.
+    """
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    try:
+        return asyncio.run(_cancelled_by_signals(work))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def _cancelled_by_signals(work: Coroutine[Any, Any, _Result]) -> _Result:
+    task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+
+    def cancel_once() -> None:
+        if not task.cancelling():
+            task.cancel()
+
+    def stop(_signal: int, _frame: object) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(cancel_once)
+
+    for number in _ENDING:
+        signal.signal(number, stop)
+    return await task
