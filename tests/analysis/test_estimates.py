@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis import estimates
-from hardcost.analysis.estimates import Series, cells, difference, interval, on_grid, ratio
+from hardcost.analysis.estimates import (
+    Estimate,
+    Series,
+    cells,
+    difference,
+    mean,
+    median,
+    on_grid,
+    ratio,
+)
 from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import TrialError
 from hardcost.store.record import Record
@@ -18,8 +26,8 @@ counts = st.integers(0, 10**9)
 
 
 def series_of(*medians: float) -> Series:
-    by_seed = {(seed, 0): median for seed, median in enumerate(medians)}
-    return Series("insn/op", by_seed, by_seed)
+    by_seed = {(seed, 0): Estimate(found, found, found) for seed, found in enumerate(medians)}
+    return Series("insn/op", by_seed, min(medians))
 
 
 def record(configuration: str, samples: tuple[float, ...], seed: int = 0) -> Record:
@@ -46,24 +54,55 @@ def plan(*names: str, seeds: tuple[int, ...] = (0,)) -> Plan:
     return Plan("study", "a study", "insn", names[0], trials)
 
 
-def test_one_value_is_a_point() -> None:
-    assert interval([422.0]) == estimates.Estimate(422.0, 422.0, 422.0)
+def test_samples_that_are_all_alike_are_a_point() -> None:
+    assert median([422.0] * 98 + [12_000.0]) == Estimate(422.0, 422.0, 422.0)
 
 
-def test_the_interval_is_students() -> None:
+@pytest.mark.parametrize(("count", "lowest", "highest"), [(99, 40, 60), (33, 11, 23), (9, 2, 8)])
+def test_the_interval_of_a_median_lies_between_the_tabled_ranks(
+    count: int, lowest: int, highest: int
+) -> None:
+    """The ranks, from 1, are those of published tables for 95 %."""
+    found = median([float(rank) for rank in range(1, count + 1)])
+    assert found == Estimate((count + 1) / 2, lowest, highest)
+
+
+def test_few_samples_give_all_that_was_seen() -> None:
+    assert median([3.0, 1.0, 2.0]) == Estimate(2.0, 1.0, 3.0)
+    assert median([7.0]) == Estimate(7.0, 7.0, 7.0)
+
+
+def test_the_interval_of_a_median_covers_the_truth_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(1)
+    found = [median(list(generator.exponential(1000.0, 33))) for _ in range(2000)]
+    truth = 1000.0 * math.log(2)
+    covered = sum(estimate.low <= truth <= estimate.high for estimate in found) / 2000
+    assert 0.94 < covered < 0.98
+
+
+def test_the_interval_of_a_mean_is_students() -> None:
     """Checked against the closed form for n = 3: t(0.975, 2) = 4.30265."""
-    found = interval([1.0, 2.0, 3.0])
+    found = mean([1.0, 2.0, 3.0])
     half = 4.302652729 * 1.0 / math.sqrt(3)
     assert found.value == 2.0
     assert found.low == pytest.approx(2.0 - half)
     assert found.high == pytest.approx(2.0 + half)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+def test_the_interval_of_a_mean_covers_the_truth_as_often_as_it_says() -> None:
     generator = np.random.default_rng(1)
-    found = [interval(list(generator.normal(10.0, 3.0, 5))) for _ in range(2000)]
+    found = [mean(list(generator.normal(10.0, 3.0, 5))) for _ in range(2000)]
     covered = sum(estimate.low <= 10.0 <= estimate.high for estimate in found) / 2000
     assert 0.93 < covered < 0.97
+
+
+def test_the_difference_of_two_spread_medians_is_as_wide_as_both_allow() -> None:
+    wide = Series("insn/op", {(0, 0): Estimate(100.0, 90.0, 120.0)}, 90.0)
+    base = Series("insn/op", {(0, 0): Estimate(50.0, 45.0, 60.0)}, 45.0)
+    assert difference(wide, base) == Estimate(50.0, 30.0, 75.0)
+    assert ratio(wide, base) == Estimate(2.0, 1.5, 120 / 45)
+    assert difference(wide, wide) == Estimate(0.0, 0.0, 0.0)
+    assert ratio(wide, wide) == Estimate(1.0, 1.0, 1.0)
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50))
@@ -76,7 +115,7 @@ def test_sums_on_the_grid_are_exact_in_any_order(numbers: list[float]) -> None:
 def test_pairing_takes_out_what_seeds_have_in_common(pairs: list[tuple[int, int]]) -> None:
     base = series_of(*(a for a, _ in pairs))
     shifted = series_of(*(a + 19 for a, _ in pairs))
-    assert difference(shifted, base) == estimates.Estimate(19.0, 19.0, 19.0)
+    assert difference(shifted, base) == Estimate(19.0, 19.0, 19.0)
 
 
 def test_a_ratio_of_points_is_their_quotient() -> None:
@@ -90,11 +129,11 @@ def test_a_ratio_to_nothing_is_unknown() -> None:
 
 def test_without_a_common_seed_nothing_can_be_compared() -> None:
     with pytest.raises(TrialError, match="no seed in common"):
-        difference(series_of(1.0), Series("insn/op", {(9, 0): 1.0}, {(9, 0): 1.0}))
+        difference(series_of(1.0), Series("insn/op", {(9, 0): Estimate(1.0, 1.0, 1.0)}, 1.0))
 
 
 def test_a_cell_holds_the_median_and_the_smallest_sample() -> None:
-    records = [record("base", (10, 10, 11)), record("rules=1", (39, 30, 1e6))]
+    records = [record("base", (10,) * 33), record("rules=1", (39,) * 31 + (30, 1e6))]
     base, treated = cells(plan("base", "rules=1"), records)
     assert (base.value, base.ratio, base.difference) == (10.0, 1.0, 0.0)
     assert (treated.value, treated.minimum, treated.difference) == (39.0, 30.0, 29.0)

@@ -38,14 +38,14 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration, by seed and repetition.
+    """One metric under one configuration: by seed and repetition, each trial's median.
 
-    `medians` and `minima` are over a trial's samples, in `unit`.
+    `minimum` is the smallest sample of all trials; all in `unit`.
     """
 
     unit: str
-    medians: Mapping[Key, float]
-    minima: Mapping[Key, float]
+    medians: Mapping[Key, Estimate]
+    minimum: float
 
 
 def on_grid(number: float) -> float:
@@ -53,19 +53,35 @@ def on_grid(number: float) -> float:
     return round(number * _GRID) / _GRID
 
 
-def interval(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent values and its 95 % confidence interval.
+def median(samples: Sequence[float]) -> Estimate:
+    """Return the median of a trial's samples and its 95 % confidence interval, on the grid.
 
-    Student's t on the mean (W. S. Gosset, "The probable error of a mean", 1908). One value has no
-    interval of its own: low and high are the value.
+    The interval is the one between order statistics, which supposes nothing of the distribution
+    but independent samples (W. R. Thompson, "On confidence ranges for the median", 1936). Samples
+    that are all alike, as most are under an exact instrument, leave a point. Up to five samples
+    can't give 95 %: then it is all that was seen.
+    """
+    ordered = np.sort(np.asarray(samples, dtype=np.float64))
+    count = len(ordered)
+    below = max(int(stats.binom.ppf((1 - CONFIDENCE) / 2, count, 0.5)) - 1, 0)
+    return Estimate(
+        on_grid(float(np.median(ordered))),
+        on_grid(float(ordered[below])),
+        on_grid(float(ordered[count - 1 - below])),
+    )
+
+
+def mean(values: Sequence[float]) -> Estimate:
+    """Return the mean of two or more independent values and its 95 % confidence interval.
+
+    Student's t on the mean (W. S. Gosset, "The probable error of a mean", 1908).
     """
     numbers = np.asarray(values, dtype=np.float64)
-    mean = float(numbers.mean())
-    if len(numbers) == 1 or float(np.ptp(numbers)) == 0.0:
-        return Estimate(mean, mean, mean)
-    error = float(stats.sem(numbers))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1)) * error
-    return Estimate(mean, mean - half, mean + half)
+    middle = float(numbers.mean())
+    if float(np.ptp(numbers)) == 0.0:
+        return Estimate(middle, middle, middle)
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1)) * float(stats.sem(numbers))
+    return Estimate(middle, middle - half, middle + half)
 
 
 def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
@@ -78,44 +94,59 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
     return {
         key: Series(
             unit=next(iter(trials.values())).unit,
-            medians={pair: float(np.median(trial.samples)) for pair, trial in trials.items()},
-            minima={pair: float(np.min(trial.samples)) for pair, trial in trials.items()},
+            medians={pair: median(trial.samples) for pair, trial in trials.items()},
+            minimum=on_grid(min(min(trial.samples) for trial in trials.values())),
         )
         for key, trials in gathered.items()
     }
 
 
-def paired(of: Series, against: Series) -> list[tuple[float, float]]:
+def paired(of: Series, against: Series) -> list[tuple[Estimate, Estimate]]:
     """Return the medians of both, seed by seed and repetition by repetition.
 
     Raises:
         TrialError: They have no trial in common.
     """
     pairs = [
-        (median, against.medians[key])
-        for key, median in of.medians.items()
-        if key in against.medians
+        (found, against.medians[key]) for key, found in of.medians.items() if key in against.medians
     ]
     if not pairs:
         raise TrialError("two configurations were measured with no seed in common")
     return pairs
 
 
+def value(of: Series) -> Estimate:
+    """Return the estimate of a metric: the one trial's median, or the mean of several."""
+    found = list(of.medians.values())
+    return found[0] if len(found) == 1 else _gridded(mean([one.value for one in found]))
+
+
 def difference(of: Series, against: Series) -> Estimate:
-    """Return `of` - `against`, paired, on the grid."""
-    estimate = interval([on_grid(a) - on_grid(b) for a, b in paired(of, against)])
-    return Estimate(*(on_grid(x) for x in (estimate.value, estimate.low, estimate.high)))
+    """Return `of` - `against`, paired, on the grid.
+
+    For one pair the interval is the widest that both medians' intervals allow; for more it is that
+    of the mean of their differences.
+    """
+    pairs = paired(of, against)
+    if len(pairs) > 1:
+        return _gridded(mean([a.value - b.value for a, b in pairs]))
+    a, b = pairs[0]
+    if of is against:
+        return Estimate(0.0, 0.0, 0.0)
+    return Estimate(a.value - b.value, a.low - b.high, a.high - b.low)
 
 
 def ratio(of: Series, against: Series) -> Estimate:
     """Return `of` / `against`: the geometric mean over the pairs; NaN where a value is not > 0."""
     pairs = paired(of, against)
-    if any(a <= 0 or b <= 0 for a, b in pairs):
+    if any(min(a.low, a.value, b.low, b.value) <= 0 for a, b in pairs):
         return Estimate(float("nan"), float("nan"), float("nan"))
+    if of is against:
+        return Estimate(1.0, 1.0, 1.0)
+    a, b = pairs[0]
     if all(pair == pairs[0] for pair in pairs):
-        exact = pairs[0][0] / pairs[0][1]
-        return Estimate(exact, exact, exact)
-    logarithm = interval([float(np.log(a / b)) for a, b in pairs])
+        return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
+    logarithm = mean([float(np.log(a.value / b.value)) for a, b in pairs])
     return Estimate(*(float(np.exp(x)) for x in (logarithm.value, logarithm.low, logarithm.high)))
 
 
@@ -129,17 +160,17 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
 
 def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series) -> Cell:
     configuration, workload, metric = key
-    estimate = interval([on_grid(median) for median in mine.medians.values()])
+    estimate = value(mine)
     by = ratio(mine, baseline)
     return Cell(
         configuration=configuration,
         workload=workload,
         metric=metric,
         unit=mine.unit,
-        value=on_grid(estimate.value),
-        low=on_grid(estimate.low),
-        high=on_grid(estimate.high),
-        minimum=on_grid(min(mine.minima.values())),
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        minimum=mine.minimum,
         trials=len(mine.medians),
         baseline=plan.baseline,
         difference=difference(mine, baseline).value,
@@ -147,3 +178,7 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series)
         ratio_low=by.low,
         ratio_high=by.high,
     )
+
+
+def _gridded(estimate: Estimate) -> Estimate:
+    return Estimate(*(on_grid(x) for x in (estimate.value, estimate.low, estimate.high)))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class Cell:
     """One metric under one configuration.
 
-    `value` is the estimate (over seeds and repetitions of each trial's median), [low, high] its
-    95 % interval; under the exact instrument with a fixed layout the three are equal. `minimum`
+    `value` is the trial's median, or the mean of the medians of several trials; [low, high] is its
+    95 % interval, a point where all samples are alike, as most are under `insn`. `minimum`
     is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. All but the
     ratios are in `unit`.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import Estimate, difference, series
+from hardcost.analysis.estimates import Estimate, difference, series, value
 from hardcost.analysis.finding import Bill, Item, Sum, Total
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.design import leave_one_out as names
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 ByConfiguration = dict[str, "Series"]
 
 
-def itemise(profile: Profile, records: Sequence[Record], *, exact: bool) -> Bill:
+def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     """Return the bill of `profile` out of the trials of its leave-one-out plan.
 
     An item's cost is the profile's value less the value without that control, paired by seed. What
     the items and the rest don't explain is the interaction; the sum is exact by construction, and
-    in floating point too, since all values are multiples of 1/1024. Under an instrument that is not
-    exact, an item whose interval holds 0 goes into the rest.
+    in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
+    to both sides of 0 goes into the rest: whether it costs anything was not resolved.
     """
     metrics = _by_metric(records)
     fired = _fired(records)
@@ -38,7 +38,7 @@ def itemise(profile: Profile, records: Sequence[Record], *, exact: bool) -> Bill
             for index, control in enumerate(profile.controls)
             if not isinstance(control, AuditDaemon)
         ]
-        told = [item for item in candidates if exact or not item.low <= 0 <= item.high]
+        told = [item for item in candidates if _resolved(item)]
         below = math.fsum(item.cost for item in candidates if item not in told)
         explained = math.fsum(item.cost for item in told) + below
         totals.append(total)
@@ -54,6 +54,10 @@ def itemise(profile: Profile, records: Sequence[Record], *, exact: bool) -> Bill
         rest=tuple(rest),
         interaction=tuple(interaction),
     )
+
+
+def _resolved(item: Item) -> bool:
+    return item.low == item.high or not item.low <= 0 <= item.high
 
 
 def _by_metric(records: Sequence[Record]) -> dict[str, ByConfiguration]:
@@ -76,7 +80,7 @@ def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
 def _total(metric: str, known: ByConfiguration, configuration: str = names.PROFILE) -> Total:
     profile, baseline = known[configuration], known[names.BASELINE]
     cost = difference(profile, baseline).value
-    base = difference(baseline, _zero(baseline)).value
+    base = value(baseline).value
     return Total(metric, profile.unit, baseline=base, with_profile=base + cost, cost=cost)
 
 
@@ -119,10 +123,6 @@ def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int]:
                 if index is not None:
                     counts[name, index] = count
     return counts
-
-
-def _zero(like: Series) -> Series:
-    return type(like)(like.unit, dict.fromkeys(like.medians, 0.0), like.minima)
 
 
 def _place(control: Control) -> str:

@@ -19,12 +19,10 @@ from hardcost.controls.catalogue import load
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
-from hardcost.instruments.names import INSTRUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.analysis.finding import Bill
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan
@@ -91,7 +89,7 @@ def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) 
         instrument=plan.instrument,
         cells=tuple(shown),
         notes=(*plan.notes, *notes_of(whole)),
-        bill=_itemised(profile, plan, records),
+        bill=itemise.itemise(profile, records),
     )
 
 
@@ -99,7 +97,7 @@ def _advice(
     profile: Profile, plan: Plan, records: Sequence[Record], measure: Measure, limit: float
 ) -> Advice:
     """Propose what to leave out, measure what remains, and go on until the budget is kept."""
-    itemised = _itemised(profile, plan, records)
+    itemised = itemise.itemise(profile, records)
     totals = itemised.totals
     names = [control.name for control in profile.controls]
     everything = {item.control for item in itemised.items}
@@ -116,10 +114,6 @@ def _advice(
         totals=totals,
         within=budget_of.within(totals, limit),
     )
-
-
-def _itemised(profile: Profile, plan: Plan, records: Sequence[Record]) -> Bill:
-    return itemise.itemise(profile, records, exact=INSTRUMENTS[plan.instrument].exact)
 
 
 def _fraction(text: str) -> float:
