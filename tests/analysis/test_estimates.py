@@ -1,6 +1,7 @@
 """Estimates: exact where nothing varies, an honest interval where something does."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,11 +12,11 @@ from hardcost.analysis.estimates import (
     Estimate,
     Series,
     cells,
-    difference,
     mean,
     median,
     on_grid,
     ratio,
+    shift,
 )
 from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import TrialError
@@ -25,9 +26,10 @@ from hardcost.workloads.measured import Measured
 counts = st.integers(0, 10**9)
 
 
-def series_of(*medians: float) -> Series:
-    by_seed = {(seed, 0): Estimate(found, found, found) for seed, found in enumerate(medians)}
-    return Series("insn/op", by_seed, min(medians))
+def series_of(*trials: Sequence[float]) -> Series:
+    """Return a metric's series out of the samples of trials, one for each seed."""
+    samples = {(seed, 0): tuple(trial) for seed, trial in enumerate(trials)}
+    return Series("insn/op", samples, {key: median(trial) for key, trial in samples.items()})
 
 
 def record(configuration: str, samples: tuple[float, ...], seed: int = 0) -> Record:
@@ -96,40 +98,58 @@ def test_the_interval_of_a_mean_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.93 < covered < 0.97
 
 
-def test_the_difference_of_two_spread_medians_is_as_wide_as_both_allow() -> None:
-    wide = Series("insn/op", {(0, 0): Estimate(100.0, 90.0, 120.0)}, 90.0)
-    base = Series("insn/op", {(0, 0): Estimate(50.0, 45.0, 60.0)}, 45.0)
-    assert difference(wide, base) == Estimate(50.0, 30.0, 75.0)
-    assert ratio(wide, base) == Estimate(2.0, 1.5, 120 / 45)
-    assert difference(wide, wide) == Estimate(0.0, 0.0, 0.0)
-    assert ratio(wide, wide) == Estimate(1.0, 1.0, 1.0)
-
-
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50))
 def test_sums_on_the_grid_are_exact_in_any_order(numbers: list[float]) -> None:
     whole = [on_grid(number) for number in numbers]
     assert sum(whole) == sum(reversed(whole)) == math.fsum(whole)
 
 
-@given(st.lists(st.tuples(counts, counts), min_size=1, max_size=9))
-def test_pairing_takes_out_what_seeds_have_in_common(pairs: list[tuple[int, int]]) -> None:
-    base = series_of(*(a for a, _ in pairs))
-    shifted = series_of(*(a + 19 for a, _ in pairs))
-    assert difference(shifted, base) == Estimate(19.0, 19.0, 19.0)
+@given(st.lists(counts, min_size=1, max_size=99))
+def test_a_shift_sees_through_what_both_have_in_common(samples: list[int]) -> None:
+    base = series_of([float(one) for one in samples])
+    shifted = series_of([float(one) + 19 for one in samples])
+    assert shift(shifted, base) == Estimate(19.0, 19.0, 19.0)
+
+
+def test_a_shift_that_is_not_resolved_has_0_in_its_interval() -> None:
+    generator = np.random.default_rng(1)
+    one, other = (series_of(list(generator.normal(500_000, 1000, 33))) for _ in range(2))
+    found = shift(one, other)
+    assert found.low < 0 < found.high
+
+
+def test_the_shift_over_several_seeds_is_the_mean_of_theirs() -> None:
+    base = series_of([10.0] * 9, [20.0] * 9)
+    treated = series_of([40.0] * 9, [52.0] * 9)
+    found = shift(treated, base)
+    assert found.value == 31.0
+    assert found.low < 31.0 < found.high
 
 
 def test_a_ratio_of_points_is_their_quotient() -> None:
-    assert ratio(series_of(3798.0), series_of(422.0)).value == 9.0
-    assert ratio(series_of(30.0, 60.0), series_of(10.0, 20.0)).low == pytest.approx(3.0)
+    assert ratio(series_of([3798.0]), series_of([422.0])) == Estimate(9.0, 9.0, 9.0)
+    assert ratio(series_of([30.0], [60.0]), series_of([10.0], [20.0])).low == pytest.approx(3.0)
+
+
+def test_a_ratio_is_as_wide_as_both_medians_allow() -> None:
+    wide, base = series_of([90.0, 100.0, 120.0]), series_of([45.0, 50.0, 60.0])
+    assert ratio(wide, base) == Estimate(2.0, 1.5, 120 / 45)
+    assert ratio(wide, wide) == Estimate(1.0, 1.0, 1.0)
 
 
 def test_a_ratio_to_nothing_is_unknown() -> None:
-    assert math.isnan(ratio(series_of(1.0), series_of(0.0)).value)
+    assert math.isnan(ratio(series_of([1.0]), series_of([0.0])).value)
 
 
 def test_without_a_common_seed_nothing_can_be_compared() -> None:
+    other = Series("insn/op", {(9, 0): (1.0,)}, {(9, 0): median([1.0])})
     with pytest.raises(TrialError, match="no seed in common"):
-        difference(series_of(1.0), Series("insn/op", {(9, 0): Estimate(1.0, 1.0, 1.0)}, 1.0))
+        shift(series_of([1.0]), other)
+
+
+def test_trials_with_other_numbers_of_samples_can_not_be_compared() -> None:
+    with pytest.raises(TrialError, match="2 and 1 samples"):
+        shift(series_of([1.0, 2.0]), series_of([1.0]))
 
 
 def test_a_cell_holds_the_median_and_the_smallest_sample() -> None:

@@ -38,14 +38,19 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration: by seed and repetition, each trial's median.
+    """One metric under one configuration: by seed and repetition, samples and their median.
 
-    `minimum` is the smallest sample of all trials; all in `unit`.
+    All in `unit`.
     """
 
     unit: str
+    samples: Mapping[Key, tuple[float, ...]]
     medians: Mapping[Key, Estimate]
-    minimum: float
+
+    @property
+    def minimum(self) -> float:
+        """The smallest sample of all trials."""
+        return on_grid(min(min(samples) for samples in self.samples.values()))
 
 
 def on_grid(number: float) -> float:
@@ -94,25 +99,11 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
     return {
         key: Series(
             unit=next(iter(trials.values())).unit,
+            samples={pair: trial.samples for pair, trial in trials.items()},
             medians={pair: median(trial.samples) for pair, trial in trials.items()},
-            minimum=on_grid(min(min(trial.samples) for trial in trials.values())),
         )
         for key, trials in gathered.items()
     }
-
-
-def paired(of: Series, against: Series) -> list[tuple[Estimate, Estimate]]:
-    """Return the medians of both, seed by seed and repetition by repetition.
-
-    Raises:
-        TrialError: They have no trial in common.
-    """
-    pairs = [
-        (found, against.medians[key]) for key, found in of.medians.items() if key in against.medians
-    ]
-    if not pairs:
-        raise TrialError("two configurations were measured with no seed in common")
-    return pairs
 
 
 def value(of: Series) -> Estimate:
@@ -121,24 +112,27 @@ def value(of: Series) -> Estimate:
     return found[0] if len(found) == 1 else _gridded(mean([one.value for one in found]))
 
 
-def difference(of: Series, against: Series) -> Estimate:
-    """Return `of` - `against`, paired, on the grid.
+def shift(of: Series, against: Series) -> Estimate:
+    """Return by how much `of` exceeds `against`: the cost of what tells them apart.
 
-    For one pair the interval is the widest that both medians' intervals allow; for more it is that
-    of the mean of their differences.
+    Sample by sample, since the n-th sample of both meets the kernel in the same phase (its lists of
+    pages fill and drain): what makes samples spread then falls out, which a difference of medians
+    keeps. For one pair of trials it is the median of the samples' differences with its interval;
+    for more, the mean of these medians.
+
+    Raises:
+        TrialError: They have no trial in common, or took different numbers of samples.
     """
-    pairs = paired(of, against)
-    if len(pairs) > 1:
-        return _gridded(mean([a.value - b.value for a, b in pairs]))
-    a, b = pairs[0]
-    if of is against:
-        return Estimate(0.0, 0.0, 0.0)
-    return Estimate(a.value - b.value, a.low - b.high, a.high - b.low)
+    shifts = [
+        median([a - b for a, b in _twins(of.samples[key], against.samples[key])])
+        for key in _common(of, against)
+    ]
+    return shifts[0] if len(shifts) == 1 else _gridded(mean([one.value for one in shifts]))
 
 
 def ratio(of: Series, against: Series) -> Estimate:
     """Return `of` / `against`: the geometric mean over the pairs; NaN where a value is not > 0."""
-    pairs = paired(of, against)
+    pairs = [(of.medians[key], against.medians[key]) for key in _common(of, against)]
     if any(min(a.low, a.value, b.low, b.value) <= 0 for a, b in pairs):
         return Estimate(float("nan"), float("nan"), float("nan"))
     if of is against:
@@ -173,11 +167,29 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series)
         minimum=mine.minimum,
         trials=len(mine.medians),
         baseline=plan.baseline,
-        difference=difference(mine, baseline).value,
+        difference=estimate.value - value(baseline).value,
         ratio=by.value,
         ratio_low=by.low,
         ratio_high=by.high,
     )
+
+
+def _common(of: Series, against: Series) -> list[Key]:
+    """Return the seeds and repetitions that both were measured with.
+
+    Raises:
+        TrialError: There are none.
+    """
+    keys = [key for key in of.medians if key in against.medians]
+    if not keys:
+        raise TrialError("two configurations were measured with no seed in common")
+    return keys
+
+
+def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
+    if len(a) != len(b):
+        raise TrialError(f"two trials took {len(a)} and {len(b)} samples of the same metric")
+    return list(zip(a, b, strict=True))
 
 
 def _gridded(estimate: Estimate) -> Estimate:

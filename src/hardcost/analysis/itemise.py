@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.estimates import Estimate, difference, series, value
+from hardcost.analysis.estimates import series, shift, value
 from hardcost.analysis.finding import Bill, Item, Sum, Total
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.design import leave_one_out as names
@@ -23,9 +23,9 @@ ByConfiguration = dict[str, "Series"]
 def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     """Return the bill of `profile` out of the trials of its leave-one-out plan.
 
-    An item's cost is the profile's value less the value without that control, paired by seed. What
-    the items and the rest don't explain is the interaction; the sum is exact by construction, and
-    in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
+    An item's cost is by how much the profile exceeds the profile without that control, sample by
+    sample. What items and rest don't explain is the interaction; the sum is exact by construction,
+    and in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
     to both sides of 0 goes into the rest: whether it costs anything was not resolved.
     """
     metrics = _by_metric(records)
@@ -79,9 +79,8 @@ def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
 
 def _total(metric: str, known: ByConfiguration, configuration: str = names.PROFILE) -> Total:
     profile, baseline = known[configuration], known[names.BASELINE]
-    cost = difference(profile, baseline).value
-    base = value(baseline).value
-    return Total(metric, profile.unit, baseline=base, with_profile=base + cost, cost=cost)
+    base, treated = value(baseline).value, value(profile).value
+    return Total(metric, profile.unit, baseline=base, with_profile=treated, cost=treated - base)
 
 
 def _item(  # noqa: PLR0913, PLR0917  (a bill's item is made of just these)
@@ -93,8 +92,8 @@ def _item(  # noqa: PLR0913, PLR0917  (a bill's item is made of just these)
     fired: Mapping[tuple[str, int], int],
 ) -> Item:
     control = profile.controls[index]
-    saved: Estimate = difference(known[names.PROFILE], known[names.without(index)])
-    alone = difference(known[names.alone(index)], known[names.BASELINE])
+    saved = shift(known[names.PROFILE], known[names.without(index)])
+    alone = shift(known[names.alone(index)], known[names.BASELINE])
     return Item(
         control=control.name,
         metric=metric,
