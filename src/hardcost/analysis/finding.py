@@ -46,10 +46,10 @@ class Total:
 class Item:
     """One control's part of a bill for one metric.
 
-    `cost` is what leaving it out of the profile saves (compared sample by sample), `alone` what it costs by itself over the
-    baseline, `share` is `cost` over the total's cost (0 where that is 0). `fired` counts the audit
-    records that it caused in the whole profile while the metric was measured; None: not known.
-    `place` says where the control is written, as `file:line`, or "".
+    `cost` is what leaving it out of the profile saves, compared sample by sample; `alone` is what
+    it costs by itself over the baseline; `share` is `cost` over the total's cost (0 where that is
+    0). `fired` counts the audit records that it caused in the whole profile while the metric was
+    measured; None: not known. `place` says where the control is written, as `file:line`, or "".
     """
 
     control: str

@@ -25,7 +25,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
     sample. What items and rest don't explain is the interaction; the sum is exact by construction,
-    and in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
+    in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
     to both sides of 0 goes into the rest: whether it costs anything was not resolved.
     """
     metrics = _by_metric(records)
