@@ -195,7 +195,7 @@ def workloads(text: str) -> tuple[Workload, ...]:
         parameters = tuple((key, value) for key, _, value in pairs)
         workload_named(name, dict(parameters))
         found.append(Workload(name, parameters))
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:

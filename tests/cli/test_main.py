@@ -1,0 +1,156 @@
+"""The command line: what an error becomes, and what goes to which stream."""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+import pytest
+
+from hardcost.cli import listing, main
+from hardcost.errors import HardcostError, InputError, Place, Problem, StoreError, TrialError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def _handlers_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def status_of(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["hardcost", *words])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def status_after(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
+    """Return the exit status of a command that ends with `error`."""
+
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(listing, "_rows", fail)
+    return status_of(monkeypatch, "list", "studies")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (InputError("no such file", place=Place("a.rules", 3)), 2, "error: a.rules:3: no such"),
+        (TrialError("it died", hint="look"), 3, "error: it died\n  hint: look"),
+        (StoreError("full"), 3, "error: full"),
+        (HardcostError("first\nsecond"), 3, "error: first\n       second"),
+        (KeyboardInterrupt(), 130, "--resume"),
+        (click.UsageError("which?"), 2, "Error: which?"),
+        (click.exceptions.Exit(1), 1, ""),
+        (OSError(errno.ENOSPC, "No space left on device", "/x/y"), 3, "error: /x/y: No space left"),
+    ],
+)
+def test_every_error_has_its_exit_status_and_goes_to_stderr(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    error: BaseException,
+    status: int,
+    said: str,
+) -> None:
+    assert status_after(monkeypatch, error) == status
+    out, err = capfd.readouterr()
+    assert said in err
+    assert "Traceback" not in err
+    assert not out
+
+
+def test_all_problems_of_an_error_are_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    problems = tuple(Problem(f"problem {n}", Place("f", n)) for n in range(1, 4))
+    assert status_after(monkeypatch, InputError.of(problems)) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == [f"error: f:{n}: problem {n}" for n in range(1, 4)]
+
+
+def test_a_console_is_shown_by_its_end_and_without_control_characters(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    console = "".join(f"line {n}\n" for n in range(100)) + "\x1b[2Jbye\x07\n"
+    assert status_after(monkeypatch, TrialError("it died", console=console)) == 3
+    err = capfd.readouterr().err
+    assert "line 99" in err
+    assert "line 1\n" not in err
+    assert r"\x1b[2Jbye\x07" in err
+    assert "\x1b" not in err
+
+
+def test_a_mistake_that_is_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(listing, "_rows", fail)
+    monkeypatch.setattr("sys.argv", ["hardcost", "list", "studies"])
+    with pytest.raises(ZeroDivisionError):
+        main.main()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nonsense",),
+        ("list",),
+        ("list", "nonsense"),
+        ("run",),
+        ("run", "audit-rules", "--jobs", "0"),
+        ("run", "audit-rules", "--fresh", "--resume"),
+        ("run", "audit-rules", "--workload", "nonsense"),
+        ("run", "no-such-study"),
+        ("bill", "no-such-profile"),
+        ("image", "remove"),
+        ("report", "last", "--format", "xml"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_prints_nothing_to_stdout(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
+    assert status_of(monkeypatch, *words) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert "rror: " in err
+
+
+@pytest.mark.parametrize(
+    "kind", ["profiles", "workloads", "instruments", "studies", "machines", "runs"]
+)
+def test_what_there_is_is_listed_as_text_and_as_json(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, kind: str
+) -> None:
+    monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "store"))
+    assert status_of(monkeypatch, "list", kind, "--format", "json") == 0
+    rows = json.loads(capfd.readouterr().out)
+    assert bool(rows) == (kind != "runs")
+    assert status_of(monkeypatch, "list", kind) == 0
+    text = "".join(capfd.readouterr().out.split())
+    for row in rows:
+        assert "".join(next(iter(row.values())).split()) in text
+
+
+@pytest.mark.parametrize("verb", ["run", "bill", "report", "compare", "list", "doctor", "image"])
+def test_every_verb_says_how_to_use_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], verb: str
+) -> None:
+    assert status_of(monkeypatch, verb, "--help") == 0
+    assert "Example" in capfd.readouterr().out

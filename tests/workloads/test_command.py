@@ -1,0 +1,72 @@
+"""The workload `command`: a program goes into the guest, and its failure is never a number."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.workloads import command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INSN = INSTRUMENTS["insn"]
+DONE = {"event": "command", "status": 0, "signal": None, "ticks": 7, "stderr": "", "audit": None}
+
+
+def test_the_program_is_installed_and_run_with_its_arguments(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(b"\x7fELF program")
+    install, run = command.requests({"file": str(tmp_path / "p"), "args": "-n+4"}, INSN)
+    assert base64.b64decode(install["base64"]) == b"\x7fELF program"
+    assert run["argv"] == [install["path"], "-n", "4"]
+    assert run["clock"] == INSN.clock
+
+
+def test_a_program_that_changes_is_another_job(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(b"\x7fELF one")
+    first = command.requests({"file": str(tmp_path / "p")}, INSN)
+    (tmp_path / "p").write_bytes(b"\x7fELF two")
+    assert command.requests({"file": str(tmp_path / "p")}, INSN) != first
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "can't be read"), (b"#!/bin/sh\n", "not a program"), (b"", "not a program")],
+)
+def test_what_is_no_program_is_an_error(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "p").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        command.requests({"file": str(tmp_path / "p")}, INSN)
+
+
+def test_a_program_has_to_be_named() -> None:
+    with pytest.raises(InputError, match="needs a program") as error:
+        command.requests({}, INSN)
+    assert error.value.problems[0].hint
+
+
+def test_the_whole_run_is_one_sample() -> None:
+    (found,) = command.measured({"file": "p"}, [DONE], INSN)
+    assert (found.metric, found.samples, found.unit) == ("wall", (7.0,), INSN.whole)
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([], "did not run"),
+        ([{**DONE, "status": 3, "stderr": "no such thing"}], "status 3.*no such thing"),
+        ([{**DONE, "status": None, "signal": 11}], "signal 11"),
+    ],
+)
+def test_a_program_that_fails_is_never_a_number(
+    answers: list[dict[str, Any]], message: str
+) -> None:
+    with pytest.raises(TrialError, match=message):
+        command.measured({"file": "p"}, answers, INSN)

@@ -1,0 +1,70 @@
+"""The workload `syscalls`: what is asked of the probe, and what its answers have to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.workloads import syscalls
+
+INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
+CLOCK = {"event": "clock", "overhead": [5, 3, 4]}
+
+
+def call(name: str = "null", **other: object) -> dict[str, Any]:
+    return {"event": "call", "name": name, "samples": [103] * 99, "audit": None, **other}
+
+
+def test_every_call_has_numbers_for_every_instrument() -> None:
+    for one in syscalls.calls().values():
+        for instrument in INSTRUMENTS.values():
+            assert one.batch[instrument.name] >= 1
+            assert one.samples[instrument.name] >= 9
+            assert one.samples[instrument.name] % 2 == 1  # so that the median is a sample
+        assert one.what
+    assert str(len(syscalls.calls())) in syscalls.TITLE
+
+
+def test_the_calls_asked_for_are_those_chosen_in_their_order_once_each() -> None:
+    (request,) = syscalls.requests({"calls": "open+null+open"}, INSN)
+    assert [row["name"] for row in request["calls"]] == ["open", "null"]
+    (request,) = syscalls.requests({}, INSN)
+    assert [row["name"] for row in request["calls"]] == list(syscalls.calls())
+
+
+@pytest.mark.parametrize("calls", ["nul", "", "null+", "null open"])
+def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> None:
+    with pytest.raises(InputError, match="no call") as error:
+        syscalls.requests({"calls": calls}, INSN)
+    assert error.value.problems[0].hint
+
+
+def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
+    many = call(samples=[2563] * 99, audit={"by_key": {"k": 2}, "lost": 1})
+    (found,) = syscalls.measured({"calls": "null"}, [CLOCK, many], TIME)
+    assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
+    assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
+    switch = call("context-switch")
+    (found,) = syscalls.measured({"calls": "context-switch"}, [CLOCK, switch], INSN)
+    assert found.samples == (50.0,) * 99  # two switches in a round trip
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [],
+        [CLOCK],
+        [call()],
+        [CLOCK, call("open")],
+        [CLOCK, call(samples=[])],
+        [CLOCK, call(samples=[103] * 98)],
+        [CLOCK, call(samples=[103.5] * 99)],
+        [CLOCK, call(samples=["103"] * 99)],
+    ],
+)
+def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
+    with pytest.raises(TrialError):
+        syscalls.measured({"calls": "null"}, answers, INSN)
