@@ -41,7 +41,6 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
     assert set(totals) == {"null", "open", "chmod"}
     for metric, total in totals.items():
         assert items[metric] + rest[metric] + interaction[metric] == total
-        assert rest[metric] == 0
     for row in bill["totals"]:
         assert row["with_profile"] - row["baseline"] == row["cost"] > 0
     assert [item["cost"] for item in bill["items"]] == sorted(

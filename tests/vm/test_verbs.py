@@ -1,0 +1,122 @@
+"""The verbs as a user types them, on this machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.machines.qemu.guest import probe_binary
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+STUDY = """
+title = "small"
+workloads = ["syscalls calls=null"]
+baseline = "rules=0"
+[base]
+audit.enabled = true
+[[axis]]
+name = "rules"
+values = [0, 3]
+audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
+audit.from = 70001
+"""
+
+
+def test_the_probe_measures_just_the_calls_that_are_listed() -> None:
+    listed = subprocess.run([probe_binary(), "list"], check=True, capture_output=True).stdout
+    assert set(json.loads(listed)["calls"]) == set(syscalls.calls())
+
+
+def test_doctor_finds_that_this_machine_can_count(hardcost: Command) -> None:
+    checks = hardcost("doctor", "--format", "json").data()
+    assert all(check["ok"] for check in checks if check["needed"])
+    assert "instrument insn" in {check["name"] for check in checks}
+
+
+def test_list_shows_the_runs_and_whether_they_ended(hardcost: Command) -> None:
+    assert hardcost("list", "runs", "--format", "json").data() == []
+    run = hardcost("run", hardcost.write("small.toml", STUDY), "--format", "json").data()["run"]
+    (row,) = hardcost("list", "runs", "--format", "json").data()
+    assert row["run"] == run
+    assert row["finished"] >= row["started"]
+    assert run in hardcost("list", "runs").out
+
+
+def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost: Command) -> None:
+    study = hardcost.write("small.toml", STUDY)
+    first = hardcost("run", study, "--format", "json")
+    name = first.data()["run"]
+    assert hardcost("report", "last", "--format", "json").out == first.out
+    assert hardcost("report", name, "--format", "json").out == first.out
+    assert hardcost("report", "small", "--format", "json").out == first.out
+    assert "rules=3" in hardcost("report", "last", "--report", "my.html").out
+    assert "rules=3" in (hardcost.folder / "my.html").read_text()
+
+    second = hardcost("run", study, "--fresh", "--format", "json").data()["run"]
+    compared = hardcost("compare", name, "last", "--format", "json").data()
+    assert compared["run"] == second
+    assert {cell["ratio"] for cell in compared["cells"]} == {1.0}
+    assert "2 the same to the last digit" in hardcost("compare", name, second).out
+    assert "names 2 runs" in hardcost("report", "small", status=2).err
+    assert "names no run" in hardcost("compare", "last", "nothing", status=2).err
+
+
+def test_a_dry_run_prints_the_plan_and_boots_nothing(hardcost_apart: Command) -> None:
+    for words, trials in ((("run", "audit-rules"), 19), (("bill", "stig-reduced"), 100)):
+        plan = hardcost_apart(*words, "--dry-run", "--format", "json").data()
+        assert len(plan["trials"]) == trials
+        assert plan["expected_seconds"] > 0
+        text = hardcost_apart(*words, "--dry-run").out
+        assert f"{trials} trials" in text
+        assert all(trial["identity"][:12] in text for trial in plan["trials"])
+    assert not hardcost_apart.store.exists()
+    entries = hardcost_apart("image", "list", "--format", "json").data()
+    assert {entry["kind"] for entry in entries} == {"packages", "kernels", "guests"}
+
+
+def test_images_are_listed_and_removed(hardcost_apart: Command) -> None:
+    entries = hardcost_apart("image", "list", "--format", "json").data()
+    text = hardcost_apart("image", "list").out
+    assert all(entry["name"] in text for entry in entries)
+    hardcost_apart("image", "remove", status=2)
+    hardcost_apart("image", "remove", "no-such-name", status=2)
+    hardcost_apart("image", "remove", entries[0]["name"])
+    left = hardcost_apart("image", "list", "--format", "json").data()
+    assert left == [entry for entry in entries if entry != entries[0]]
+    hardcost_apart("image", "remove", "--all")
+    assert hardcost_apart("image", "list", "--format", "json").data() == []
+
+
+@pytest.mark.parametrize("words", ["list workloads", "list profiles --format json", "--help"])
+def test_a_reader_that_goes_away_is_no_error(hardcost: Command, words: str) -> None:
+    process = hardcost.start(*words.split(), under=("sh", "-c", 'exec "$@" | true', "sh"))
+    assert not hardcost.end(process).err
+
+
+def test_a_full_device_for_the_result_is_an_error(hardcost: Command) -> None:
+    words = ("list", "profiles")
+    process = hardcost.start(*words, under=("sh", "-c", 'exec "$@" > /dev/full', "sh"))
+    outcome = hardcost.end(process)
+    assert outcome.status == 3
+    assert "No space left" in outcome.err
+
+
+def test_time_is_read_several_times_and_says_whose_time_it_is(hardcost: Command) -> None:
+    study = hardcost.write("small.toml", STUDY)
+    outcome = hardcost("run", study, "--instrument", "time", "--format", "json")
+    result = outcome.data()
+    assert result["instrument"] == "time"
+    for cell in result["cells"]:
+        assert cell["trials"] == 5
+        assert cell["unit"] == "ns/op"
+        assert 0 < cell["low"] < cell["value"] < cell["high"]
+    emulated = result["environment"]["acceleration"] != "kvm"
+    assert emulated == any("an emulator's" in note for note in result["notes"])
