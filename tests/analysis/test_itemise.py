@@ -1,0 +1,166 @@
+"""The bill of a machine whose costs are known: every part is found, and the sum is exact."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import math
+import random
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardcost.analysis.itemise import itemise
+from hardcost.auditrules.parse import read_line
+from hardcost.auditrules.rule import Place
+from hardcost.controls.control import AuditDaemon, AuditRule, Profile, Sysctl
+from hardcost.design.leave_one_out import bill_plan
+from hardcost.design.plan import Workload
+from hardcost.machines.fake import FakeMachine
+from hardcost.trial.trial import execute, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hardcost.analysis.finding import Bill
+    from hardcost.machines.machine import Answer, Boot, Request
+
+CALLS = ("null", "open")
+BASE = 1000
+EMPTY = 3  # ticks of an empty window
+
+
+def rule(number: int) -> AuditRule:
+    reading = read_line(f"-a always,exit -S swapon -F uid={number}", Place("my.rules", number))
+    assert reading.rule is not None
+    return AuditRule(reading.rule)
+
+
+def profile_of(rules: int) -> Profile:
+    setting = Sysctl("kernel.randomize_va_space", "2")
+    return Profile("p", "a profile", "", (AuditDaemon(), *(rule(n) for n in range(rules)), setting))
+
+
+class Model:
+    """A kernel in which the rule for user N costs `costs[N]`, and some work is shared.
+
+    `shared` is paid once as soon as there is a rule, `sysctl` for the setting, and `together` when
+    the rules 0 and 1 are both there. `noise` comes on top of each sample.
+    """
+
+    def __init__(self, costs: Sequence[int], noise: Callable[[], int] = lambda: 0) -> None:
+        self.costs = costs
+        self.noise = noise
+        self.shared, self.sysctl, self.together = 300, 17, 5
+
+    def answer(self, boot: Boot, job: Sequence[Request]) -> list[Answer]:
+        text = "".join(one["rules"] for one in job if one["do"] == "audit")
+        lines = [line for line in text.splitlines() if "-S swapon" in line]
+        numbers = [int(line.split("uid=")[1].split()[0]) for line in lines]
+        written = [one for one in job if one["do"] == "write"]
+        cost = sum(self.costs[number] for number in numbers) + self.sysctl * len(written)
+        cost += self.shared * bool(numbers) + self.together * ({0, 1} <= set(numbers))
+        cost -= 100 * ("audit=0" in boot.parameters)
+        keys = {f"hardcost-{n + 1}": n for n in numbers} if "hardcost-1" in text else {}
+        answers: list[Answer] = [{"event": "hello"}]
+        answers += [
+            {"event": "written", "path": one["path"], "before": "0", "after": one["value"]}
+            for one in written
+        ]
+        answers += [
+            {"event": "audit", "exit": 0, "stdout": "", "stderr": "", "loaded": len(lines)},
+            {"event": "clock", "overhead": [EMPTY]},
+        ]
+        calls = next(one for one in job if one["do"] == "calls")["calls"]
+        for place, call in enumerate(calls, 1):
+            ticks = [
+                (BASE + cost * place + self.noise()) * call["batch"] + EMPTY
+                for _ in range(call["samples"])
+            ]
+            audit = {"by_key": keys, "lost": 0}
+            answers.append(
+                {"event": "call", "name": call["name"], "samples": ticks, "audit": audit}
+            )
+        return answers
+
+
+def bill_of(model: Model, instrument: str = "insn", seeds: int = 1) -> Bill:
+    profile = profile_of(len(model.costs))
+    machine = FakeMachine(model.answer)
+    workload = Workload("syscalls", (("calls", "+".join(CALLS)),))
+    plan = bill_plan(profile, [workload], instrument=instrument, seeds=tuple(range(seeds)))
+
+    async def run() -> Bill:
+        prepared = [prepare(trial, machine) for trial in plan.trials]
+        return itemise(profile, [await execute(trial, machine, 5) for trial in prepared])
+
+    return asyncio.run(run())
+
+
+def assert_adds_up(bill: Bill) -> None:
+    for total, rest, interaction in zip(bill.totals, bill.rest, bill.interaction, strict=True):
+        items = math.fsum(item.cost for item in bill.items if item.metric == total.metric)
+        assert items + rest.cost + interaction.cost == total.cost
+        assert total.with_profile - total.baseline == total.cost
+
+
+def test_every_part_of_a_known_cost_is_found() -> None:
+    bill = bill_of(Model([20, 0, 40]))
+    assert_adds_up(bill)
+    assert [(total.metric, total.cost) for total in bill.totals] == [("null", 382), ("open", 764)]
+    cost = {item.control: item.cost for item in bill.items if item.metric == "null"}
+    alone = {item.control: item.alone for item in bill.items if item.metric == "null"}
+    names = [control.name for control in profile_of(3).controls[1:]]
+    assert [cost[name] for name in names] == [25, 5, 40, 17]  # 5: what 0 and 1 cost together
+    assert [alone[name] for name in names] == [320, 300, 340, 17]
+    # All but what the items explain: shared once, and `together` counted for both of its rules.
+    assert [(one.metric, one.cost) for one in bill.interaction] == [("null", 295), ("open", 590)]
+    assert {one.cost for one in bill.rest} == {0}
+
+
+def test_items_come_largest_first_with_their_place_and_how_often_they_fired() -> None:
+    bill = bill_of(Model([20, 0, 40]))
+    assert [item.cost for item in bill.items] == sorted(
+        (item.cost for item in bill.items), reverse=True
+    )
+    facts = {(item.control, item.place, item.fired) for item in bill.items}
+    assert facts == {
+        *((rule(number).name, f"my.rules:{number}", number) for number in range(3)),
+        ("kernel.randomize_va_space=2", "", None),
+    }
+
+
+@given(
+    costs=st.lists(st.integers(0, 10**6), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32),
+    spread=st.sampled_from([0, 1, 1000]),
+    seeds=st.integers(1, 3),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_sum_is_exact_whatever_the_noise(
+    costs: list[int], seed: int, spread: int, seeds: int
+) -> None:
+    generator = random.Random(seed)  # noqa: S311  (no secret)
+    assert_adds_up(bill_of(Model(costs, lambda: generator.randint(-spread, spread)), seeds=seeds))
+
+
+def test_what_noise_hides_goes_into_the_rest_and_what_stands_out_does_not() -> None:
+    generator = random.Random(1)  # noqa: S311  (no secret)
+    bill = bill_of(Model([20_000, 0, 0, 0], lambda: generator.randint(-100, 100)), "time")
+    assert_adds_up(bill)
+    told = {item.control for item in bill.items}
+    assert rule(0).name in told
+    hidden = {rule(number).name for number in range(2, 4)} - told
+    assert hidden
+    for item in bill.items:
+        assert not item.low <= 0 <= item.high
+
+
+def test_means_that_have_no_finite_binary_fraction_add_up_too() -> None:
+    """A third has none: the estimates lie on a grid of numbers that have."""
+    steps = itertools.cycle([1, 2, 3, 5, 7, 11, 13])
+    bill = bill_of(Model([3, 7, 19], lambda: next(steps)), "time", seeds=3)
+    assert_adds_up(bill)
+    for item in bill.items:
+        assert (item.cost * 1024).is_integer()
