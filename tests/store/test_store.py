@@ -139,3 +139,28 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_the_store_can_be_put_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARDCOST_STORE", "/somewhere/s")
     assert default_path() == Path("/somewhere/s")
+
+
+def test_processes_that_make_the_same_store_at_once_all_get_it(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from hardcost.store.store import Store
+sys.stdin.readline()
+for number in range(20):
+    with Store(Path(sys.argv[1]) / str(number)) as store:
+        store.start(sys.argv[2], "plan", "study", fresh=False)
+"""
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    started = [
+        subprocess.Popen([*words, name], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for name in ("a", "b", "c")
+    ]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    complaints = [process.communicate()[1] for process in started]
+    assert complaints == ["", "", ""]
+    with Store(tmp_path / "19") as store:
+        assert {run.name for run in store.runs()} == {"a", "b", "c"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 from dataclasses import dataclass
@@ -71,10 +72,11 @@ class Store:
         self.path = path
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._lay_out()
+            with _alone_in(path.parent):
+                self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._lay_out()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -198,6 +200,20 @@ class Store:
             ) from error
         except ValueError as error:
             raise StoreError(f"the store {self.path} holds a record that can't be read") from error
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other runs from laying out a store in the same folder meanwhile.
+
+    SQLite waits for no other process when both change a file's kind of journal.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _now() -> str:
