@@ -33,7 +33,7 @@ audit.from = 70001
 """
 MOMENTS = 20
 BOOTS_AT = range(0, MOMENTS, 5)  # the moments that a run without a snapshot is given
-LONGEST = {True: 9.0, False: 4.5}  # seconds in which a run with and without a boot is killed
+LONGEST = {True: 7.0, False: 3.5}  # seconds in which a run with and without a boot is killed
 WORDS = ("run", "study.toml", "--jobs", "2", "--format", "json")
 
 
@@ -113,7 +113,6 @@ def test_ended_while_a_guest_boots_it_leaves_nothing(
     assert not hardcost_apart.outlived(process)
     entries = hardcost_apart("image", "list", "--format", "json").data()
     assert "snapshots" not in {entry["kind"] for entry in entries}
-    assert len(hardcost_apart(*WORDS).cells()) == 16
 
 
 def test_two_runs_that_need_the_same_snapshots_end_both(hardcost_apart: Command) -> None:
