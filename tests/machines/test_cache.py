@@ -1,7 +1,6 @@
 """The cache: what is there is complete, and what is asked for by name is what goes."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -67,17 +66,36 @@ def test_remove_of_an_unclear_name_removes_nothing(name: str, tmp_path: Path) ->
     assert len(cache.entries()) == 2
 
 
-def test_scratch_is_gone_afterwards_and_sweeps_what_the_dead_left(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    dead = tmp_path / "scratch" / "4194305-x"  # above the largest process id that Linux gives
-    mine = tmp_path / "scratch" / f"{os.getpid()}-x"
-    for folder in (dead, mine):
-        folder.mkdir(parents=True)
-    with cache.scratch() as folder:
+def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
+    with Cache(tmp_path).scratch() as folder:
         assert folder.is_dir()
-    assert not folder.exists()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_scratch_of_the_dead_is_swept_away_and_that_of_the_living_is_not(tmp_path: Path) -> None:
+    """A killed process leaves folder and lock file; what it held of the lock is gone with it."""
+    dead = tmp_path / "scratch" / "dead"
+    dead.mkdir(parents=True)
+    dead.with_suffix(".lock").touch()
+    with Cache(tmp_path).scratch() as living, Cache(tmp_path).scratch():
+        assert living.is_dir()
     assert not dead.exists()
-    assert mine.exists()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_made(
+    tmp_path: Path,
+) -> None:
+    cache = Cache(tmp_path)
+    cache.make("kernels", "aa", "a kernel", fill)
+    left_over = tmp_path / "kernels" / ".bb-x1"
+    left_over.mkdir()
+    (tmp_path / "locks" / "kernels-bb").touch()
+    with cache.building("kernels", "cc", "being made") as folder:
+        assert folder is not None
+        cache.remove(("aa",))
+        assert not left_over.exists()
+        assert folder.is_dir()
 
 
 def test_a_digest_depends_on_every_part_and_not_on_their_order() -> None:

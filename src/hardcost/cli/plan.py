@@ -30,6 +30,8 @@ def show_plan(plan: Plan, prepared: Sequence[Prepared], seconds: float, form: st
             f"  {visible(trial.trial.configuration.name):28} {visible(str(trial.trial.workload))}"
             f"  seed {trial.trial.seed}  [{counted or 'no controls'}]  {trial.identity[:12]}"
         )
+    for remark in plan.notes:
+        click.echo(f"note: {visible(remark)}")
     click.echo(f"expected time: about {seconds:.0f} s")
 
 
@@ -39,6 +41,7 @@ def _data(plan: Plan, prepared: Sequence[Prepared], seconds: float) -> dict[str,
         "title": plan.title,
         "instrument": plan.instrument,
         "baseline": plan.baseline,
+        "notes": list(plan.notes),
         "expected_seconds": round(seconds, 1),
         "trials": [
             {

@@ -115,6 +115,7 @@ class Cache:
         Raises:
             InputError: A name fits none or several; nothing is removed then.
         """
+        self.sweep()
         entries = self.entries()
         chosen = []
         for name in names:
@@ -134,15 +135,30 @@ class Cache:
     def scratch(self) -> Iterator[Path]:
         """Give a folder for one trial's files, gone when the block ends.
 
-        Folders of hardcost processes that were killed are swept away on the way.
+        Each has a lock that its owner holds and that goes with the owner, however it dies. Folders
+        whose lock nobody holds are swept away on the way.
         """
         base = self._folder("scratch")
-        for old in base.iterdir():
-            owner = old.name.partition("-")[0]
-            if owner.isdecimal() and not Path("/proc", owner).exists():
-                shutil.rmtree(old, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=base) as folder:
-            yield Path(folder)
+        for lock in base.glob("*.lock"):
+            if _sweep(lock, lock.with_suffix("")):
+                lock.unlink(missing_ok=True)
+        descriptor, name = tempfile.mkstemp(suffix=".lock", dir=base)
+        lock, folder = Path(name), Path(name).with_suffix("")
+        with os.fdopen(descriptor) as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            folder.mkdir()
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+                lock.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what killed runs left half made."""
+        for kind in KINDS:
+            for folder in (self.root / kind).glob(".*-*"):
+                name = folder.name[1:].rpartition("-")[0]
+                _sweep(self.root / "locks" / f"{kind}-{name}", folder)
 
     @contextlib.contextmanager
     def _lock_file(self, kind: str, name: str) -> Iterator[IO[str]]:
@@ -199,3 +215,12 @@ def _size(place: Path) -> int:
         with contextlib.suppress(OSError):
             blocks += path.lstat().st_blocks
     return blocks * 512
+
+
+def _sweep(lock: Path, folder: Path) -> bool:
+    """Remove a folder unless somebody holds its lock; say whether it is gone."""
+    with contextlib.suppress(OSError), lock.open() as file:
+        if _locked(file):
+            shutil.rmtree(folder, ignore_errors=True)
+            return True
+    return False

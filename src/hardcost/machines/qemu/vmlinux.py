@@ -48,7 +48,11 @@ def extract(image: Path) -> bytes:
             hint="--kernel takes a bzImage (such as /boot/vmlinuz-*) or a vmlinux",
         ) from error
     vmlinux = content if content.startswith(_ELF) else _unpack(image, content)
-    if not _has_pvh_entry(vmlinux):
+    try:
+        bootable = _has_pvh_entry(vmlinux)
+    except struct.error:
+        raise InputError(f"the kernel {image} is damaged: it ends too early") from None
+    if not bootable:
         raise InputError(
             f"the kernel {image} has no PVH entry point",
             hint="build it with CONFIG_PVH=y; Debian's kernels have it",
@@ -118,20 +122,25 @@ _UNPACKERS: dict[bytes, Callable[[bytes], bytes]] = {
 
 
 def _has_pvh_entry(vmlinux: bytes) -> bool:
-    """Say whether an ELF64 file has a note of the type XEN_ELFNOTE_PHYS32_ENTRY."""
-    try:
-        header_at, size, count = (
-            struct.unpack_from("<Q", vmlinux, 0x20)[0],
-            *struct.unpack_from("<HH", vmlinux, 0x36),
-        )
-        for index in range(count):
-            at = header_at + index * size
-            kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", vmlinux, at)
-            if kind == _PT_NOTE and _notes_hold(vmlinux[offset : offset + length]):
-                return True
-    except struct.error:
-        return False
+    """Say whether an ELF64 file has a note of the type XEN_ELFNOTE_PHYS32_ENTRY.
+
+    Raises:
+        struct.error: The file ends too early.
+    """
+    (header_at,) = struct.unpack_from("<Q", vmlinux, 0x20)
+    size, count = struct.unpack_from("<HH", vmlinux, 0x36)
+    for index in range(count):
+        at = header_at + index * size
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", vmlinux, at)
+        if kind == _PT_NOTE and _notes_hold(_part(vmlinux, offset, length)):
+            return True
     return False
+
+
+def _part(content: bytes, offset: int, length: int) -> bytes:
+    if offset + length > len(content):
+        raise struct.error("a part lies beyond the end")
+    return content[offset : offset + length]
 
 
 def _notes_hold(notes: bytes) -> bool:
