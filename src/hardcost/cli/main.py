@@ -78,6 +78,6 @@ def _failure(error: OSError) -> HardcostError:
     return HardcostError(f"{where}{error.strerror or error}", hint="make room" if full else None)
 
 
-def _as_interrupt(_signal: int, _frame: object) -> None:
-    """Do what Ctrl-C does just now."""
-    signal.raise_signal(signal.SIGINT)
+def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
+    """Do what Ctrl-C does, also where a shell's background job has that ignored."""
+    raise KeyboardInterrupt
