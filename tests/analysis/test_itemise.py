@@ -72,6 +72,7 @@ class Model:
             {"event": "audit", "exit": 0, "stdout": "", "stderr": "", "loaded": len(lines)},
             {"event": "clock", "overhead": [EMPTY]},
         ]
+        ran = {"event": "call", "uid": 1000, "loginuid": 1000}
         calls = next(one for one in job if one["do"] == "calls")["calls"]
         for place, call in enumerate(calls, 1):
             ticks = [
@@ -79,9 +80,7 @@ class Model:
                 for _ in range(call["samples"])
             ]
             audit = {"by_key": keys, "lost": 0}
-            answers.append(
-                {"event": "call", "name": call["name"], "samples": ticks, "audit": audit}
-            )
+            answers.append({**ran, "name": call["name"], "samples": ticks, "audit": audit})
         return answers
 
 

@@ -8,7 +8,7 @@ import pytest
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import TrialError
 from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Answer, Boot, Request
+from hardcost.machines.machine import Answer, Boot, Execution, Request
 from hardcost.schedule import side_by_side
 from hardcost.trial.trial import prepare
 
@@ -19,7 +19,7 @@ def answer(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
     return [
         {"event": "hello"},
         {"event": "clock", "overhead": [3, 3]},
-        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None},
+        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None, "uid": 1000},
     ]
 
 
@@ -56,6 +56,54 @@ def test_the_first_failure_stops_what_would_follow() -> None:
     with pytest.raises(TrialError, match="died"):
         run(machine, 50, 2)
     assert len(machine.started) <= 6
+
+
+def test_of_two_that_fail_the_one_that_started_first_is_told_whichever_ends_first() -> None:
+    class Slow(FakeMachine):
+        """Ends later jobs sooner."""
+
+        async def execute(
+            self, boot: Boot, job: Sequence[Request], limit_seconds: float
+        ) -> Execution:
+            await asyncio.sleep(0.05 * (2 - (boot.layout_seed or 0)))
+            return await super().execute(boot, job, limit_seconds)
+
+    def fail(boot: Boot, _job: Sequence[Request]) -> list[Answer]:
+        raise TrialError(f"trial {boot.layout_seed} failed")
+
+    with pytest.raises(TrialError, match=r"c0.*trial None failed"):
+        run(Slow(fail), 3, 3)
+
+
+def test_trials_that_started_before_one_that_fails_still_end() -> None:
+    ended = []
+
+    async def collect() -> None:
+        def fail_last(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+            if boot.layout_seed == 2:
+                raise TrialError("the guest died")
+            return answer(boot, job)
+
+        class Slow(FakeMachine):
+            """Ends the job that fails first."""
+
+            async def execute(
+                self, boot: Boot, job: Sequence[Request], limit_seconds: float
+            ) -> Execution:
+                await asyncio.sleep(0 if boot.layout_seed == 2 else 0.05)
+                return await super().execute(boot, job, limit_seconds)
+
+        machine = Slow(fail_last)
+        prepared = [
+            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(9)
+        ]
+        found = side_by_side.records(prepared, machine, jobs=3, limit_seconds=5)
+        async for _, record in found:
+            ended.append(record.configuration)
+
+    with pytest.raises(TrialError, match="died"):
+        asyncio.run(collect())
+    assert sorted(ended) == ["c0", "c1"]
 
 
 def test_the_measured_value_is_the_window_less_an_empty_one() -> None:

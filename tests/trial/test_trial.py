@@ -49,7 +49,7 @@ def answers(_boot: Boot, job: Sequence[Request]) -> list[Answer]:
         *written,
         {"event": "audit", "exit": 0, "stdout": "", "stderr": "", "loaded": loaded},
         {"event": "clock", "overhead": [3, 4]},
-        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None},
+        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None, "uid": 1000},
     ]
 
 

@@ -15,7 +15,8 @@ CLOCK = {"event": "clock", "overhead": [5, 3, 4]}
 
 
 def call(name: str = "null", **other: object) -> dict[str, Any]:
-    return {"event": "call", "name": name, "samples": [103] * 99, "audit": None, **other}
+    facts = {"samples": [103] * 99, "audit": None, "uid": 1000, "loginuid": None}
+    return {"event": "call", "name": name, **facts, **other}
 
 
 def test_every_call_has_numbers_for_every_instrument() -> None:
@@ -43,13 +44,21 @@ def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> Non
 
 
 def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
-    many = call(samples=[2563] * 99, audit={"by_key": {"k": 2}, "lost": 1})
+    many = call(samples=[2563] * 99, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000)
     (found,) = syscalls.measured({"calls": "null"}, [CLOCK, many], TIME)
     assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
     assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
     switch = call("context-switch")
     (found,) = syscalls.measured({"calls": "context-switch"}, [CLOCK, switch], INSN)
     assert found.samples == (50.0,) * 99  # two switches in a round trip
+
+
+@pytest.mark.parametrize(
+    "who", [{"uid": 0}, {"uid": None}, {"audit": {"by_key": {}, "lost": 0}, "loginuid": None}]
+)
+def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None:
+    with pytest.raises(TrialError, match="not as 1000"):
+        syscalls.measured({"calls": "null"}, [CLOCK, call(**who)], INSN)
 
 
 @pytest.mark.parametrize(

@@ -1,46 +1,35 @@
-"""The command `hardcost`: its verbs, and what errors become."""
+"""The command `hardcost`: runs its verbs, and says what errors become."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
-from hardcost.cli import bill, compare, doctor, image, listing, report, run
 from hardcost.cli.console import complain
-from hardcost.errors import HardcostError
+from hardcost.errors import HardcostError, InputError
 
 _INTERRUPTED = 130
 _USAGE = 2
 _FAILED = 3
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="hardcost")
-def hardcost() -> None:
-    """Say what each Linux hardening setting costs, and which you can keep for nothing.
-
-    \b
-    Example:  hardcost bill /etc/audit/rules.d --workload syscalls
-
-    Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
-    130 interrupted.
-    """
-
-
-for verb in (run.run, bill.bill, report.report, compare.compare, listing.list_, doctor.doctor):
-    hardcost.add_command(verb)
-hardcost.add_command(image.image)
-
-
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     signal.signal(signal.SIGTERM, _as_interrupt)
+    _open_streams()
     try:
+        _find_home()
+        # Here, since it takes a second or more, in which Ctrl-C may come.
+        from hardcost.cli.verbs import hardcost  # noqa: PLC0415
+
         status = hardcost.main(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
@@ -49,7 +38,8 @@ def main() -> NoReturn:
         error.show()
         status = _USAGE
     except HardcostError as error:
-        complain(error)
+        with contextlib.suppress(OSError):  # nobody reads what is wrong; the status says it
+            complain(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -61,9 +51,34 @@ def main() -> NoReturn:
         status = _INTERRUPTED
     except OSError as error:
         _let_go_of_stdout()
-        complain(_failure(error))
+        with contextlib.suppress(OSError):
+            complain(_failure(error))
         status = _FAILED
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _open_streams() -> None:
+    """Make sure that there is something to write to, and that no character is too much for it."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _find_home() -> None:
+    """Make sure that the places of cache and store can be told.
+
+    Raises:
+        InputError: Nothing says where the user's home folder is.
+    """
+    try:
+        Path.home()
+    except RuntimeError as error:
+        raise InputError(
+            "nothing says where this user's home folder is", hint="set HOME"
+        ) from error
 
 
 def _let_go_of_stdout() -> None:

@@ -38,7 +38,11 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         InputError: The guest's own tools refused a control, such as a rule that is misspelt.
         TrialError: A control did not take.
     """
-    return (*sysctl.verify(controls, answers), *audit.verify(controls, answers))
+    return (
+        *boot.verify(controls),
+        *sysctl.verify(controls, answers),
+        *audit.verify(controls, answers),
+    )
 
 
 def explain(controls: Sequence[Control], message: str) -> InputError | None:

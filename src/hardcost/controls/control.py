@@ -116,6 +116,8 @@ class BootParameter:
         """
         if not _BOOT_WORD.fullmatch(self.text):
             raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
+        if self.text == "--":
+            raise ValueError("'--' would end the kernel's words: what follows would be init's")
         if self.text.startswith("hardcost."):
             raise ValueError(f"{self.text!r}: words that begin with hardcost. are its own")
         return self.text

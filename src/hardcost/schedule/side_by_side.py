@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from typing import TYPE_CHECKING
 
 from hardcost.trial.trial import execute
@@ -21,7 +22,8 @@ async def records(
 ) -> AsyncIterator[tuple[Prepared, Record]]:
     """Yield each trial with its record as it ends; at most `jobs` guests run at a time.
 
-    Trials start in their order. The first that fails stops the others and raises its error.
+    Trials start in their order. Where one fails, no more are started, those that started before it
+    still end, and the error of the first of them that failed is raised: the same one each time.
     """
     waiting = iter(trials)
     running: dict[asyncio.Task[Record], Prepared] = {}
@@ -34,11 +36,19 @@ async def records(
 
     try:
         start_next()
+        watched = list(running)
         while running:
-            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in ended:
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in running if task.done() and task.exception() is None]:
                 yield running.pop(task), task.result()
-            start_next()
+            failed = next((task for task in running if task.done()), None)
+            if failed is None:
+                start_next()
+                watched = list(running)
+                continue
+            watched = list(itertools.takewhile(lambda task: not task.done(), running))
+            if not watched:
+                failed.result()
     finally:
         for task in running:
             task.cancel()

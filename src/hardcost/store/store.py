@@ -75,7 +75,7 @@ class Store:
             with _alone_in(path.parent):
                 self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
                 self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute("PRAGMA synchronous = FULL")
                 self._lay_out()
 
     def __enter__(self) -> Self:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
 
 NAME = "command"
-TITLE = "a static program of your own, from start to end"
+TITLE = "a static program of your own, from start to end, its waiting included"
 PARAMETERS = {
     "file": "the program on this machine (required; a static x86_64 binary)",
     "args": "its arguments, joined by '+'",

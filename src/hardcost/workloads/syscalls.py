@@ -28,7 +28,8 @@ AUDIT_NOTE = (
     "a call's cost is what its own process executes; handing an audit record to the daemon is work"
     " of a kernel thread and the daemon, comes later, and is not in it"
 )
-_WARM_UP = 8  # operations before the first sample: caches of names, slabs and pages fill
+_USER = 1000  # as whom the probe runs what it measures, by user and by login
+_WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,13 @@ def _metric(call: Call, answer: Mapping[str, Any], empty: int, instrument: Instr
         raise TrialError(
             f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
-    operations = call.batch[instrument.name] * call.operations
     audit = answer.get("audit")
+    if answer.get("uid") != _USER or (audit is not None and answer.get("loginuid") != _USER):
+        raise TrialError(
+            f"{call.name} ran as user {answer.get('uid')} with login user {answer.get('loginuid')},"
+            f" not as {_USER}: rules that test who acts would not be measured"
+        )
+    operations = call.batch[instrument.name] * call.operations
     return Measured(
         metric=call.name,
         unit=instrument.per_op,

@@ -10,6 +10,7 @@ kernel and boot line, bit for bit.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import shlex
@@ -18,13 +19,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError
+from hardcost.errors import MachineError, TrialError
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers, argv
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16
 _BOOT_LIMIT_SECONDS = 180.0
+_GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 _SHARED_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 
 
@@ -81,7 +83,10 @@ async def restore(
             mine = replace(streams, qmp_descriptor=descriptor)
             return argv.restore_words(*_parts(recipe), mine), mine
 
-        async with guest_process(words, scratch / "errors") as guest:
+        async with (
+            _limited(limit_seconds + _GRACE_SECONDS),
+            guest_process(words, scratch / "errors") as guest,
+        ):
             await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
             await guest.command("migrate-incoming", uri=_reader(folder / "state"))
             await guest.until_migrated()
@@ -107,10 +112,25 @@ async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
             mine = replace(streams, qmp_descriptor=descriptor)
             return argv.boot_words(*_parts(recipe), mine), mine
 
-        async with guest_process(words, scratch / "errors") as guest:
+        async with (
+            _limited(_BOOT_LIMIT_SECONDS + _GRACE_SECONDS),
+            guest_process(words, scratch / "errors") as guest,
+        ):
             await guest.until_paused(_BOOT_LIMIT_SECONDS)
             await _save(guest, folder)
         shutil.copy(streams.console, folder / "console")
+
+
+@contextlib.asynccontextmanager
+async def _limited(seconds: float) -> AsyncIterator[None]:
+    """Bound all of a QEMU's life, also where QEMU itself hangs and answers nothing."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TrialError(
+            f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
+        ) from None
 
 
 async def _save(guest: GuestProcess, folder: Path) -> None:
