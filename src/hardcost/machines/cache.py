@@ -142,7 +142,7 @@ class Cache:
         for lock in base.glob("*.lock"):
             if _sweep(lock, lock.with_suffix("")):
                 lock.unlink(missing_ok=True)
-        descriptor, name = tempfile.mkstemp(suffix=".lock", dir=base)
+        descriptor, name = tempfile.mkstemp(prefix=f"{os.getpid()}-", suffix=".lock", dir=base)
         lock, folder = Path(name), Path(name).with_suffix("")
         with os.fdopen(descriptor) as held:
             fcntl.flock(held, fcntl.LOCK_EX)
