@@ -37,16 +37,12 @@ class ProfileFile(ControlsTable):
 
 def names() -> tuple[str, ...]:
     """Return the names of the profiles in the catalogue, sorted."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tomlfile.names(_FOLDER)
 
 
 def titles() -> dict[str, str]:
     """Return the title of each profile in the catalogue by its name."""
-    found: dict[str, str] = {}
-    for name in names():
-        file = tomlfile.parse((_FOLDER / f"{name}.toml").read_bytes(), f"{name}.toml")
-        found[name] = str(file.data.get("title", ""))
-    return found
+    return tomlfile.titles(_FOLDER)
 
 
 def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, str], ...]:

@@ -16,6 +16,8 @@ from hardcost.controls.tomlplaces import locate, nearest
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pydantic_core import ErrorDetails
 
     from hardcost.controls import tomlplaces
@@ -172,3 +174,17 @@ def _inner(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401  (a type'
     if isinstance(annotation, type):
         return annotation if issubclass(annotation, BaseModel) else None
     return next(filter(None, map(_inner, typing.get_args(annotation))), None)
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """Return the names of the TOML files in `folder`, without their ending, sorted."""
+    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def titles(folder: Path) -> dict[str, str]:
+    """Return the title of each TOML file in `folder` by its name."""
+    found: dict[str, str] = {}
+    for name in names(folder):
+        file = parse((folder / f"{name}.toml").read_bytes(), f"{name}.toml")
+        found[name] = str(file.data.get("title", ""))
+    return found

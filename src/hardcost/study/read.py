@@ -23,16 +23,12 @@ _FOLDER = Path(str(resources.files("hardcost.study"))) / "ready"
 
 def names() -> tuple[str, ...]:
     """Return the names of the ready-made studies, sorted."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tomlfile.names(_FOLDER)
 
 
 def titles() -> dict[str, str]:
     """Return the title of each ready-made study by its name."""
-    found: dict[str, str] = {}
-    for name in names():
-        file = tomlfile.parse((_FOLDER / f"{name}.toml").read_bytes(), f"{name}.toml")
-        found[name] = str(file.data.get("title", ""))
-    return found
+    return tomlfile.titles(_FOLDER)
 
 
 def read(name_or_path: str, package_root: PackageRoot | None = None) -> Study:
