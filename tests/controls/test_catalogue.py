@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.controls import catalogue
-from hardcost.controls.control import AuditDaemon, AuditRule, Profile, Sysctl
+from hardcost.controls import catalogue, kerneloptions
+from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Profile, Sysctl
 from hardcost.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def rules_of(profile: Profile) -> list[str]:
 
 
 def test_every_profile_has_a_title() -> None:
-    assert tuple(catalogue.titles()) == catalogue.names() == ("audit-samples", "stig-reduced")
+    assert tuple(catalogue.titles()) == catalogue.names()
+    assert {"audit-samples", "stig-reduced", "kspp"} <= set(catalogue.names())
     assert all(catalogue.titles().values())
 
 
@@ -77,7 +78,9 @@ def test_the_samples_need_their_package() -> None:
 
 
 def test_controls_are_listed_with_profile_and_mechanism(tmp_path: Path) -> None:
-    assert {profile for profile, _, _ in catalogue.controls()} == {"stig-reduced"}
+    assert {profile for profile, _, _ in catalogue.controls()} == {*catalogue.names()} - {
+        "audit-samples"
+    }
     listed = catalogue.controls({"auditd": package_root(tmp_path)}.__getitem__)
     assert listed[:2] == (
         ("audit-samples", "audit", "auditd"),
@@ -142,3 +145,24 @@ def test_a_profile_that_is_part_of_itself_is_an_error(tmp_path: Path) -> None:
     path.write_text('title = "Loop"\nprofile = "loop.toml"\n')
     (problem,) = problems_of(str(path))
     assert problem.message == f"the profile {path} is part of itself"
+
+
+def test_there_is_a_profile_for_each_group_of_kernel_options_and_one_of_all() -> None:
+    slugs = [group.slug for group in kerneloptions.groups()]
+    for slug in slugs:
+        profile = catalogue.load(slug)
+        assert profile.controls == (Kernel("lean"), *kerneloptions.group_controls(slug))
+        assert profile.notes == kerneloptions.gone_notes(slug)
+        assert profile.source
+    everything = catalogue.load("kspp")
+    assert everything.controls == (Kernel("lean"), *kerneloptions.all_controls())
+    assert everything.notes == kerneloptions.gone_notes()
+    assert {*slugs, "kspp"} <= set(catalogue.names())
+
+
+def test_a_profile_may_change_options_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text('title = "Mine"\nprofile = "kspp"\nkconfig = ["DEVMEM=y"]\n')
+    options = {one.name for one in catalogue.load(str(path)).controls}
+    assert "DEVMEM=y" in options
+    assert "DEVMEM=n" not in options

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.auditrules.rule import Rule, RuleSet
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Profile, Sysctl
+from hardcost.controls import kerneloptions
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Kernel,
+    KernelOption,
+    Profile,
+    Sysctl,
+)
 from hardcost.controls.tomlfile import parse, validated
 from hardcost.controls.written import (
     Controls,
@@ -29,7 +38,12 @@ PROFILE = Profile(
 )
 
 
+BUILT = Profile("built", "", "", (Kernel(), KernelOption("A", "y"), KernelOption("B", "y")))
+
+
 def load(name: str) -> Profile:
+    if name == "built":
+        return BUILT
     if name != "known":
         raise InputError(f"there is no profile '{name}'")
     return PROFILE
@@ -182,3 +196,89 @@ def test_tables_add_up_and_the_last_value_of_a_sysctl_holds() -> None:
         ("n",),
     )
     assert together([]) == Controls()
+
+
+def test_kernel_options_come_last_after_their_kernel() -> None:
+    controls, problems = resolved(
+        'kernel = "lean"\nkconfig = ["CONFIG_A=y", "B=n"]\nboot = ["x"]\nsysctl.a.b = 1\n'
+    )
+    assert problems == []
+    assert controls.listed() == (
+        Sysctl("a.b", "1"),
+        BootParameter("x"),
+        Kernel("lean"),
+        KernelOption("A", "y"),
+        KernelOption("B", "n"),
+    )
+
+
+def test_a_kernel_may_have_no_options_and_options_have_a_kernel() -> None:
+    assert resolved('kernel = "big"')[0].listed() == (Kernel("big"),)
+    assert resolved('kconfig = ["A=y"]')[0].listed() == (Kernel("lean"), KernelOption("A", "y"))
+
+
+def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path) -> None:
+    (tmp_path / "my.config").write_text("CONFIG_A=y\n")
+    (tmp_path / "lean").write_text("CONFIG_A=y\n")
+    controls, problems = resolved('kernel = "my.config"', tmp_path)
+    assert (controls.kernel, problems) == (Kernel(str(tmp_path / "my.config")), [])
+    assert resolved('kernel = "lean"', tmp_path)[0].kernel == Kernel("lean")
+
+
+@pytest.mark.parametrize("name", ["", "no/such", ".", r"a\u0000b", "x." * 5000])
+def test_a_kernel_that_is_no_file_is_told(name: str) -> None:
+    ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
+    assert line == 2
+    assert message.startswith("the kernel configuration '")
+
+
+def test_an_option_that_is_none_is_told_at_its_line() -> None:
+    controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
+    assert controls.kernel_options == (KernelOption("A", "y"),)
+    assert problems == [
+        (line, f"'{text}' is no kernel option with its value, such as SLUB_DEBUG_ON=y")
+        for line, text in [(3, "B"), (4, "C=a b")]
+    ]
+
+
+def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_change() -> None:
+    controls, problems = resolved(
+        'kconfig-group = "kspp-cut-attack-surface"\nkconfig = ["KEXEC=y", "MORE=y"]'
+    )
+    options = {one.option: one.value for one in controls.kernel_options}
+    wanted = kerneloptions.group_controls("kspp-cut-attack-surface")
+    assert problems == []
+    assert options == {one.option: one.value for one in wanted} | {"KEXEC": "y", "MORE": "y"}
+    assert controls.notes == kerneloptions.gone_notes("kspp-cut-attack-surface")
+    everything = resolved('kconfig-group = "all"')[0]
+    assert everything.kernel_options == kerneloptions.all_controls()
+    assert everything.notes == kerneloptions.gone_notes()
+
+
+def test_an_unknown_group_is_told_at_its_line() -> None:
+    assert resolved('\nkconfig-group = "everything"')[1] == [
+        (2, "there is no group 'everything' of kernel options")
+    ]
+
+
+def test_tables_with_kernels_add_up_and_the_last_holds() -> None:
+    a, b = KernelOption("A", "y"), KernelOption("B", "y")
+    first = Controls(kernel=Kernel("big"), kernel_options=(a, b))
+    second = Controls(kernel_options=(KernelOption("A", "n"),))
+    assert together([first, second]) == Controls(
+        kernel=Kernel("big"), kernel_options=(KernelOption("A", "n"), b)
+    )
+    assert together([first, Controls(kernel=Kernel("other"))]).kernel == Kernel("other")
+
+
+def test_a_profiles_options_are_put_on_the_kernel_that_another_table_names() -> None:
+    assert of_profile(BUILT).listed() == BUILT.controls
+    with_kernel = together([Controls(kernel=Kernel("big")), of_profile(BUILT)])
+    assert with_kernel.listed() == (Kernel("big"), *BUILT.controls[1:])
+    named = Profile("named", "", "", (Kernel("big"), KernelOption("A", "y")))
+    assert of_profile(named).kernel == Kernel("big")
+
+
+def test_audit_rules_of_a_profile_that_builds_a_kernel_are_not_all_of_it() -> None:
+    _, problems = resolved('audit.profile = "built"')
+    assert problems == [(1, "the profile built has controls that are no audit rules")]

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 _SWAP = str.maketrans("./", "/.")
 _SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
+_KERNEL_OPTION = re.compile(
+    r"(?:CONFIG_)?(?P<option>[A-Za-z0-9][A-Za-z0-9_]*)=(?P<value>[\w.+:/-]+|\"[ !#%-\[\]-_a-~]*\")",
+    re.ASCII,
+)
+_BARE_VALUE = re.compile(r"[\w.+:/-]+", re.ASCII)
 _BOOT_WORD = re.compile(r"(?:[!#-~]|\"[ !#-~]*\")+")
 
 
@@ -123,7 +128,61 @@ class BootParameter:
         return self.text
 
 
-Control = AuditDaemon | AuditRule | Sysctl | BootParameter
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel that hardcost builds, before any option is set: what options are compared with.
+
+    `base` is the name of a configuration that comes with hardcost, such as `lean`, or the path of a
+    kernel configuration file. `tolerant` says that an option which can't hold on this base is noted
+    rather than refused, as for options taken from a catalogue.
+    """
+
+    base: str = "lean"
+    tolerant: bool = False
+
+    mechanism: ClassVar[str] = "kconfig"
+
+    @property
+    def name(self) -> str:
+        """Return the name in reports."""
+        return f"kernel {self.base}"
+
+
+@dataclass(frozen=True)
+class KernelOption:
+    """An option of the kernel's configuration, set when it is built.
+
+    `option` is its name without `CONFIG_`; `value` is `y`, `n` (not set), a number, or a string
+    without its quotes. A string holds no `$` nor backquote, which make and the shell would act on.
+    """
+
+    option: str
+    value: str
+
+    mechanism: ClassVar[str] = "kconfig"
+
+    @property
+    def name(self) -> str:
+        """Return `OPTION=value`, such as `SLUB_DEBUG_ON=y`; quoted where it is not one word."""
+        bare = _BARE_VALUE.fullmatch(self.value)
+        return f"{self.option}={self.value}" if bare else f'{self.option}="{self.value}"'
+
+    @classmethod
+    def of(cls, text: str) -> KernelOption:
+        """Return the option that `text` sets, such as `SLUB_DEBUG_ON=y`, `CONFIG_` in front or not.
+
+        Raises:
+            ValueError: It is not OPTION=VALUE.
+        """
+        found = _KERNEL_OPTION.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(
+                f"{text!r} is no kernel option with its value, such as SLUB_DEBUG_ON=y"
+            )
+        return cls(found["option"], found["value"].strip('"'))
+
+
+Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,15 +11,17 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.auditrules.rule import RulesError, RuleSet
-from hardcost.controls import watched
+from hardcost.controls import kerneloptions, watched
 from hardcost.controls.control import (
     AuditDaemon,
     AuditRule,
     BootParameter,
+    Kernel,
+    KernelOption,
     Profile,
     Sysctl,
 )
-from hardcost.errors import HardcostError, Place, Problem
+from hardcost.errors import HardcostError, InputError, Place, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 TABLE = ConfigDict(extra="forbid", frozen=True)
 _DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
+_BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_ALL_GROUPS = "all"
 
 
 class AuditTable(BaseModel):
@@ -57,6 +62,12 @@ class ControlsTable(BaseModel):
 
     `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
     `AuditTable`, and `profile` names a profile all of whose controls are taken.
+
+    `kernel` is what hardcost builds a kernel from: the name of a configuration that comes with it,
+    which is one word, or else the path of a configuration file, which has a dot or a slash.
+    `kconfig` are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` takes a group
+    of the catalogue's, or `all` of them, of which `kconfig` may change some. Options without a
+    `kernel` are set on `lean`.
     """
 
     model_config = TABLE
@@ -65,6 +76,9 @@ class ControlsTable(BaseModel):
     sysctl: dict[str, StrictInt | str] = {}
     audit: AuditTable | None = None
     profile: str | None = None
+    kernel: str | None = None
+    kconfig: tuple[str, ...] = ()
+    kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
 
     @field_validator("sysctl", mode="before")
     @classmethod
@@ -75,36 +89,58 @@ class ControlsTable(BaseModel):
 
 @dataclass(frozen=True)
 class Controls:
-    """Controls by their kind, so that those of several tables can be put together."""
+    """Controls by their kind, so that those of several tables can be put together.
+
+    `kernel` is None where no table names one, also where there are `kernel_options`: a default that
+    stood here would override what another table names.
+    """
 
     audit: RuleSet | None = None
     sysctls: tuple[Sysctl, ...] = ()
     boots: tuple[BootParameter, ...] = ()
     notes: tuple[str, ...] = ()
+    kernel: Kernel | None = None
+    kernel_options: tuple[KernelOption, ...] = ()
 
     def listed(self) -> tuple[Control, ...]:
-        """Return the controls in the order of a profile: the daemon, rules, sysctls, boot."""
+        """Return the controls in the order of a profile.
+
+        That is the daemon, rules, sysctls, boot parameters, the kernel that is built, its options.
+        """
+        kernel = self.kernel or (Kernel() if self.kernel_options else None)
+        built: tuple[Control, ...] = () if kernel is None else (kernel, *self.kernel_options)
+        return (*self._audit(), *self.sysctls, *self.boots, *built)
+
+    def _audit(self) -> tuple[Control, ...]:
+        """Return the daemon and its rules."""
         if self.audit is None:
-            return (*self.sysctls, *self.boots)
+            return ()
         limit = self.audit.backlog_limit
         daemon = AuditDaemon(
             backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
             options=self.audit.options,
             tolerant=self.audit.tolerant,
         )
-        return (daemon, *map(AuditRule, self.audit.rules), *self.sysctls, *self.boots)
+        return (daemon, *map(AuditRule, self.audit.rules))
 
 
 def together(parts: Sequence[Controls]) -> Controls:
-    """Return the controls of several tables: rules add up, a sysctl's last value holds."""
+    """Return the controls of several tables.
+
+    Rules add up; of a sysctl, of a kernel's option and of the kernel itself the last one holds.
+    """
     sets = [part.audit for part in parts if part.audit is not None]
     sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
     boots = (boot for part in parts for boot in part.boots)
+    kernels = [part.kernel for part in parts if part.kernel is not None]
+    options = {option.option: option for part in parts for option in part.kernel_options}
     return Controls(
         audit=parse.join(sets) if sets else None,
         sysctls=tuple(sysctls.values()),
         boots=tuple(dict.fromkeys(boots)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        kernel=kernels[-1] if kernels else None,
+        kernel_options=tuple(options.values()),
     )
 
 
@@ -116,11 +152,17 @@ def of_profile(profile: Profile) -> Controls:
     if daemons or rules:
         daemon = daemons[0] if daemons else AuditDaemon()
         audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
+    kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
+    options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
+    if options and kernel == Kernel():
+        kernel = None  # what `listed` adds; so options can be put on another table's kernel
     return Controls(
         audit=audit,
         sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
         boots=tuple(one for one in profile.controls if isinstance(one, BootParameter)),
         notes=profile.notes,
+        kernel=kernel,
+        kernel_options=options,
     )
 
 
@@ -151,10 +193,14 @@ class Resolver:
         parts = [] if table.profile is None else [self._profile(table.profile, *at, "profile")]
         if table.audit is not None:
             parts.append(self._audit(table.audit, *at, "audit"))
+        if table.kconfig_group is not None:
+            parts.append(self._group(table.kconfig_group, *at, "kconfig-group"))
         parts.append(
             Controls(
                 sysctls=tuple(self._sysctls(table, *at, "sysctl")),
                 boots=tuple(self._boots(table, *at, "boot")),
+                kernel=self._kernel(table.kernel, *at, "kernel"),
+                kernel_options=tuple(self._kernel_options(table, *at, "kconfig")),
             )
         )
         return together(parts)
@@ -183,7 +229,7 @@ class Resolver:
         if table.profile is not None:
             profile = self._profile(table.profile, *at, "profile")
             notes = profile.notes
-            if profile.sysctls or profile.boots:
+            if profile != Controls(audit=profile.audit, notes=profile.notes):
                 message = f"the profile {table.profile} has controls that are no audit rules"
                 hint = "name it as `profile`, beside `audit`"
                 self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
@@ -246,6 +292,44 @@ class Resolver:
                 self.problems.append(self.file.problem(str(error), *at, index))
             else:
                 yield boot
+
+    def _kernel(self, base: str | None, *at: str | int) -> Kernel | None:
+        """Return the kernel of that name, or of the file at that path relative to this file."""
+        if base is None:
+            return None
+        if _BASE_NAME.fullmatch(base):
+            return Kernel(base)
+        path = self.folder / base
+        try:
+            if path.is_file():
+                return Kernel(str(path))
+            why = "there is no such file"
+        except (OSError, ValueError) as error:
+            why = str(error)
+        message = f"the kernel configuration '{base}' can't be read: {why}"
+        self.problems.append(self.file.problem(message, *at))
+        return None
+
+    def _kernel_options(self, table: ControlsTable, *at: str | int) -> Iterable[KernelOption]:
+        for index, text in enumerate(table.kconfig):
+            try:
+                yield KernelOption.of(text)
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, index))
+
+    def _group(self, slug: str, *at: str | int) -> Controls:
+        """Return a group of the catalogue's kernel options, or all of them, with their notes."""
+        try:
+            if slug == _ALL_GROUPS:
+                options, notes = kerneloptions.all_controls(), kerneloptions.gone_notes()
+            else:
+                options = kerneloptions.group_controls(slug)
+                notes = kerneloptions.gone_notes(slug)
+        except InputError as error:
+            problem = error.problems[0]
+            self.problems.append(self.file.problem(problem.message, *at, hint=problem.hint))
+            return Controls()
+        return Controls(notes=notes, kernel_options=options)
 
 
 def _flattened(table: dict[str, object]) -> dict[str, object]:

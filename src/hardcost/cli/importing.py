@@ -1,0 +1,98 @@
+"""`hardcost import`: profiles out of what other tools report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from hardcost.cli.console import note
+from hardcost.controls import khc as reports
+from hardcost.errors import InputError
+from hardcost.report.text import count, visible
+
+_STREAM = Path("-")
+
+
+@click.group(name="import")
+def import_() -> None:
+    """Make a profile out of what another tool reports.
+
+    \b
+    Example:  hardcost import khc report.json -o failing.toml
+    """
+
+
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    default=_STREAM,
+    help="Where the profile goes (default: stdout). A file of that name is replaced.",
+)
+def khc(file: Path, output: Path) -> None:
+    """Make a profile of what kernel-hardening-checker finds failing.
+
+    FILE is its report in JSON, or '-' for stdin. What the report asks for and a profile can't
+    switch on stands in the profile's notes.
+
+    \b
+    Example:  kernel-hardening-checker -m json -c /boot/config-$(uname -r) |
+              hardcost import khc - -o failing.toml && hardcost bill failing.toml
+    """
+    name = "stdin" if file == _STREAM else str(file)
+    findings = reports.read(_content(file), name)
+    text = reports.profile_toml(findings, name)
+    if output == _STREAM:
+        click.echo(text, nl=False)
+    else:
+        _replace(output, text)
+    settings = len(findings.options) + len(findings.boots) + len(findings.sysctls)
+    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    left_out = f"; {len(findings.notes)} left out" if findings.notes else ""
+    note(f"{count(settings, 'setting')}{where}{left_out}")
+
+
+def _content(file: Path) -> bytes:
+    """Return the report's bytes.
+
+    Raises:
+        InputError: The file can't be read.
+    """
+    if file == _STREAM:
+        return sys.stdin.buffer.read(reports.LARGEST + 1)
+    try:
+        with file.open("rb") as opened:
+            return opened.read(reports.LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{file}' can't be read: {_reason(error)}") from None
+
+
+def _replace(output: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        InputError: It can't be written.
+    """
+    try:
+        target = output.resolve()  # so that a link stays one
+        if target.exists() and not target.is_file():
+            output.write_text(text, encoding="utf-8")  # a device or pipe takes what is written
+            return
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with beside.open("x", encoding="utf-8") as file:
+                file.write(text)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{output}' can't be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
