@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hardcost.controls.mechanisms import audit, boot, sysctl
+from hardcost.controls.mechanisms import audit, boot, kconfig, sysctl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.controls.control import Control
     from hardcost.errors import InputError
+    from hardcost.machines.machine import KernelRecipe
 
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
@@ -20,6 +21,15 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
         InputError: One is not a single word.
     """
     return boot.boot_parameters(controls)
+
+
+def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
+    """Return the kernel that has to be built for the controls; None: the machine's own will do.
+
+    Raises:
+        InputError: There are options and no kernel to set them on.
+    """
+    return kconfig.recipe(controls)
 
 
 def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:

@@ -1,4 +1,4 @@
-"""The cache: packages, kernels, guests and snapshots, each in a folder named by what is in it.
+"""The cache: packages, sources, kernels, guests, snapshots, each in a folder named by its content.
 
 A folder is filled beside its place and renamed into it whole, so that what is there is complete,
 whatever interrupted hardcost. A lock file for each folder keeps two runs from making one thing.
@@ -23,7 +23,7 @@ from hardcost.errors import InputError, MachineError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-KINDS = ("packages", "kernels", "guests", "snapshots")
+KINDS = ("packages", "sources", "builds", "kernels", "guests", "snapshots")
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 

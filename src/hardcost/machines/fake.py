@@ -29,13 +29,17 @@ class FakeMachine:
         self.started: list[Boot] = []
         self.most_at_once = 0
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
         """Return that it is a fake, in the places where reports look."""
         return {"qemu": "none", "kernel": "none", "cpu_model": "none", "host": "fake"}
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
         return {"machine": self.name, "boot": repr(boot)}
+
+    def notes(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
+        """Return that there is nothing to know."""
+        return ()
 
     async def make_ready(self, boot: Boot) -> None:
         """Be ready."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,16 +15,37 @@ Answer = dict[str, Any]
 """An answer of the probe: one JSON object with the word `event`."""
 
 
+Guest = Literal["small", "compiler"]
+"""What a guest holds besides the probe and auditctl: nothing, or a compiler and sources."""
+
+
+@dataclass(frozen=True)
+class KernelRecipe:
+    """A kernel to be built: a base configuration and the options that are set on top of it.
+
+    `base` is the name of one that comes with hardcost, or a file's path; `options` are (name
+    without `CONFIG_`, value) in the order in which they are set, the last of a name holding. Where
+    it is `tolerant`, an option that does not come out is noted, else it is an error.
+    """
+
+    base: str = "lean"
+    options: tuple[tuple[str, str], ...] = ()
+    tolerant: bool = False
+
+
 @dataclass(frozen=True)
 class Boot:
     """What has to be settled before a machine starts.
 
     `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
     None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
+    `kernel` None is the machine's own kernel.
     """
 
     parameters: tuple[str, ...] = ()
     layout_seed: int | None = None
+    kernel: KernelRecipe | None = None
+    guest: Guest = "small"
 
 
 @dataclass(frozen=True)
@@ -46,12 +67,20 @@ class Machine(Protocol):
 
     name: str
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, boot: Boot) -> dict[str, str]:
         """Return what a reader has to know of it: versions, models, the host."""
         ...
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return all that defines what a job measures here, but the job itself."""
+        ...
+
+    def notes(self, boot: Boot) -> tuple[str, ...]:
+        """Return what a reader has to know of a state, such as options that did not come out.
+
+        Raises:
+            InputError: The state can't be had: options that exclude each other, say.
+        """
         ...
 
     async def make_ready(self, boot: Boot) -> None:

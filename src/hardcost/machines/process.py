@@ -25,6 +25,7 @@ def run(
     folder: Path | None = None,
     remedy: str | None = None,
     limit_seconds: float = 600,
+    environment: Mapping[str, str] | None = None,
 ) -> str:
     """Run a program to its end and return what it printed.
 
@@ -41,7 +42,7 @@ def run(
             capture_output=True,
             timeout=limit_seconds,
             check=False,
-            env=_plain_environment(),
+            env={**_plain_environment(), **(environment or {})},
         )
     except FileNotFoundError as error:
         raise MachineError(f"{words[0]} is not installed", hint=remedy) from error
@@ -59,13 +60,18 @@ def run(
 
 @contextlib.asynccontextmanager
 async def running(
-    argv: Sequence[str], *, errors_to: Path, keep: Sequence[int] = ()
+    argv: Sequence[str],
+    *,
+    errors_to: Path,
+    keep: Sequence[int] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Give a running program that ends with the block, and with hardcost, whatever ends that.
 
     `setpriv` asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell
     behind it covers the moment before: it goes on only if hardcost is still its parent. `keep`
-    are file descriptors that the program inherits. Its standard error goes to `errors_to`.
+    are file descriptors that the program inherits, `environment` what is set besides hardcost's
+    own. What it prints goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
@@ -81,7 +87,7 @@ async def running(
                 stderr=errors,
                 pass_fds=tuple(keep),
                 start_new_session=True,
-                env=_plain_environment(),
+                env={**_plain_environment(), **(environment or {})},
             )
         except FileNotFoundError as error:
             raise MachineError(
@@ -95,14 +101,14 @@ async def running(
 
 
 def kill(process: asyncio.subprocess.Process) -> None:
-    """Kill a program, unless it has ended.
+    """Kill a program and what it has started in its group, unless it has ended.
 
     Not by its own method, which would look whether it has ended, take its exit status away from
     asyncio, and so make that warn of an unknown process (CPython's issue 87744).
     """
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _plain_environment() -> Mapping[str, str]:

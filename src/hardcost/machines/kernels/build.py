@@ -1,0 +1,368 @@
+"""Building kernels: configured, checked, compiled, kept by content; never built twice.
+
+All kernels of one source are built in one folder, one after another, so that only what an option
+touches is compiled again; ccache knows the rest. The folder is marked while a build is under way:
+one that failed or was interrupted is cleared before the next, so that nothing half made is ever
+linked. A kernel enters the cache whole, by renaming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError, MachineError, Problem
+from hardcost.machines.cache import digest, file_digest
+from hardcost.machines.kernels import config, kconfig, source, tools
+from hardcost.machines.process import run, running
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import KernelRecipe
+
+_RECIPE = "1"  # raise it when kernels come out otherwise than by their parts
+_SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
+# Besides, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
+_ENVIRONMENT = {
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
+    "KBUILD_BUILD_USER": "hardcost",
+    "KBUILD_BUILD_HOST": "hardcost",
+    "KBUILD_BUILD_VERSION": "1",
+    "KCFLAGS": "-frandom-seed=hardcost",
+    "ARCH": "x86_64",
+}
+_FROM_SHELL = ("MAKEFLAGS", "CROSS_COMPILE", "LLVM", "KBUILD_OUTPUT", "KCPPFLAGS", "INSTALL_PATH")
+_STEPS = ("  CC ", "  AS ", "  LD ", "  AR ", "  HOSTCC ", "  HOSTLD ")
+_USUAL_STEPS = 1700  # of the lean kernel from nothing
+_TELLING_STEPS = 50  # done before a build's pace says anything
+_POLL_SECONDS = 0.5
+_SHOWN_LINES = 15  # of a failed build's log that an error repeats
+_CCACHE_SIZE = "8G"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel in the cache: the image that boots, its symbols, its configuration, its making."""
+
+    name: str
+    image: Path
+    symbols: Path
+    config: Path
+    release: str
+    about: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """An option that did not come out as asked for; `found` is its value, `why` the reason."""
+
+    option: str
+    wanted: str
+    found: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is: steps done, of at most about so many, and the seconds since it began."""
+
+    title: str
+    done: int
+    of: int
+    seconds: float
+
+    @property
+    def left(self) -> float | None:
+        """Return about how many seconds are left at most; None where it is too early to say."""
+        if self.done < _TELLING_STEPS or self.done > self.of:
+            return None
+        return self.seconds / self.done * (self.of - self.done)
+
+
+class Kernels:
+    """Kernels built from one source; `told` hears of progress, about twice a second."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        folder: Path | None = None,
+        *,
+        jobs: int | None = None,
+        told: Callable[[Progress], None] | None = None,
+    ) -> None:
+        """Build from the source in `folder`, else from Debian's, `jobs` compilers at a time."""
+        self._cache = cache
+        self._folder = folder
+        self._jobs = jobs or len(os.sched_getaffinity(0))
+        self.told = told
+        self._one_at_a_time = asyncio.Lock()
+
+    @cached_property
+    def source(self) -> source.Source:
+        """The source; Debian's is fetched and unpacked on first use."""
+        if self._folder is None:
+            return source.debian_source(self._cache)
+        return source.from_folder(self._folder)
+
+    @cached_property
+    def kconfig(self) -> kconfig.Kconfig:
+        """What the source's options depend on."""
+        return kconfig.read(self.source.folder)
+
+    @cached_property
+    def _tools(self) -> tools.Tools:
+        return tools.find()
+
+    def configuration(self, recipe: KernelRecipe) -> dict[str, str]:
+        """Return the configuration that comes of a recipe, dependencies applied by Kconfig."""
+        return config.read(self._resolved(recipe), "the resolved configuration")
+
+    def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
+        """Return the options of a recipe that don't come out as asked for, with the reasons."""
+        found = self.configuration(recipe)
+        return tuple(
+            Unmet(name, wanted, got, self.kconfig.why(name, wanted, found))
+            for name, wanted in dict(recipe.options).items()
+            if (got := config.value(found, name)) != wanted
+        )
+
+    def check(self, recipe: KernelRecipe) -> None:
+        """Check that every option comes out as asked for.
+
+        Raises:
+            InputError: Some do not; each is told, with the dependency that dropped it.
+        """
+        problems = tuple(
+            Problem(
+                f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}",
+                hint=tools.hint_for(unmet.why) or "set what it depends on too, or leave it out",
+            )
+            for unmet in self.unmet(recipe)
+        )
+        if problems:
+            raise InputError.of(problems)
+
+    def name(self, recipe: KernelRecipe) -> str:
+        """Return the name of the kernel that comes of a recipe: the hash of all it is made of."""
+        return digest(
+            {
+                "source": self.source.digest,
+                "tools": self._tools.versions,
+                "config": self._resolved(recipe),
+                "recipe": _RECIPE,
+            }
+        )
+
+    def find(self, recipe: KernelRecipe) -> Built | None:
+        """Return the kernel if it is in the cache."""
+        folder = self._cache.root / "kernels" / self.name(recipe)
+        return built(folder) if folder.is_dir() else None
+
+    async def build(self, recipe: KernelRecipe) -> Built:
+        """Return the kernel, built unless it is in the cache.
+
+        Raises:
+            MachineError: A tool is missing, or the build fails; the log is kept and named.
+        """
+        name = self.name(recipe)
+        async with (
+            self._one_at_a_time,
+            self._cache.building_beside("kernels", name, self.title(recipe)) as folder,
+        ):
+            if folder is not None:
+                await self._fill(folder, recipe, name)
+        return built(self._cache.root / "kernels" / name)
+
+    async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
+        """Build a kernel and leave it in `folder`."""
+        self._tools.need_all()
+        started = time.monotonic()
+        log = self._log(name)
+        async with self._workplace() as (place, lock):
+            (place / "o" / ".config").write_text(self._resolved(recipe))
+            steps = await self._make(place, lock, log, self.title(recipe))
+            release = (place / "o/include/config/kernel.release").read_text().strip()
+            for made, kept in (("vmlinux", "vmlinux"), ("System.map", "System.map")):
+                shutil.copy(place / "o" / made, folder / kept)
+            shutil.copy(place / "o" / ".config", folder / "config")
+        (folder / "release").write_text(release)
+        shutil.copy(log, folder / "log")
+        about = {
+            "source": self.source.title,
+            "base": recipe.base,
+            "options": " ".join(f"{option}={value}" for option, value in recipe.options),
+            "tools": self._tools.versions,
+            "seconds": f"{time.monotonic() - started:.0f}",
+            "steps": str(steps),
+            "sha256": file_digest(folder / "vmlinux"),
+        }
+        (folder / "about.json").write_text(json.dumps(about, indent=1))
+
+    async def _make(self, place: Path, lock: int, log: Path, title: str) -> int:
+        """Compile what is configured in `place`; return how many steps that took.
+
+        The programs inherit `lock`, so that nobody else begins before the last of them is gone.
+
+        Raises:
+            MachineError: It failed.
+        """
+        argv = [
+            *self._words(place / "o"),
+            f"gen-randstruct-seed={place / 'seed'}",
+            f"CC={self._tools.compiler}",
+            f"-j{self._jobs}",
+            "vmlinux",
+        ]
+        environment = {**_ENVIRONMENT, **self._ccache()}
+        async with running(argv, errors_to=log, keep=[lock], environment=environment) as process:
+            ended = asyncio.ensure_future(process.wait())
+            started = time.monotonic()
+            while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
+                if self.told is not None:
+                    seconds = time.monotonic() - started
+                    self.told(Progress(title, _steps(log), _USUAL_STEPS, seconds))
+            if process.returncode:
+                raise _failed(log, process.returncode)
+        return _steps(log)
+
+    @contextlib.asynccontextmanager
+    async def _workplace(self) -> AsyncIterator[tuple[Path, int]]:
+        """Give the folder in which this source is built, nobody else's meanwhile, and its lock."""
+        place = self._place()
+        with (place / "lock").open("w") as file:
+            while not _locked(file.fileno()):  # noqa: ASYNC110  (no event tells of another process)
+                await asyncio.sleep(_POLL_SECONDS)
+            whole = place / "whole"
+            if not whole.exists():
+                shutil.rmtree(place / "o", ignore_errors=True)
+            (place / "o").mkdir(exist_ok=True)
+            whole.unlink(missing_ok=True)
+            yield place, file.fileno()
+            whole.touch()
+
+    def _place(self) -> Path:
+        """Return the folder of this source's builds, with the script that fixes the seed."""
+        name = digest({"source": self.source.digest, "recipe": _RECIPE})
+        hashed = f'#define RANDSTRUCT_HASHED_SEED "{_SEED}"'
+
+        def fill(folder: Path) -> None:
+            script = folder / "seed"
+            script.write_text(f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n')
+            script.chmod(0o755)
+
+        return self._cache.make("builds", name, f"builds of {self.source.title}", fill)
+
+    def _log(self, name: str) -> Path:
+        folder = self._cache.root / "logs"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"kernel-{name}.log"
+
+    def _resolved(self, recipe: KernelRecipe) -> str:
+        """Return the whole configuration of a recipe, as Kconfig completes it; kept."""
+        wanted = config.base_text(recipe.base) + config.lines(sorted(dict(recipe.options).items()))
+        parts = {"wanted": wanted, "tools": self._tools.versions, "recipe": _RECIPE}
+        kept = self._place() / "resolved" / digest(parts)
+        with contextlib.suppress(OSError):
+            return kept.read_text()
+        self._tools.need_all()
+        with self._cache.scratch() as scratch:
+            start = self._tiny() if recipe.base in config.bases() else ""
+            (scratch / ".config").write_text(start + wanted)
+            self._configure(scratch, "olddefconfig")
+            text = (scratch / ".config").read_text()
+        kept.parent.mkdir(exist_ok=True)
+        _write_whole(kept, text)
+        return text
+
+    def _tiny(self) -> str:
+        """Return the source's own smallest configuration, which the bases build on; kept."""
+        kept = self._place() / f"tiny.{digest({'tools': self._tools.versions})}"
+        with contextlib.suppress(OSError):
+            return kept.read_text()
+        with self._cache.scratch() as scratch:
+            self._configure(scratch, "tinyconfig")
+            text = (scratch / ".config").read_text()
+        _write_whole(kept, text)
+        return text
+
+    def _configure(self, output: Path, target: str) -> None:
+        run(
+            [*self._words(output), f"CC={self._tools.plain_compiler}", target],
+            remedy="is the source whole?",
+            environment=_ENVIRONMENT,
+        )
+
+    def _words(self, output: Path) -> list[str]:
+        unset = [word for name in _FROM_SHELL for word in ("-u", name)]
+        return ["env", *unset, "make", "-C", str(self.source.folder), f"O={output}"]
+
+    def _ccache(self) -> dict[str, str]:
+        place = self._cache.make("builds", "ccache", "compiler's cache", lambda _: None)
+        return {"CCACHE_DIR": str(place), "CCACHE_MAXSIZE": _CCACHE_SIZE}
+
+    def title(self, recipe: KernelRecipe) -> str:
+        """Return the kernel's name for a reader."""
+        options = dict(recipe.options)
+        what = f"{len(options)} options" if len(options) != 1 else next(iter(options)) + " set"
+        return f"Linux {self.source.version}, {recipe.base}{f' and {what}' if options else ''}"
+
+
+def built(folder: Path) -> Built:
+    """Return the kernel that lies in a folder of the cache."""
+    about = json.loads((folder / "about.json").read_text())
+    return Built(
+        name=folder.name,
+        image=folder / "vmlinux",
+        symbols=folder / "System.map",
+        config=folder / "config",
+        release=(folder / "release").read_text(),
+        about=about,
+    )
+
+
+def kept(cache: Cache) -> Iterator[Built]:
+    """Return every kernel in the cache that hardcost has built."""
+    for folder in sorted((cache.root / "kernels").glob("*/about.json")):
+        if not folder.parent.name.startswith("."):
+            yield built(folder.parent)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file so that nobody ever reads half of it."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_text(text)
+    fresh.rename(path)
+
+
+def _steps(log: Path) -> int:
+    text = log.read_text(errors="replace")
+    return sum(line.startswith(_STEPS) for line in text.splitlines())
+
+
+def _failed(log: Path, status: int) -> MachineError:
+    """Return the error of a failed build, with what the compiler said."""
+    lines = log.read_text(errors="replace").splitlines()
+    told = [line for line in lines if "error" in line.lower() or "***" in line]
+    said = "\n".join((told or lines)[-_SHOWN_LINES:])
+    full = any("No space left on device" in line for line in lines)
+    hint = "free some space: the disk is full" if full else f"the whole log is {log}"
+    return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

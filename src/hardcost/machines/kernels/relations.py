@@ -1,0 +1,76 @@
+"""What a profile's options do to a base: which change it, which can't hold, which need others."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.machines.kernels import expressions
+from hardcost.machines.kernels.config import NOT_SET, value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.machines.kernels.build import Kernels, Unmet
+    from hardcost.machines.machine import KernelRecipe
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The options of a recipe by what they do, in its order.
+
+    `effective` change the kernel; those in `already` are so on the base; `unmet` don't come out
+    when all are asked for. `requires`: an effective option comes out only together with those.
+    """
+
+    effective: tuple[tuple[str, str], ...]
+    already: tuple[tuple[str, str], ...]
+    unmet: tuple[Unmet, ...]
+    requires: Mapping[str, frozenset[str]]
+
+
+def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
+    """Return what the options of `recipe` do to its base, by asking Kconfig."""
+    options = tuple(dict(recipe.options).items())
+    base = kernels.configuration(dataclasses.replace(recipe, options=()))
+    full = kernels.configuration(recipe)
+    unmet = kernels.unmet(recipe)
+    lost = {one.option for one in unmet}
+    held = [option for option in options if option[0] not in lost]
+    effective = tuple(option for option in held if value(base, option[0]) != option[1])
+    alone = kernels.configuration(dataclasses.replace(recipe, options=effective))
+    if alone != full:
+        # One that is so on the base keeps another of the profile from changing it.
+        kept = {name for name, wanted in held if value(alone, name) != wanted}
+        effective = tuple(option for option in held if option in effective or option[0] in kept)
+    return Relations(
+        effective=effective,
+        already=tuple(option for option in held if option not in effective),
+        unmet=unmet,
+        requires={
+            name: _required(kernels, name, wanted, dict(effective), base)
+            for name, wanted in effective
+        },
+    )
+
+
+def _required(
+    kernels: Kernels,
+    name: str,
+    wanted: str,
+    among: Mapping[str, str],
+    base: Mapping[str, str],
+) -> frozenset[str]:
+    """Return those options `among` the effective ones without which `name` does not come out.
+
+    One that is to be set needs what it depends on and the base lacks; one that is not to be set
+    needs those to be gone that select it.
+    """
+    if wanted == NOT_SET:
+        return frozenset(
+            by for by in kernels.kconfig.selectors(name, base) if among.get(by) == NOT_SET
+        )
+    missing = kernels.kconfig.missing(name, base)
+    named = expressions.names(missing)
+    return frozenset(one for one in named if one in among and one != name)

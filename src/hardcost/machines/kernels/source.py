@@ -1,0 +1,107 @@
+"""The source that kernels are built from: Debian's, or a folder of the user's."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError, MachineError
+from hardcost.machines import debian
+from hardcost.machines.cache import digest
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+
+PACKAGE = "linux-source-6.1"
+_VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
+_MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build")
+_BUILT_IN_PLACE = (".config", "include/config")
+_UNPACK_LIMIT_SECONDS = 1800.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel's source: where it lies, the hash of what it is, and its name for a reader."""
+
+    folder: Path
+    digest: str
+    title: str
+    version: str
+
+
+def debian_source(cache: Cache) -> Source:
+    """Return the source that Debian builds its kernel from, unpacked on first use."""
+    files = debian.unpacked(cache, PACKAGE)
+    version = debian.version(cache, PACKAGE)
+    name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
+
+    def fill(folder: Path) -> None:
+        archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
+        words: list[str | Path] = ["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"]
+        run(words, remedy="apt-get install tar xz-utils", limit_seconds=_UNPACK_LIMIT_SECONDS)
+
+    folder = cache.make("sources", name, f"{PACKAGE} {version}, unpacked", fill)
+    return Source(folder, name, f"{PACKAGE} {version}", _version(folder))
+
+
+def from_folder(folder: Path) -> Source:
+    """Return the source in a folder of the user's; its digest is that of all its files.
+
+    Raises:
+        InputError: It is no kernel source, or one that was built in place.
+    """
+    folder = folder.resolve()
+    missing = [name for name in _MUST_HAVE if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"{folder} is no Linux source: it has no {missing[0]}",
+            hint="name the folder that holds Linux's own Makefile and Kconfig",
+        )
+    if any((folder / name).exists() for name in _BUILT_IN_PLACE):
+        raise InputError(
+            f"a kernel was built or configured in {folder} itself",
+            hint=f"`make -C {folder} mrproper` clears that; keep the .config elsewhere",
+        )
+    return Source(folder, _digest(folder), str(folder), _version(folder))
+
+
+def _version(folder: Path) -> str:
+    try:
+        text = (folder / "Makefile").read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise MachineError(f"{folder}/Makefile can't be read: {error.strerror}") from error
+    parts = dict(_VERSION.findall(text))
+    if "VERSION" not in parts:
+        raise InputError(f"{folder}/Makefile does not say which version of Linux it is")
+    return ".".join(parts.get(key, "0") for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+
+
+def _digest(folder: Path) -> str:
+    """Return the hash of all files' names and contents, those of git left out."""
+    total = hashlib.sha256()
+    for path in _files(folder):
+        name = str(path.relative_to(folder)).encode()
+        if path.is_symlink():
+            content = str(path.readlink()).encode()
+        else:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").digest()
+        total.update(len(name).to_bytes(4, "big") + name + content)
+    return total.hexdigest()[:16]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name == ".git":
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path)
+        elif path.is_symlink() or path.is_file():
+            yield path

@@ -1,0 +1,91 @@
+"""The programs that build a kernel: which are there, in which versions, and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from hardcost.errors import MachineError
+from hardcost.machines.process import run
+
+_COMPILER = "gcc"
+_PROGRAMS = {
+    _COMPILER: "gcc",
+    "ld": "binutils",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+}
+_HEADERS = {"libelf.h": "libelf-dev", "openssl/evp.h": "libssl-dev"}
+_PLUGIN_HEADER = "include/plugin-version.h"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What builds kernels: `compiler` as make is told, by way of ccache where that is there.
+
+    `versions` is what has a part in what comes out; `missing` are Debian packages.
+    """
+
+    compiler: str
+    plain_compiler: str
+    versions: str
+    missing: tuple[str, ...]
+
+    def need_all(self) -> None:
+        """Check that nothing is missing.
+
+        Raises:
+            MachineError: Something is; the remedy names the packages.
+        """
+        if self.missing:
+            raise MachineError(
+                f"building a kernel takes what is not installed: {', '.join(self.missing)}",
+                hint=f"apt-get install {' '.join(self.missing)}",
+            )
+
+
+def find() -> Tools:
+    """Return the tools of this machine."""
+    missing = [package for name, package in _PROGRAMS.items() if shutil.which(name) is None]
+    compiles = _COMPILER not in missing
+    if compiles:
+        missing += [package for header, package in _HEADERS.items() if not _has_header(header)]
+    ccache = shutil.which("ccache") is not None
+    versions = ", ".join(_version(name) for name in (_COMPILER, "ld") if shutil.which(name))
+    return Tools(
+        compiler=f"ccache {_COMPILER}" if ccache else _COMPILER,
+        plain_compiler=_COMPILER,
+        versions=f"{versions}, plugins {'yes' if compiles and _has_plugins() else 'no'}",
+        missing=tuple(missing),
+    )
+
+
+def hint_for(reason: str) -> str | None:
+    """Return the remedy for an option that was dropped for want of something on this machine."""
+    if "GCC_PLUGINS" in reason and not _has_plugins():
+        return f"apt-get install gcc-{_major()}-plugin-dev: the compiler's plugin headers"
+    return None
+
+
+def _has_header(name: str) -> bool:
+    try:
+        run([_COMPILER, "-E", "-include", name, "-x", "c", "/dev/null"])
+    except MachineError:
+        return False
+    return True
+
+
+def _has_plugins() -> bool:
+    folder = run([_COMPILER, "-print-file-name=plugin"]).strip()
+    return (Path(folder) / _PLUGIN_HEADER).is_file()
+
+
+def _major() -> str:
+    return run([_COMPILER, "-dumpversion"]).strip().partition(".")[0]
+
+
+def _version(program: str) -> str:
+    return run([program, "--version"]).splitlines()[0]
