@@ -1,0 +1,309 @@
+"""The search for the few controls of a profile that are to blame for most of its cost.
+
+Made for controls that are dear to switch, since a configuration may take the build of a kernel.
+`search` is a coroutine: it yields a `Question`, is sent the samples, and returns an `Outcome`. It
+measures nothing itself, and for the same answers it asks the same questions.
+
+1. *Halving* (`halving`): controls are switched on one after the other, requirements first. The
+   stretch with the largest unexplained rise is split until a single control is left.
+2. *Confirmation* (`blame`): that control is left out of the profile, and is put on alone. Where it
+   costs less alone than in the company in which it was found, its partners are sought (`partners`).
+3. *What remains* (here): the profile without all that is blamed has to cost what is left by the
+   rises that were found. Where it costs more, a culprit was masked by another, and the search goes
+   on without these. Likewise where leaving out a culprit saves other than it costs alone.
+
+What it does not see: a cost and a saving that cancel within a stretch, which then seems to hold
+nothing; a control whose cost an earlier one undoes, for it never shows on the way; costs below the
+resolution, however many; a control that matters only where several others are on and some are off,
+in a pattern that none of the above brings about. Yet an exact search never blames an innocent:
+whoever is confirmed makes that difference in configurations that were measured.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.design.grouptest import blame, halving, noise
+from hardcost.design.grouptest.case import Case
+from hardcost.design.grouptest.halving import Chain
+from hardcost.design.grouptest.lattice import Lattice
+from hardcost.design.grouptest.measurements import Measurements
+from hardcost.design.grouptest.values import (
+    Answer,
+    Asking,
+    Culprit,
+    Estimate,
+    Outcome,
+    Problem,
+    Question,
+    Settings,
+    Step,
+    Stretch,
+)
+from hardcost.errors import InputError
+from hardcost.errors import Problem as Mistake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "Answer",
+    "Asking",
+    "Culprit",
+    "Estimate",
+    "Outcome",
+    "Problem",
+    "Question",
+    "Settings",
+    "Step",
+    "Stretch",
+    "bound",
+    "search",
+    "statement",
+]
+
+_ENDS = 2  # baseline and profile
+
+
+def bound(controls: int, culprits: int) -> int:
+    """Return the most configurations that are asked for among so many controls, without a limit.
+
+    It holds under an exact instrument if no control but the culprits (partners in an interaction
+    are culprits, too) costs anything. The tests hold the search to it.
+    """
+    if not culprits:
+        return _ENDS
+    return max(_ENDS, 4 * culprits * math.ceil(math.log2(max(controls, 2))))
+
+
+def statement(problem: Problem, settings: Settings) -> str:
+    """Return what the search will do at most, to be said before anything is measured.
+
+    Raises:
+        InputError: As `search`.
+    """
+    _check(settings)
+    count = len(Lattice(problem).names)
+    bounds = [bound(count, culprits) for culprits in (1, 2, 3)]
+    said = (
+        f"{count} controls are searched for those that make a difference of "
+        f"{settings.threshold:.2%} of the baseline or more. Without a limit this takes {_ENDS} "
+        f"configurations if there is none, at most {bounds[0]} for one culprit, {bounds[1]} for "
+        f"two, {bounds[2]} for three, if nothing else costs anything."
+    )
+    if settings.most is not None:
+        said += f" It ends after {settings.most} configurations at the latest."
+    if settings.noise:
+        freedom = _ENDS * (noise.PILOT_REPETITIONS - 1)
+        expected = noise.precision(settings.noise, freedom, settings.threshold)
+        return (
+            f"{said} At a noise of {settings.noise:.2%} each value takes {expected.repetitions} "
+            f"repetitions, which resolve {expected.resolution:.2%}; the noise that is found "
+            f"decides, and at most {noise.MOST_REPETITIONS} are taken."
+        )
+    return f"{said} The instrument is exact: each configuration is measured once."
+
+
+def search(problem: Problem, settings: Settings) -> Asking[Outcome]:
+    """Find and confirm the culprits.
+
+    Raises:
+        InputError: The problem or the settings contradict themselves; nothing was asked.
+        TrialError: An answer has too few samples, or one that is not a number above 0.
+    """
+    _check(settings)
+    lattice = Lattice(problem)
+    case = Case(lattice, Measurements(lattice, settings))
+    yield from _ends(case)
+    yield from _rounds(case)
+    yield from _masked(case)
+    return (yield from _outcome(case))
+
+
+def _check(settings: Settings) -> None:
+    """Refuse settings that make no sense, all at once."""
+    mistakes = tuple(_mistakes(settings))
+    if mistakes:
+        raise InputError.of(mistakes)
+
+
+def _mistakes(settings: Settings) -> Iterator[Mistake]:
+    """Yield what is wrong with the settings."""
+    if not 0 < settings.threshold < math.inf:
+        yield Mistake(f"a threshold of {settings.threshold} is not above 0")
+    if settings.most is not None and settings.most < _ENDS:
+        yield Mistake(
+            f"{settings.most} configurations are too few",
+            hint=f"baseline and profile are {_ENDS}; a culprit among n takes log2(n) + 2 more",
+        )
+    if settings.noise is not None and not 0 <= settings.noise < math.inf:
+        yield Mistake(f"a noise of {settings.noise} is no standard deviation")
+    if not 0 < settings.level < 1:
+        yield Mistake(f"a level of {settings.level} is not between 0 and 1")
+
+
+def _ends(case: Case) -> Asking[None]:
+    """Measure baseline and profile, and settle how well the instrument can tell them apart."""
+    measurements, ends = case.measurements, (frozenset[int](), case.lattice.everything)
+    if measurements.noisy:
+        pilots = []
+        for on in dict.fromkeys(ends):
+            why = case.why(on, "how large is the noise?")
+            pilots.append((yield from measurements.pilot(on, why)))
+        deviation = noise.relative_deviation(pilots)
+        freedom = sum(len(pilot) - 1 for pilot in pilots)
+        threshold = measurements.settings.threshold
+        measurements.precision = noise.precision(deviation, freedom, threshold)
+        case.conclude(
+            f"Samples deviate by {deviation:.2%}. {measurements.precision.repetitions} for each "
+            f"value resolve {measurements.precision.resolution:.2%}."
+        )
+    for on in ends:
+        value = yield from case.value(on)
+    total = value - measurements.baseline
+    case.conclude(
+        f"The profile costs {case.percent(total)} over the baseline"
+        + (", and where that arises is searched for." if case.counts(total) else ": nothing.")
+    )
+
+
+def _rounds(case: Case) -> Asking[None]:
+    """Search the profile, then what remains of it, until that costs what it has to."""
+    top = case.lattice.everything
+    while True:
+        chain = Chain(frozenset(), case.lattice.in_order(top), _marks(case, top))
+        known = case.blamed
+        rises = yield from halving.search(case, chain)
+        if case.blamed == known or not case.measurements.affords(case.rest):
+            return
+        at_top = yield from _value(case, top)
+        expected = at_top - sum(rises.values())
+        remaining = yield from _value(case, case.rest)
+        more = remaining - case.measurements.baseline
+        if not case.counts(remaining - expected) or not case.counts(more):
+            return
+        case.conclude(
+            f"That is {case.percent(more)} over the baseline, and not explained by what was found "
+            "so far: the rest is searched by itself."
+        )
+        top = case.rest
+
+
+def _marks(case: Case, top: frozenset[int]) -> frozenset[int]:
+    """Return the marks as positions among the controls of `top`."""
+    order = case.lattice.order
+    return frozenset(len(top.intersection(order[:mark])) for mark in case.lattice.marks)
+
+
+def _value(case: Case, on: frozenset[int]) -> Asking[float]:
+    """Return a value, asked for to see what remains without the blamed."""
+    return (yield from case.value(on, "is anything left?"))
+
+
+def _masked(case: Case) -> Asking[None]:
+    """Where leaving a culprit out saves other than it costs, search for what it may have masked.
+
+    That need not show in what remains: there, all that requires a culprit is left out, too.
+    """
+    looked: set[int] = set()
+    while looked < case.blamed:
+        index = min(case.blamed - looked)
+        looked.add(index)
+        if (yield from _saves_otherwise(case, case.culprits[index])):
+            yield from _instead_of(case, index)
+
+
+def _saves_otherwise(case: Case, culprit: Culprit) -> Asking[bool]:
+    """Tell whether leaving out a culprit saves other than it costs with its partners alone."""
+    lattice, index = case.lattice, culprit.index
+    company = blame.company_of(case, index, culprit.partners)
+    why = f"does {lattice.names[index]} save what it costs?"
+    weight = yield from case.contrast(company | {index}, company, why)
+    own = yield from case.contrast(
+        lattice.everything - lattice.dependents(index),
+        lattice.without({index}, lattice.everything),
+        why,
+    )
+    if weight is None or own is None:
+        return False
+    return case.counts(weight - own)
+
+
+def _instead_of(case: Case, index: int) -> Asking[None]:
+    """Search the profile without a culprit for costs that the other culprits do not explain."""
+    lattice, measurements = case.lattice, case.measurements
+    without = lattice.without({index}, lattice.everything)
+    others = lattice.closed(case.blamed & without)
+    if not measurements.affords(others, case.rest):
+        return
+    explained = yield from _value(case, others)
+    remaining = (yield from _value(case, case.rest)) - measurements.baseline
+    unexplained = (yield from _value(case, without)) - explained - remaining
+    if not case.counts(unexplained):
+        return
+    case.conclude(
+        f"Without {lattice.names[index]} the profile costs {case.percent(unexplained)} more than "
+        "the other culprits explain: something steps in for it."
+    )
+    yield from halving.search(case, Chain(others, lattice.in_order(without - others)))
+
+
+def _outcome(case: Case) -> Asking[Outcome]:
+    """Put together what was found."""
+    measurements, everything = case.measurements, case.lattice.everything
+    kept = measurements.kept
+    remains = None
+    if measurements.affords(case.rest):
+        yield from _value(case, case.rest)
+        remains = noise.difference(kept(case.rest), kept(frozenset())).estimate
+    adds_up, explanation = _sum(case, remains)
+    case.conclude(explanation)
+    return Outcome(
+        order=case.lattice.order,
+        baseline=noise.difference(kept(frozenset()), ()).estimate,
+        profile=noise.difference(kept(everything), ()).estimate,
+        culprits=_by_size(case),
+        unresolved=tuple(case.stretches),
+        remains=remains,
+        remains_below=remains is not None and not case.counts(remains.value),
+        adds_up=adds_up,
+        explanation=explanation,
+        resolution=measurements.precision.resolution,
+        repetitions=measurements.precision.repetitions,
+        configurations=measurements.configurations,
+        steps=measurements.steps(),
+    )
+
+
+def _by_size(case: Case) -> tuple[Culprit, ...]:
+    """Return the culprits, the confirmed first, and of these the largest first."""
+
+    def size(culprit: Culprit) -> tuple[bool, float, int]:
+        known = (one for one in (culprit.own, culprit.together) if one is not None)
+        return (
+            not culprit.confirmed,
+            -max((abs(one.value) for one in known), default=0.0),
+            culprit.index,
+        )
+
+    return tuple(sorted(case.culprits.values(), key=size))
+
+
+def _sum(case: Case, remains: Estimate | None) -> tuple[bool, str]:
+    """Tell whether the parts make up the whole cost, and what it means."""
+    kept = case.measurements.kept
+    total = noise.difference(kept(case.lattice.everything), kept(frozenset())).estimate
+    parts = [case.culprits[index].own for index in sorted(case.blamed)]
+    known = [part for part in (*parts, remains) if part is not None]
+    if len(known) <= len(parts):
+        return False, "Whether the parts add up is open: too few configurations could be measured."
+    halves = [part.high - part.value for part in (*known, total)]
+    tolerance = max(case.measurements.cut, math.hypot(*halves))
+    excess = math.fsum(part.value for part in known) - total.value
+    if abs(excess) <= tolerance:
+        return True, "What the culprits save one by one, and what remains, add up to the whole."
+    said = f"What the culprits save one by one, and what remains, is {case.percent(excess)} off"
+    if (excess > 0) == (total.value > 0 or not case.counts(total.value)):
+        return False, f"{said}: some cost only together, so that leaving out either saves it all."
+    return False, f"{said}: some mask others, so that leaving out one of them saves too little."

@@ -1,0 +1,109 @@
+"""What the parts of a search share: the lattice, the measurements, and who is blamed so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.design.grouptest import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.design.grouptest.lattice import Lattice
+    from hardcost.design.grouptest.measurements import Measurements
+    from hardcost.design.grouptest.values import Asking, Culprit, Stretch
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A control, the company in which it was found to make a difference, and its sign (1, -1)."""
+
+    index: int
+    company: frozenset[int]
+    sign: int
+
+
+@dataclass
+class Case:
+    """The state of a search.
+
+    `partners` are those that others need to cost what they do; they are suspects, too. `tests`
+    counts the suspects that have been judged.
+    """
+
+    lattice: Lattice
+    measurements: Measurements
+    culprits: dict[int, Culprit] = field(default_factory=dict)
+    partners: dict[int, Suspect] = field(default_factory=dict)
+    stretches: list[Stretch] = field(default_factory=list)
+    tests: int = 0
+
+    @property
+    def blamed(self) -> frozenset[int]:
+        """Those that count as culprits in what follows.
+
+        Not those for which the configurations did not suffice; nor, under a noisy instrument,
+        those that failed their test, for these are most likely chance.
+        """
+        return frozenset(
+            index
+            for index, culprit in self.culprits.items()
+            if culprit.confirmed
+            or not (self.measurements.noisy or culprit.own is culprit.together is None)
+        )
+
+    @property
+    def rest(self) -> frozenset[int]:
+        """The profile without all that is blamed, and without what requires it."""
+        return self.lattice.without(self.blamed, self.lattice.everything)
+
+    def counts(self, difference: float) -> bool:
+        """Tell whether a difference is large enough to be looked into, up or down."""
+        return abs(difference) > self.measurements.cut
+
+    def percent(self, difference: float) -> str:
+        """Return a difference in words, as a part of the baseline."""
+        return words.percent(difference, self.measurements.baseline)
+
+    def conclude(self, sentence: str) -> None:
+        """Add to the log."""
+        self.measurements.conclude(sentence)
+
+    def contrast(
+        self, more: frozenset[int], fewer: frozenset[int], question: str, times: int = 1
+    ) -> Asking[float | None]:
+        """Return what `more` costs over `fewer`, or None if that would take too many.
+
+        `times` the usual number of samples are taken if the instrument is noisy.
+        """
+        if not self.measurements.affords(more, fewer):
+            return None
+        with_it = yield from self.value(more, question, times)
+        return with_it - (yield from self.value(fewer, question, times))
+
+    def value(self, on: frozenset[int], question: str = "", times: int = 1) -> Asking[float]:
+        """Return a value; the log says which configuration it is, and what it is to tell."""
+        return (yield from self.measurements.value(on, self.why(on, question), times))
+
+    def why(self, on: frozenset[int], question: str) -> str:
+        """Return why a configuration is measured."""
+        what = words.configuration(self.lattice, on)
+        return f"{what}: {question}" if question else what
+
+
+def split_point(start: int, stop: int, preferred: Callable[[int], bool]) -> int:
+    """Return where to split the stretch from `start` to `stop`, at least two apart.
+
+    It is the preferred point nearest to the middle, if one lies in the middle half and neither
+    part takes more halvings than half of the stretch would; so a stretch of n is down to one after
+    ceil(log2 n) splits whatever is preferred. Otherwise it is the middle.
+    """
+    width = stop - start
+    largest = 1 << ((width - 1).bit_length() - 1)
+    points = [
+        point
+        for point in range(max(start + 1, stop - largest), min(stop, start + largest + 1))
+        if width <= 4 * (point - start) <= 3 * width and preferred(point)
+    ]
+    return min(points, key=lambda point: abs(2 * point - start - stop), default=(start + stop) // 2)

@@ -1,0 +1,141 @@
+"""Where along a chain of growing configurations the value rises or falls.
+
+Values along a chain telescope: the rises of its stretches add up to that of the whole, whatever
+interacts with what. So a stretch that holds a rise is split until one control is left, which then
+is a suspect: in the company of those before it, it makes this difference by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.design.grouptest import blame, noise, words
+from hardcost.design.grouptest.case import split_point
+from hardcost.design.grouptest.values import Stretch
+
+if TYPE_CHECKING:
+    from hardcost.design.grouptest.case import Case
+    from hardcost.design.grouptest.values import Asking
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Configurations that grow by one control at a time: `base`, then each of `added`."""
+
+    base: frozenset[int]
+    added: tuple[int, ...]
+    marks: frozenset[int] = frozenset()
+
+    def prefix(self, length: int) -> frozenset[int]:
+        """Return the configuration with the first `length` of what is added."""
+        return self.base | frozenset(self.added[:length])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stretch of the chain: positions `start` to `stop` (not included), and its rise."""
+
+    start: int
+    stop: int
+    rise: float
+
+    @property
+    def urgency(self) -> tuple[float, int]:
+        """How much there is to be gained; a suspect counts twice, for it can be confirmed at once.
+
+        So a suspect goes before a stretch that seems larger, which may be but many small costs;
+        yet not before one that dwarfs it, on which the configurations had better be spent.
+        """
+        certain = 2 if self.stop - self.start == 1 else 1
+        return (certain * abs(self.rise), -self.start)
+
+
+def search(case: Case, chain: Chain) -> Asking[dict[int, float]]:
+    """Find the suspects on a chain whose two ends can be measured, and have each examined.
+
+    Returns the rise on the chain of each control that is blamed after that.
+    """
+    length = len(chain.added)
+    first = yield from _value(case, chain, 0)
+    rise = (yield from _value(case, chain, length)) - first
+    parts = [_Part(0, length, rise)] if length and case.counts(rise) else []
+    rises: dict[int, float] = {}
+    while parts:
+        part = max(parts, key=lambda part: part.urgency)
+        parts.remove(part)
+        if part.stop - part.start == 1:
+            suspect = chain.added[part.start]
+            rises[suspect] = part.rise
+            yield from blame.examine(case, suspect, chain.prefix(part.start), part.rise)
+        else:
+            parts += yield from _split(case, chain, part)
+    yield from blame.judge_partners(case)
+    return {index: rise for index, rise in rises.items() if index in case.blamed}
+
+
+def _value(case: Case, chain: Chain, length: int, question: str = "") -> Asking[float]:
+    """Return the value of a prefix of the chain."""
+    return (yield from case.value(chain.prefix(length), question))
+
+
+def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
+    """Return those halves of a stretch that have to be looked into."""
+    measurements = case.measurements
+    middle = split_point(
+        part.start,
+        part.stop,
+        lambda point: point in chain.marks or measurements.knows(chain.prefix(point)),
+    )
+    # The last configuration belongs to the check of what remains.
+    wanted = {chain.prefix(middle), case.rest}
+    if not measurements.affords(*wanted):
+        yield from _give_up(case, chain, part, spread=False)
+        return []
+    where = words.stretch(case.lattice, chain.added[part.start : part.stop])
+    question = f"where in {where} do the {case.percent(part.rise)} arise?"
+    at_middle = yield from _value(case, chain, middle, question)
+    at_start = yield from _value(case, chain, part.start)
+    at_stop = yield from _value(case, chain, part.stop)
+    halves = [
+        _Part(part.start, middle, at_middle - at_start),
+        _Part(middle, part.stop, at_stop - at_middle),
+    ]
+    first, second = (_finding(case, chain, half) for half in halves)
+    case.conclude(f"Of these, {first}; {second}.")
+    kept = [half for half in halves if case.counts(half.rise)]
+    if not kept:
+        yield from _give_up(case, chain, part, spread=True)
+    return kept
+
+
+def _finding(case: Case, chain: Chain, half: _Part) -> str:
+    """Return what one half of a split has been found to hold."""
+    controls = chain.added[half.start : half.stop]
+    where = words.stretch(case.lattice, controls)
+    if not case.counts(half.rise):
+        then = "below the resolution, so not looked into"
+    elif len(controls) == 1:
+        then = "so it is a suspect"
+    else:
+        then = "so the search goes on there"
+    verb = "makes" if len(controls) == 1 else "make"
+    return f"{where} {verb} {case.percent(half.rise)}, {then}"
+
+
+def _give_up(case: Case, chain: Chain, part: _Part, *, spread: bool) -> Asking[None]:
+    """Keep a stretch whose rise is not pinned on one control."""
+    controls = chain.added[part.start : part.stop]
+    # Both ends are known: this asks nothing.
+    yield from _value(case, chain, part.stop)
+    kept = case.measurements.kept
+    cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
+    start, last = (case.lattice.position(index) for index in (controls[0], controls[-1]))
+    case.stretches.append(Stretch(start, last + 1, controls, cost.estimate, spread))
+    where = words.stretch(case.lattice, controls)
+    because = (
+        "is spread over both halves, each below the resolution"
+        if spread
+        else "is left as it is, since no more configurations may be measured"
+    )
+    case.conclude(f"What {where} cost, {case.percent(part.rise)}, {because}.")

@@ -1,0 +1,140 @@
+"""What has been measured, what it is taken for, and the log of it.
+
+Samples are of two kinds that never mix: those that `value` keeps choose suspects, those that
+`fresh` asks for confirm them. So a test knows nothing of the luck that chose its suspect.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.design.grouptest import noise
+from hardcost.design.grouptest.values import Question, Step
+from hardcost.errors import TrialError
+
+if TYPE_CHECKING:
+    from hardcost.design.grouptest.lattice import Lattice
+    from hardcost.design.grouptest.values import Answer, Asking, Settings
+
+
+@dataclass
+class _Entry:
+    """A line of the log; conclusions come later."""
+
+    question: Question
+    answer: Answer
+    conclusions: list[str] = field(default_factory=list)
+
+
+class Measurements:
+    """Asks each question that has to be asked, and remembers the answers."""
+
+    def __init__(self, lattice: Lattice, settings: Settings) -> None:
+        self.lattice = lattice
+        self.settings = settings
+        self.noisy = bool(settings.noise)
+        self.precision = noise.exact(settings.threshold)
+        self._kept: dict[frozenset[int], list[float]] = {}
+        self._seen: set[frozenset[int]] = set()
+        self._log: list[_Entry] = []
+
+    @property
+    def configurations(self) -> int:
+        """How many distinct ones have been measured."""
+        return len(self._seen)
+
+    @property
+    def left(self) -> float:
+        """How many more distinct configurations may be measured."""
+        most = self.settings.most
+        return math.inf if most is None else most - len(self._seen)
+
+    @property
+    def baseline(self) -> float:
+        """The value with nothing on, which has to be measured first."""
+        return noise.mean(self._kept[frozenset()])
+
+    @property
+    def cut(self) -> float:
+        """A difference counts if it is larger than this, in the metric's unit."""
+        return self.precision.cut * self.baseline
+
+    def affords(self, *configurations: frozenset[int]) -> bool:
+        """Tell whether all of these may be measured, those included that have been."""
+        return len(set(configurations) - self._seen) <= self.left
+
+    def knows(self, on: frozenset[int]) -> bool:
+        """Tell whether this configuration has been measured."""
+        return on in self._seen
+
+    def pilot(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
+        """Return samples to estimate noise from; they are kept."""
+        yield from self._top_up(on, why, noise.PILOT_REPETITIONS)
+        return tuple(self._kept[on])
+
+    def value(self, on: frozenset[int], why: str, times: int = 1) -> Asking[float]:
+        """Return the mean of the kept samples: if noisy, of `times` the usual number at least."""
+        wanted = self.precision.repetitions * times if self.noisy else 1
+        yield from self._top_up(on, why, wanted)
+        return noise.mean(self._kept[on])
+
+    def kept(self, on: frozenset[int]) -> tuple[float, ...]:
+        """Return the kept samples of a configuration whose `value` was asked for."""
+        return tuple(self._kept[on])
+
+    def renew(self, on: frozenset[int], why: str) -> Asking[float]:
+        """Return the mean of new samples, kept in place of those that were; if exact, the value."""
+        if self.noisy:
+            self._kept[on] = list((yield from self._ask(on, why, self.precision.repetitions)))
+        return (yield from self.value(on, why))
+
+    def fresh(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
+        """Return samples that chose nothing; under an exact instrument, the one that is known."""
+        if not self.noisy:
+            yield from self._top_up(on, why, 1)
+            return tuple(self._kept[on])
+        return (yield from self._ask(on, why, self.precision.repetitions))
+
+    def conclude(self, sentence: str) -> None:
+        """Add what follows from all that has been measured so far."""
+        self._log[-1].conclusions.append(sentence)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the log."""
+        return tuple(
+            Step(
+                number,
+                entry.question.on,
+                entry.question.repetitions,
+                noise.difference(entry.answer, ()).estimate,
+                entry.question.why,
+                " ".join(entry.conclusions),
+            )
+            for number, entry in enumerate(self._log, start=1)
+        )
+
+    def _top_up(self, on: frozenset[int], why: str, wanted: int) -> Asking[None]:
+        """Have at least `wanted` samples kept."""
+        have = len(self._kept.get(on, ()))
+        if have < wanted:
+            answer = yield from self._ask(on, why, wanted - have)
+            self._kept.setdefault(on, []).extend(answer)
+
+    def _ask(self, on: frozenset[int], why: str, repetitions: int) -> Asking[Answer]:
+        """Ask, and write the log.
+
+        Raises:
+            TrialError: The answer is no measurement.
+        """
+        question = Question(tuple(sorted(on)), repetitions, why)
+        answer = yield question
+        if len(answer) < repetitions or not all(math.isfinite(one) and one > 0 for one in answer):
+            raise TrialError(
+                f"{repetitions} samples above 0 were wanted of {why!r}, not {answer!r}",
+                hint="choose a guide metric that is never 0: costs are parts of it",
+            )
+        self._seen.add(on)
+        self._log.append(_Entry(question, answer))
+        return answer

@@ -1,0 +1,118 @@
+"""How often to measure so that a difference can be told from chance, and whether one was.
+
+The model: samples are normal and independent, with a standard deviation that is the same part of
+the value in every configuration. Relative quantities are parts of the baseline's value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy import special
+
+from hardcost.design.grouptest.values import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PILOT_REPETITIONS = 16
+"""Samples of baseline and of profile from which noise is estimated: to an eighth or so, 1/sqrt(60)
+at 2 * 15 degrees of freedom."""
+_LEAST_REPETITIONS = 8  # a test of two means on fewer would hang on how normal samples really are
+MOST_REPETITIONS = 64
+"""Bound on the repetitions of one value (twice that where a partner is sought; samples to confirm
+come on top). Precision grows with the square root: beyond, to resolve a fifth less would take half
+as many again, while at some seconds each these take about as long as the build of a kernel."""
+_MISS = 0.005  # chance to overlook a rise as large as the resolution, at one split
+_DETOUR = 0.01  # chance to follow a rise that isn't there, up or down, at one split
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How well differences are told: as parts of the baseline, but for `repetitions`.
+
+    A true difference of `resolution` is found; a measured one counts if it is larger than `cut`.
+    """
+
+    repetitions: int
+    resolution: float
+    cut: float
+
+
+def exact(threshold: float) -> Precision:
+    """Return the precision of an instrument whose values repeat exactly."""
+    return Precision(1, threshold, threshold)
+
+
+def precision(noise: float, freedom: int, threshold: float) -> Precision:
+    """Return how often to measure at relative standard deviation `noise`.
+
+    The number of samples that two means need: n = 2 * (s / d)**2 * (a + b)**2, with s the standard
+    deviation, d the difference, a and b the quantiles for the chances of a false rise (two-sided)
+    and of a missed one (van Belle, Statistical Rules of Thumb, 2nd edition, section 2.1). They are
+    Student's, with the `freedom` of the estimate of s. Where n is beyond `MOST_REPETITIONS`, d is
+    raised to what these resolve.
+    """
+    false, missed = (float(special.stdtrit(freedom, 1 - p)) for p in (_DETOUR / 2, _MISS))
+    wanted = 2 * (noise / threshold * (false + missed)) ** 2
+    repetitions = min(max(math.ceil(wanted), _LEAST_REPETITIONS), MOST_REPETITIONS)
+    error = noise * math.sqrt(2 / repetitions)
+    resolution = max(threshold, error * (false + missed))
+    return Precision(repetitions, resolution, resolution - error * missed)
+
+
+def relative_deviation(samples: Sequence[Sequence[float]]) -> float:
+    """Return the standard deviation as a part of the mean, pooled over configurations."""
+    squares = [variance(one) / mean(one) ** 2 for one in samples]
+    return math.sqrt(mean(squares))
+
+
+def mean(samples: Sequence[float]) -> float:
+    """Return the arithmetic mean; of one sample, that very sample."""
+    return math.fsum(samples) / len(samples)
+
+
+def variance(samples: Sequence[float]) -> float:
+    """Return the unbiased variance; of one sample 0, as under an exact instrument."""
+    middle = mean(samples)
+    return math.fsum((one - middle) ** 2 for one in samples) / max(1, len(samples) - 1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of means, its standard error (the metric's unit), and degrees of freedom."""
+
+    value: float
+    error: float
+    freedom: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its two-sided interval."""
+        if not self.error:
+            return Estimate(self.value, self.value, self.value)
+        half = self.error * float(special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2))
+        return Estimate(self.value, self.value - half, self.value + half)
+
+    def chance(self, sign: int) -> float:
+        """Return how likely it is to be at least as large, in direction `sign`, by chance alone."""
+        if not self.error:
+            return 0.0 if sign * self.value > 0 else 1.0
+        return float(special.stdtr(self.freedom, -sign * self.value / self.error))
+
+
+def difference(more: Sequence[float], fewer: Sequence[float]) -> Difference:
+    """Return the mean of `more` less that of `fewer` (may be empty: 0), as Welch's test has it."""
+    parts = [
+        (variance(samples) / len(samples), len(samples) - 1) for samples in (more, fewer) if samples
+    ]
+    square = sum(part for part, _ in parts)
+    shrunk = sum(part**2 / max(1, freedom) for part, freedom in parts)
+    return Difference(
+        mean(more) - (mean(fewer) if fewer else 0.0),
+        math.sqrt(square),
+        square**2 / shrunk if shrunk else 1.0,
+    )

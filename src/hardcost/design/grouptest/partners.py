@@ -1,0 +1,143 @@
+"""With whom a suspect costs what it does not cost alone.
+
+The search of QuickXplain (Junker 2004), on costs instead of contradictions: a suspect's cost grows
+along a chain from its requirements to the company in which it was found; the control at which it
+grows most is a partner, which then is on from the start, until nothing is left to explain.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from hardcost.design.grouptest import words
+from hardcost.design.grouptest.case import split_point
+
+if TYPE_CHECKING:
+    from hardcost.design.grouptest.case import Case, Suspect
+    from hardcost.design.grouptest.values import Asking
+
+_TIMES = 2  # a difference of differences has twice the variance, hence takes twice the samples
+
+
+def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
+    """Return the partners of a suspect, none if it costs as much alone or that can't be told."""
+    lattice, name = case.lattice, case.lattice.names[suspect.index]
+    found: list[int] = []
+    while True:
+        base = _least(case, suspect, found)
+        alone = yield from _added(case, suspect, base)
+        whole = yield from _added(case, suspect, suspect.company)
+        if alone is None or whole is None:
+            return tuple(found)
+        with_whom = f"added to {words.listed(lattice, base)}" if base else "alone"
+        there = f"{case.percent(whole)} in the company in which it was found"
+        if not _lacks(case, suspect, alone, whole):
+            case.conclude(f"{name} makes {case.percent(alone)} {with_whom}, and {there}.")
+            return (yield from _needed(case, suspect, found))
+        case.conclude(
+            f"{name} makes {case.percent(alone)} {with_whom}, but {there}: it has a partner there."
+        )
+        partner = yield from _next(case, suspect, base, (alone, whole))
+        if partner is None:
+            return tuple(found)
+        case.conclude(f"{lattice.names[partner]} is a partner of {name}.")
+        found.append(partner)
+
+
+def _least(case: Case, suspect: Suspect, partners: list[int]) -> frozenset[int]:
+    """Return the least configuration with some partners to which the suspect can be added."""
+    return case.lattice.closed(partners) | case.lattice.requirements(suspect.index)
+
+
+def _lacks(case: Case, suspect: Suspect, some: float, whole: float) -> bool:
+    """Tell whether `some` cost is less than the `whole`, by more than chance."""
+    return suspect.sign * (whole - some) > case.measurements.cut
+
+
+def _needed(case: Case, suspect: Suspect, found: list[int]) -> Asking[tuple[int, ...]]:
+    """Return those partners without which something lacks: later ones may do for earlier ones."""
+    kept = list(found)
+    for partner in found[:-1]:
+        others = [one for one in kept if one != partner]
+        if partner in _least(case, suspect, others):
+            continue  # it is on with those that require it; whether it is needed can't be told
+        some = yield from _added(case, suspect, _least(case, suspect, others))
+        whole = yield from _added(case, suspect, suspect.company)
+        if some is not None and whole is not None and not _lacks(case, suspect, some, whole):
+            case.conclude(f"{case.lattice.names[partner]} is not needed for that.")
+            kept = others
+    return tuple(kept)
+
+
+def _next(
+    case: Case, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
+) -> Asking[int | None]:
+    """Return a partner, or None; first of all one that another partner requires."""
+    while True:
+        partner = yield from _decisive(case, suspect, base, ends)
+        if partner is None:
+            return None
+        required = base | case.lattice.requirements(partner)
+        if required == base:
+            return partner
+        before = yield from _added(case, suspect, required)
+        if before is None or not _lacks(case, suspect, ends[0], before):
+            return partner
+        name = case.lattice.names[partner]
+        case.conclude(f"Part of that arises with what {name} requires: a partner is among it.")
+        suspect = dataclasses.replace(suspect, company=required)
+        ends = (ends[0], before)
+
+
+def _decisive(
+    case: Case, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
+) -> Asking[int | None]:
+    """Return the control at which the suspect's cost grows most, from `base` to its company."""
+    added = case.lattice.in_order(suspect.company - base)
+    start, stop = 0, len(added)
+    low, high = ends
+    while stop - start > 1:
+        middle = split_point(
+            start, stop, lambda point: case.measurements.knows(base | frozenset(added[:point]))
+        )
+        company = base | frozenset(added[:middle])
+        between = yield from _added(case, suspect, company)
+        if between is None:
+            case.conclude("Its partner is not sought further: too few configurations are left.")
+            return None
+        case.conclude(
+            f"{case.lattice.names[suspect.index]} makes {case.percent(between)} in the company of "
+            f"{words.configuration(case.lattice, company)}."
+        )
+        if suspect.sign * (between - low) >= suspect.sign * (high - between):
+            stop, high = middle, between
+        else:
+            start, low = middle, between
+    if not _lacks(case, suspect, low, high):
+        case.conclude("Its cost grows little by little: no single partner makes the difference.")
+        return None
+    return added[start]
+
+
+def _added(case: Case, suspect: Suspect, company: frozenset[int]) -> Asking[float | None]:
+    """Return what the suspect costs over `company`; None if that would take too many."""
+    name = case.lattice.names[suspect.index]
+    reserve = _reserve(case, suspect)
+    if not case.measurements.affords(company, company | {suspect.index}, *reserve):
+        return None
+    question = f"does {name} make the same here?"
+    return (yield from case.contrast(company | {suspect.index}, company, question, _TIMES))
+
+
+def _reserve(case: Case, suspect: Suspect) -> frozenset[frozenset[int]]:
+    """Return what must still be affordable: the profile without the suspect."""
+    lattice = case.lattice
+    blamed = case.blamed | {suspect.index}
+    return frozenset(
+        {
+            lattice.without({suspect.index}, lattice.everything),
+            lattice.without(lattice.dependents(suspect.index), lattice.everything),
+            lattice.without(blamed, lattice.everything),
+        }
+    )

@@ -1,0 +1,50 @@
+"""The search in words: configurations, stretches and costs as they stand in the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from hardcost.design.grouptest.lattice import Lattice
+
+_FEW = 6  # names in a row that a reader takes in
+
+
+def percent(difference: float, baseline: float) -> str:
+    """Return a difference as a part of the baseline, with its sign."""
+    return f"{difference / baseline:+.2%}"
+
+
+def listed(lattice: Lattice, indices: Collection[int]) -> str:
+    """Return the names of controls in order, the middle left out where they are many."""
+    names = [lattice.names[index] for index in lattice.in_order(indices)]
+    if len(names) > _FEW:
+        return f"{len(names)} controls from {names[0]} to {names[-1]}"
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def stretch(lattice: Lattice, controls: Sequence[int]) -> str:
+    """Return how neighbours are called: by number, first and last."""
+    if len(controls) == 1:
+        return lattice.names[controls[0]]
+    first, last = lattice.names[controls[0]], lattice.names[controls[-1]]
+    return f"the {len(controls)} controls from {first} to {last}"
+
+
+def configuration(lattice: Lattice, on: frozenset[int]) -> str:
+    """Return the shortest of several ways to say which controls are on."""
+    off = lattice.everything - on
+    if not on:
+        return "the baseline"
+    if not off:
+        return "the whole profile"
+    if len(on) <= _FEW:
+        return f"{listed(lattice, on)} alone"
+    if len(off) <= _FEW:
+        return f"the profile without {listed(lattice, off)}"
+    last = lattice.names[lattice.in_order(on)[-1]]
+    if on == frozenset(lattice.order[: len(on)]):
+        return f"the first {len(on)} controls, up to {last}"
+    return f"{len(on)} controls, the last of them {last}"
