@@ -12,6 +12,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import cells
 from hardcost.cli.options import package_root
@@ -24,6 +25,9 @@ from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.schedule import side_by_side
 from hardcost.study.read import read
 from hardcost.trial.trial import Prepared, prepare
+
+if TYPE_CHECKING:
+    from hardcost.store.record import Record
 
 _ROUNDS = 10
 _LIMIT_SECONDS = 120.0
@@ -64,7 +68,7 @@ def empty_trials(machine: VirtualMachine) -> tuple[float, float]:
 
 def fresh_boots(machine: VirtualMachine) -> float:
     """Return the median of the seconds of a boot to the point where a trial starts."""
-    recipe = snapshot.Recipe(machine.hardware, Boot(), machine.kernel.image, machine.initramfs)
+    recipe = machine.recipe(Boot())
     seconds = []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +92,7 @@ def study(machine: VirtualMachine) -> tuple[int, float]:
     return len(records), seconds
 
 
-async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list:
+async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list[Record]:
     """Return the records of all trials, a guest for each core at a time."""
     jobs = len(os.sched_getaffinity(0))
     found = side_by_side.records(prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)

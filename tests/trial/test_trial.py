@@ -14,13 +14,14 @@ from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Sys
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.fake import FakeMachine
+from hardcost.machines.machine import Boot
 from hardcost.trial.trial import FIXED_LAYOUT_SEED, execute, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Answer, Request
 
 NULL = Workload("syscalls", (("calls", "null"),))
 
@@ -89,6 +90,12 @@ def test_every_part_that_defines_a_trial_changes_its_identity() -> None:
     assert len(found) == len(DIFFERENT) + 1
 
 
+def test_the_guest_is_the_one_that_the_workload_needs() -> None:
+    compiling = dataclasses.replace(TRIAL, workload=Workload("build"))
+    assert prepare(TRIAL, FakeMachine(answers)).boot.guest == "small"
+    assert prepare(compiling, FakeMachine(answers)).boot.guest == "compiler"
+
+
 def test_names_and_places_do_not_change_its_identity() -> None:
     renamed = Configuration("another name", PLAIN, levels=(("rules", "1"),))
     assert identity(dataclasses.replace(TRIAL, configuration=renamed)) == identity(TRIAL)
@@ -109,7 +116,7 @@ def test_a_record_holds_what_was_measured_and_where() -> None:
     assert record.identity == identity(TRIAL)
     assert (record.configuration, record.workload) == ("a", "syscalls calls=null")
     assert record.measured[0].samples == (100.0,) * 99
-    assert record.environment == machine.environment()
+    assert record.environment == machine.environment(Boot())
 
 
 @pytest.mark.parametrize("kind", [TrialError, MachineError])

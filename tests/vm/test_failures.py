@@ -154,7 +154,7 @@ mount -t tmpfs -o size=160k none "$folder" || exit 77
 mount -o remount,size=64m "$folder"
 "$@" --resume
 """
-    apart = _mount_namespace()
+    apart = mount_namespace()
     hardcost.store.parent.mkdir()
     words = ("run", "audit-rules", *NULL, "--format", "json")
     under = (*apart, "sh", "-c", script, "sh", str(hardcost.store.parent))
@@ -170,7 +170,7 @@ mount -o remount,size=64m "$folder"
     assert len(outcome.cells()) == 19
 
 
-def _mount_namespace() -> tuple[str, ...]:
+def mount_namespace() -> tuple[str, ...]:
     """Return the command under which a process may mount; skip the test where there is none."""
     mount = ("sh", "-c", "mount -t tmpfs none /mnt")
     for words in (("unshare", "-m"), ("unshare", "-rm")):

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::ClockName;
+use crate::cputime::CpuTime;
 use crate::error::{Context, Result};
 use crate::protocol::CallPlan;
 
@@ -56,7 +57,12 @@ pub enum Task {
 #[derive(Debug, Deserialize, Serialize)]
 pub enum Reply {
     /// Prepared; waits for `Go`.
-    Ready(Identity),
+    Ready {
+        /// As whom.
+        identity: Identity,
+        /// What preparing has used.
+        used: CpuTime,
+    },
     /// Measured; waits for `Report`.
     Done,
     /// The samples, in the clock's unit.

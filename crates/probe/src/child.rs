@@ -11,6 +11,7 @@ use rustix::process::geteuid;
 
 use crate::audit::Audit;
 use crate::channel::{Channel, Identity, Order, Reply, Task};
+use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
 
@@ -21,6 +22,8 @@ const ORDINARY: u32 = 1000;
 pub struct Child {
     /// The process.
     pub process: Process,
+    /// What it had used of the processor when it was ready.
+    pub used: CpuTime,
     channel: Channel,
     _directory: WorkDirectory,
 }
@@ -36,10 +39,11 @@ impl Child {
         command.arg("workload").stdin(OwnedFd::from(far));
         let process = Process::start(command, limit).context(|| "starting a process".into())?;
         let order = Order::Prepare { directory: directory.path.clone(), identity, task };
-        let mut child = Self { process, channel: Channel::new(near), _directory: directory };
+        let (channel, used) = (Channel::new(near), CpuTime::default());
+        let mut child = Self { process, used, channel, _directory: directory };
         child.tell(&order)?;
         match child.hear(audit)? {
-            Reply::Ready(identity) => Ok((child, identity)),
+            Reply::Ready { identity, used } => Ok((Self { used, ..child }, identity)),
             other => Err(unexpected(&other)),
         }
     }

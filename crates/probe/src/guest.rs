@@ -2,27 +2,24 @@
 
 use std::ffi::c_int;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::panic;
+use std::sync::OnceLock;
 
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::process::umask;
-use rustix::system::{RebootCommand, reboot};
 
 use crate::ascii::write_line;
-use crate::error::{Context, Error, Result};
-use crate::fw_cfg;
-use crate::ports::{self, DebugConsole, FwCfgPorts};
+use crate::bootline::BootLine;
+use crate::error::{Context, Result};
+use crate::line::{self, Line};
 use crate::protocol::Answer;
 use crate::session::{Place, Session};
-use crate::standstill;
 
-/// The job's name in QEMU's `-fw_cfg name=…`.
-const JOB: &str = "opt/hardcost/job";
-/// The word of the kernel's command line that asks for a stop before the job is read.
-const SNAPSHOT: &str = "hardcost.snapshot";
+/// The connection to the host, once it is open: a fault may have to be told at any time.
+static LINE: OnceLock<Line> = OnceLock::new();
 
 /// Runs the guest from start to end; does not come back.
 pub fn run() -> c_int {
@@ -32,31 +29,37 @@ pub fn run() -> c_int {
     }));
     if let Err(error) = run_job() {
         fail(error.to_string());
-        let _ = write_line(&mut DebugConsole, &Answer::End);
     }
     end()
 }
 
-/// Reports what is not one request's failure.
+/// Reports what is not one request's failure: to the host, and on the console, which is what is
+/// left where there is no line to the host, or nobody who listens yet.
 fn fail(message: String) {
-    let _ = write_line(&mut DebugConsole, &Answer::Error { request: None, message });
+    let _ = writeln!(io::stderr(), "hardcost-probe: {message}");
+    if let Some(mut line) = LINE.get() {
+        let _ = write_line(&mut line, &Answer::Error { request: None, message });
+        let _ = write_line(&mut line, &Answer::End);
+    }
 }
 
 fn run_job() -> Result<()> {
-    // First, since without the ports nobody would hear of a failure.
-    ports::acquire().context(|| "use of the I/O ports".into())?;
-    mount_all()?;
-    open_standard_streams().context(|| "/dev/null".into())?;
+    // A failure of these is told once somebody can hear it.
+    let prepared =
+        mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
+    let boot_line = BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default());
+    let opened = Line::open(boot_line)?;
+    let line = LINE.get_or_init(|| opened);
+    prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
-    let gap = stop_if_asked()?;
-    let mut session = Session::new(Place::Guest, Box::new(DebugConsole));
+    let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
+    let mut session = Session::new(Place::Guest, Box::new(line));
     session.hello(gap)?;
-    let job = fw_cfg::read_file(&mut FwCfgPorts, JOB)
-        .ok_or_else(|| Error::Other(format!("QEMU was given no file {JOB}")))?;
+    let job = line.job()?;
     session.run(job.split(|&byte| byte == b'\n').map(|line| Ok(line.to_vec()))).map(drop)
 }
 
-/// Mounts what programs expect to find.
+/// Mounts what programs expect to find; up to the first that fails.
 fn mount_all() -> Result<()> {
     umask(0o022.into());
     for (kind, target, options) in [
@@ -103,20 +106,18 @@ fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Stops the machine for a snapshot if the boot line says so; the ticks that this took.
-fn stop_if_asked() -> Result<Option<u64>> {
-    let boot_line = fs::read_to_string("/proc/cmdline").context(|| "/proc/cmdline".into())?;
-    if !boot_line.split_whitespace().any(|word| word == SNAPSHOT) {
-        return Ok(None);
-    }
-    write_line(&mut DebugConsole, &Answer::Ready).context(|| "debug console".into())?;
-    Ok(Some(standstill::stop()))
+/// Says so and stops the machine for a snapshot; the ticks that this took.
+fn stop(mut line: &Line) -> Result<u64> {
+    write_line(&mut line, &Answer::Ready).context(|| "telling the host".into())?;
+    line.stop()
 }
 
 /// Ends the machine, in the first of three ways that works.
 fn end() -> ! {
-    ports::exit();
-    let _ = reboot(RebootCommand::Restart);
+    match LINE.get() {
+        Some(line) => line.end(),
+        None => line::end_without_line(),
+    }
     loop {
         // SAFETY: touches no memory.
         unsafe { libc::pause() };

@@ -196,6 +196,10 @@ pub struct CommandAnswer {
     pub signal: Option<i32>,
     /// Ticks (tsc) or nanoseconds (monotonic) from just before its start to its being reaped.
     pub ticks: u64,
+    /// Microseconds that it, and all that it waited for, spent in programs.
+    pub user: u64,
+    /// Microseconds that the kernel spent on their behalf.
+    pub system: u64,
     /// The first 64 KiB of what it printed.
     pub stdout: String,
     /// How much that was in all.

@@ -18,6 +18,7 @@ use rustix::thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid
 use crate::calls::{self, Handshake, Setup};
 use crate::channel::{Channel, Identity, Order, Reply, Task};
 use crate::clock::ClockName;
+use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::ports;
 use crate::protocol::CallPlan;
@@ -138,7 +139,7 @@ impl Handshake for Conversation<'_> {
 }
 
 fn await_go(channel: &mut Channel, identity: Identity) -> Result<()> {
-    channel.send(&Reply::Ready(identity))?;
+    channel.send(&Reply::Ready { identity, used: CpuTime::own() })?;
     match channel.receive()? {
         Some(Order::Go) => Ok(()),
         other => Err(Error::Other(format!("expected to go, was told {other:?}"))),

@@ -105,6 +105,20 @@ fn a_command_reports_its_end_and_output() {
 }
 
 #[test]
+fn a_command_accounts_for_its_own_processor_time_and_that_of_its_children() {
+    let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+    let busy = format!("({script}); :");
+    // A command before it must not count, nor what the probe's process did before it began.
+    let request = |argv: &[&str]| json!({"do": "command", "argv": argv, "clock": "monotonic"});
+    let answers = answers(&[request(&["sh", "-c", &busy]), request(&["true"])]);
+    let used = |answer: &Value| {
+        let part = |name: &str| answer[name].as_u64().expect("a number");
+        part("user") + part("system")
+    };
+    assert!(used(&answers[0]) > 10 * used(&answers[1]).max(100), "{answers:?}");
+}
+
+#[test]
 fn output_disturbs_nothing() {
     let much = command(&["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]);
     assert_eq!(much["stdout"].as_str().map(str::len), Some(65536));

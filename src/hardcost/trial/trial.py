@@ -24,12 +24,16 @@ FIXED_LAYOUT_SEED = 0
 
 @dataclass(frozen=True)
 class Prepared:
-    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that."""
+    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that.
+
+    `notes` are what a reader has to know of the machine's state before anything is run.
+    """
 
     trial: Trial
     boot: Boot
     job: tuple[Request, ...]
     identity: str
+    notes: tuple[str, ...] = ()
 
 
 def prepare(trial: Trial, machine: Machine) -> Prepared:
@@ -38,13 +42,17 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
+    parameters = dict(trial.workload.parameters)
+    instrument = instrument_named(trial.instrument)
+    workload = workload_named(trial.workload.name, parameters)
     boot = Boot(
         parameters=apply.boot_parameters(trial.configuration.controls),
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
+        kernel=apply.kernel(trial.configuration.controls),
+        guest=workload.GUEST,
     )
-    parameters = dict(trial.workload.parameters)
-    instrument = instrument_named(trial.instrument)
-    work = workload_named(trial.workload.name, parameters).requests(parameters, instrument)
+    notes = machine.notes(boot)
+    work = workload.requests(parameters, instrument)
     job = (*apply.requests(trial.configuration.controls), *work)
     parts = {
         "machine": machine.identity(boot),
@@ -53,7 +61,7 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
         "seed": trial.seed,
         "repetition": trial.repetition,
     }
-    return Prepared(trial, boot, job, _hash(parts))
+    return Prepared(trial, boot, job, _hash(parts), notes)
 
 
 async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) -> Record:
@@ -83,8 +91,8 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
         seed=trial.seed,
         repetition=trial.repetition,
         measured=measured,
-        environment=machine.environment(),
-        notes=notes,
+        environment=machine.environment(prepared.boot),
+        notes=(*prepared.notes, *notes),
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
     )

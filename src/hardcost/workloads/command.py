@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import InputError, TrialError
 from hardcost.workloads.measured import Measured
@@ -27,6 +27,7 @@ PARAMETERS = {
 AUDIT_NOTE = (
     "the program's cost holds handing its audit records to the daemon, which here only counts them"
 )
+GUEST: Final = "small"
 _PLACE = "/usr/local/bin/command"
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 

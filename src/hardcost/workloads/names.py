@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from hardcost.errors import InputError
-from hardcost.workloads import command, syscalls
+from hardcost.workloads import build, command, syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,13 +19,14 @@ class WorkloadModule(Protocol):
     """What the file of a workload holds.
 
     `PARAMETERS` says what each of its parameters means, `AUDIT_NOTE` what a cost holds of the work
-    on audit records.
+    on audit records, `GUEST` what the guest has to hold.
     """
 
     NAME: str
     TITLE: str
     PARAMETERS: dict[str, str]
     AUDIT_NOTE: str
+    GUEST: Literal["small", "compiler"]
 
     def requests(
         self, parameters: Mapping[str, str], instrument: Instrument
@@ -42,7 +43,7 @@ class WorkloadModule(Protocol):
 
 
 WORKLOADS: dict[str, WorkloadModule] = {
-    module.NAME: cast("WorkloadModule", module) for module in (syscalls, command)
+    module.NAME: cast("WorkloadModule", module) for module in (syscalls, command, build)
 }
 
 

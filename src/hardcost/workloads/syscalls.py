@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import InputError, TrialError
 from hardcost.workloads.measured import Measured
@@ -28,6 +28,7 @@ AUDIT_NOTE = (
     "a call's cost is what its own process executes; handing an audit record to the daemon is work"
     " of a kernel thread and the daemon, comes later, and is not in it"
 )
+GUEST: Final = "small"
 _USER = 1000  # as whom the probe runs what it measures, by user and by login
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 

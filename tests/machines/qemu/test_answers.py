@@ -25,6 +25,17 @@ def test_answers_are_what_stands_between_hello_and_end(tmp_path: Path) -> None:
     assert answers.read(path) == (HELLO, call)
 
 
+def test_the_first_place_that_is_not_empty_holds_the_answers(tmp_path: Path) -> None:
+    empty, other = write(tmp_path / "a"), write(tmp_path / "b", HELLO, END)
+    assert answers.read(empty, other) == (HELLO,)
+    assert answers.read(other, empty) == (HELLO,)
+    half = write(tmp_path / "c", HELLO)
+    with pytest.raises(TrialError, match="ended before"):
+        answers.read(half, other)
+    with pytest.raises(TrialError, match="ended before"):
+        answers.read(empty, empty)
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -1,11 +1,15 @@
 """QEMU's command line: what makes a count exact must stand in it."""
 
+import dataclasses
 from pathlib import Path
 
-from hardcost.machines.machine import Boot
+import pytest
+
+from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
 
-STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/e"), 7)
+STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/s"), Path("/e"), 7)
+FRESH = Boot(kernel=KernelRecipe())
 
 
 def test_the_exact_machine_counts_instructions_on_a_virtual_clock() -> None:
@@ -46,6 +50,37 @@ def test_only_a_restored_guest_waits_and_writes_to_memory_of_its_own() -> None:
     assert "-incoming" not in boot
     assert "share=off" in restore
     assert "-S -incoming defer" in restore
+
+
+def test_a_kernel_that_was_built_boots_afresh_and_is_never_stopped() -> None:
+    assert argv.boots_afresh(FRESH)
+    fresh, stopped = argv.kernel_line(FRESH).split(), argv.kernel_line(Boot()).split()
+    assert {"hardcost.snapshot", "iomem=relaxed"} <= set(stopped) - set(fresh)
+    assert "nolapic" in set(fresh) - set(stopped)
+    words = argv.machine_words(argv.Hardware("icount"), FRESH)
+    assert "pvpanic" not in words
+    assert "pvpanic" in argv.machine_words(argv.Hardware("icount"), Boot())
+
+
+def test_memory_without_a_file_goes_with_the_guest() -> None:
+    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
+    streams = dataclasses.replace(STREAMS, memory=None)
+    words = " ".join(argv.boot_words(hardware, FRESH, kernel, initrd, streams))
+    assert "memory-backend-ram,id=pcram,size=512M" in words
+    assert "mem-path" not in words
+
+
+@pytest.mark.parametrize("boot", [Boot(), FRESH])
+def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(boot: Boot) -> None:
+    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
+    words = " ".join(argv.boot_words(hardware, boot, kernel, initrd, STREAMS))
+    for device, name, path in (
+        ("isa-debugcon,iobase=0xe9", "answers", "/d"),
+        ("isa-serial,index=1", "serial", "/s"),
+    ):
+        assert f"-device {device},chardev={name}" in words
+        assert f"file,id={name},path={path}" in words
+    assert STREAMS.places == (Path("/d"), Path("/s"))
 
 
 def test_identity_words_hold_no_path() -> None:

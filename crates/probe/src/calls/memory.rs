@@ -52,8 +52,11 @@ impl Call for PageFault {
         // From the start of a table's span on, so that few windows need as few tables as may be.
         let start = map(length + SPAN)?.next_multiple_of(SPAN);
         let pages = Self { start, length, next: start };
-        pages.advise(libc::MADV_NOHUGEPAGE)?;
-        Ok(pages)
+        match pages.advise(libc::MADV_NOHUGEPAGE) {
+            // A kernel without huge pages does not know the word.
+            Ok(()) | Err(Fault::Errno(libc::EINVAL)) => Ok(pages),
+            Err(fault) => Err(fault),
+        }
     }
 
     fn before(&mut self) -> Result<(), Fault> {

@@ -75,12 +75,16 @@ class Unmet:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a build is: steps done, of at most about so many, and the seconds since it began."""
+    """How far a build is: steps done, of at most about so many, and the seconds since it began.
+
+    `waiting`: it has not begun, since another of the same source is under way.
+    """
 
     title: str
     done: int
     of: int
     seconds: float
+    waiting: bool = False
 
     @property
     def left(self) -> float | None:
@@ -189,7 +193,7 @@ class Kernels:
         self._tools.need_all()
         started = time.monotonic()
         log = self._log(name)
-        async with self._workplace() as (place, lock):
+        async with self._workplace(self.title(recipe)) as (place, lock):
             (place / "o" / ".config").write_text(self._resolved(recipe))
             steps = await self._make(place, lock, log, self.title(recipe))
             release = (place / "o/include/config/kernel.release").read_text().strip()
@@ -237,11 +241,15 @@ class Kernels:
         return _steps(log)
 
     @contextlib.asynccontextmanager
-    async def _workplace(self) -> AsyncIterator[tuple[Path, int]]:
+    async def _workplace(self, title: str) -> AsyncIterator[tuple[Path, int]]:
         """Give the folder in which this source is built, nobody else's meanwhile, and its lock."""
         place = self._place()
         with (place / "lock").open("w") as file:
-            while not _locked(file.fileno()):  # noqa: ASYNC110  (no event tells of another process)
+            since = time.monotonic()
+            while not _locked(file.fileno()):
+                if self.told is not None:
+                    waited = time.monotonic() - since
+                    self.told(Progress(title, 0, _USUAL_STEPS, waited, waiting=True))
                 await asyncio.sleep(_POLL_SECONDS)
             whole = place / "whole"
             if not whole.exists():

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Boot
+    from hardcost.machines.machine import Boot, Guest
 
 QEMU = "qemu-system-x86_64"
-MEMORY = "512M"
+MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M"}
 
 Acceleration = Literal["icount", "tcg", "kvm"]
 
@@ -25,8 +25,19 @@ _KERNEL_WORDS = (
     "quiet",
     "cryptomgr.notests",  # half of a Debian kernel's boot otherwise
     "tsc=reliable",
-    "iomem=relaxed",  # lets the probe silence the processor's timer while the guest stops
+    "reboot=t",  # ends the machine at once; by ACPI, which not all have, it hung now and then
 )
+_SNAPSHOT_WORDS = (
+    "iomem=relaxed",  # lets the probe silence the processor's timer while the guest stops
+    "hardcost.snapshot",  # makes the probe stop for the snapshot
+)
+_FRESH_WORDS = (
+    "nolapic",  # its timer is calibrated in a loop that is long under the instruction counter
+    # Where the firmware configuration is, which ACPI would tell: a kernel that refuses the ports
+    # to the probe hands it the job as a file. Size and place of the ports, offsets of its three.
+    "qemu_fw_cfg.ioport=12@0x510:0:1:4",
+)
+_STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot
 _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 
 
@@ -40,26 +51,46 @@ class Hardware:
 
 @dataclass(frozen=True)
 class Streams:
-    """The files and descriptors through which a guest and hardcost talk."""
+    """The files and descriptors through which a guest and hardcost talk.
 
-    memory: Path
+    `memory` None is memory that goes with the guest. Answers come in `answers`, or in `serial` from
+    a guest whose kernel refuses the ports to the probe.
+    """
+
+    memory: Path | None
     console: Path
     answers: Path
+    serial: Path
     job: Path
     qmp_descriptor: int
+
+    @property
+    def places(self) -> tuple[Path, Path]:
+        """Where answers may come."""
+        return self.answers, self.serial
+
+
+def boots_afresh(boot: Boot) -> bool:
+    """Say whether each trial boots, instead of going on from a snapshot.
+
+    A kernel that hardcost builds boots in about a second, and one that is hardened may forbid what
+    a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop.
+    """
+    return boot.kernel is not None
 
 
 def kernel_line(boot: Boot) -> str:
     """Return the kernel's command line.
 
-    `hardcost.snapshot` makes the probe stop for the snapshot. With a random layout the seed stands
-    in the line, because the kernel mixes its command line into its random pool before all else.
+    With a random layout the seed stands in the line, because the kernel mixes its command line into
+    its random pool before all else.
     """
     if boot.layout_seed is None:
         layout: tuple[str, ...] = _FIXED_LAYOUT
     else:
         layout = (f"hardcost.seed={boot.layout_seed}",)
-    return " ".join((*_KERNEL_WORDS, *layout, "hardcost.snapshot", *boot.parameters))
+    way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
+    return " ".join((*_KERNEL_WORDS, *way, *layout, *boot.parameters))
 
 
 def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
@@ -76,26 +107,28 @@ def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
         *processor,
         *("-cpu", model),
         *("-machine", "pc,memory-backend=pcram"),
-        *("-m", MEMORY),
+        *("-m", MEMORY[boot.guest]),
         *("-smp", "1"),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
         *("-rtc", "base=2026-01-01,clock=vm"),  # what makes whole boots repeat bit for bit
         *("-seed", seed),
-        *("-device", "pvpanic", "-action", "panic=pause"),  # how the guest stops for the snapshot
+        *([] if boots_afresh(boot) else _STOP_WORDS),
         *("-device", "isa-debug-exit,iobase=0xf4"),  # how it ends
         *("-device", "isa-debugcon,iobase=0xe9,chardev=answers"),  # how it answers
+        *("-device", "isa-serial,index=1,chardev=serial"),  # or so, where ports are forbidden
     ]
 
 
 def boot_words(
     hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
 ) -> list[str]:
-    """Return the whole command that boots afresh into memory that the snapshot keeps."""
+    """Return the whole command that boots; a memory file is left behind for a snapshot."""
     return [
         QEMU,
         *machine_words(hardware, boot),
-        *_stream_words(streams, share="on"),
+        *_memory_words(boot, streams, share="on"),
+        *_stream_words(streams),
         *_kernel_words(boot, kernel, initramfs),
     ]
 
@@ -107,7 +140,8 @@ def restore_words(
     return [
         QEMU,
         *machine_words(hardware, boot),
-        *_stream_words(streams, share="off"),
+        *_memory_words(boot, streams, share="off"),
+        *_stream_words(streams),
         *_kernel_words(boot, kernel, initramfs),
         *("-S", "-incoming", "defer"),
     ]
@@ -120,13 +154,20 @@ def _kernel_words(boot: Boot, kernel: Path, initramfs: Path) -> list[str]:
     ]
 
 
-def _stream_words(streams: Streams, share: str) -> list[str]:
-    memory = f"memory-backend-file,id=pcram,size={MEMORY},share={share}"
+def _memory_words(boot: Boot, streams: Streams, share: str) -> list[str]:
+    what = f"id=pcram,size={MEMORY[boot.guest]}"
+    if streams.memory is None:
+        return ["-object", f"memory-backend-ram,{what}"]
+    file = f"share={share},mem-path={_escaped(streams.memory)}"
+    return ["-object", f"memory-backend-file,{what},{file}"]
+
+
+def _stream_words(streams: Streams) -> list[str]:
     return [
-        *("-object", f"{memory},mem-path={_escaped(streams.memory)}"),
         *("-chardev", f"file,id=console,path={_escaped(streams.console)}"),
         *("-serial", "chardev:console"),
         *("-chardev", f"file,id=answers,path={_escaped(streams.answers)}"),
+        *("-chardev", f"file,id=serial,path={_escaped(streams.serial)}"),
         *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
         *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
         *("-mon", "chardev=qmp,mode=control"),

@@ -1,4 +1,4 @@
-"""The small guest: an initramfs of the probe and the audit package's own auditctl."""
+"""What is in a guest: an initramfs of the probe, the audit package's own auditctl, and more."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.process import run
-from hardcost.machines.qemu import cpio
+from hardcost.machines.qemu import compiler, cpio
+from hardcost.machines.qemu.packaged import Packages
 
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Guest
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
-_LIBRARIES = "lib/x86_64-linux-gnu"
-_LOADER = f"{_LIBRARIES}/ld-linux-x86-64.so.2"
-_RECIPE = "2"  # raise it when what goes into the archive changes other than by its parts
+_RECIPE = "3"  # raise it when what goes into the archive changes other than by its parts
+
+_TITLES: dict[Guest, str] = {
+    "small": "small guest: probe and auditctl",
+    "compiler": "compiler guest: as the small one, with gcc, tcc, make and sources",
+}
 
 _USERS = """\
 root:x:0:0:root:/root:/bin/sh
@@ -60,54 +64,31 @@ def probe_binary() -> Path:
     return probe
 
 
-def initramfs(cache: Cache) -> Path:
-    """Return the guest's archive, made on first use."""
+def initramfs(cache: Cache, kind: Guest = "small") -> Path:
+    """Return a guest's archive, made on first use."""
     probe = probe_binary()
     parts = {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
-    name = digest({**parts, "probe": file_digest(probe), "recipe": _RECIPE})
+    if kind == "compiler":
+        parts |= compiler.parts(cache)
+    name = digest({**parts, "probe": file_digest(probe), "recipe": _RECIPE, "guest": kind})
 
     def fill(folder: Path) -> None:
-        (folder / "initrd.cpio").write_bytes(cpio.archive(_files(cache, probe)))
+        files = {file.path: file for file in _files(cache, probe, kind)}
+        (folder / "initrd.cpio").write_bytes(cpio.archive(list(files.values())))
 
-    return cache.make("guests", name, "small guest: probe and auditctl", fill) / "initrd.cpio"
+    return cache.make("guests", name, _TITLES[kind], fill) / "initrd.cpio"
 
 
-def _files(cache: Cache, probe: Path) -> list[cpio.File]:
-    return [
+def _files(cache: Cache, probe: Path, kind: Guest) -> list[cpio.File]:
+    small = [
         cpio.regular("init", probe.read_bytes(), 0o755),
         cpio.link("bin/noop", "/init"),
         cpio.regular("etc/passwd", _USERS.encode()),
         cpio.regular("etc/group", _GROUPS.encode()),
         cpio.regular("etc/hosts", b"127.0.0.1 localhost\n"),
         *(cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys", "tmp", "run", "home")),
-        *_auditctl(cache),
+        *Packages(cache, AUDIT_PACKAGES).programs([_AUDITCTL]),
     ]
-
-
-def _auditctl(cache: Cache) -> list[cpio.File]:
-    """Return auditctl with the libraries that its own loader says it needs."""
-    roots = [debian.unpacked(cache, package) for package in AUDIT_PACKAGES]
-
-    def find(path: str) -> Path:
-        for root in roots:
-            for place in (root / path, root / "usr" / path):
-                if place.exists():
-                    return place
-        raise MachineError(
-            f"{path} is in none of the packages {', '.join(AUDIT_PACKAGES)}",
-            hint="this release of Debian packs it elsewhere; please report it",
-        )
-
-    loader, program = find(_LOADER), find(_AUDITCTL)
-    folders = ":".join(str(root / _LIBRARIES) for root in roots)
-    listed = run([loader, "--library-path", folders, "--list", program])
-    needed = [line.split()[0] for line in listed.splitlines() if "=>" in line]
-    libraries = [Path(name).name for name in needed if not name.startswith("/lib64/")]
-    return [
-        cpio.regular(_AUDITCTL, program.read_bytes(), 0o755),
-        cpio.regular("lib64/ld-linux-x86-64.so.2", loader.read_bytes(), 0o755),
-        *(
-            cpio.regular(f"{_LIBRARIES}/{name}", find(f"{_LIBRARIES}/{name}").read_bytes(), 0o755)
-            for name in libraries
-        ),
-    ]
+    if kind == "small":
+        return small
+    return [*small, *compiler.files(cache)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REMEDY = "apt-get install qemu-system-x86"
+_REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
 _POLL_SECONDS = 0.002
@@ -76,10 +77,26 @@ class GuestProcess:
                         return
                     await asyncio.sleep(0.02)
         except TimeoutError:
-            raise self.failure(
-                f"the guest did not boot within {limit_seconds:.0f} s", MachineError
-            ) from None
+            raise self._not_booted(limit_seconds) from None
         raise await self.gone("the guest died while it booted")
+
+    async def until_heard(self, limit_seconds: float) -> None:
+        """Wait until the guest that boots has given its first answer, or part of it.
+
+        Raises:
+            MachineError: It died or did not boot within `limit_seconds` of host time.
+        """
+        try:
+            async with asyncio.timeout(limit_seconds):
+                while not any(place.stat().st_size for place in self.streams.places):
+                    if self.process.returncode is not None:
+                        raise await self.gone("the guest died while it booted")
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError:
+            raise self._not_booted(limit_seconds) from None
+
+    def _not_booted(self, limit_seconds: float) -> MachineError:
+        return self.failure(f"the guest did not boot within {limit_seconds:.0f} s")
 
     async def _status(self) -> str | None:
         """Return what QEMU says that the guest does, None where QEMU is gone."""
@@ -111,7 +128,7 @@ class GuestProcess:
             raise await self.gone("", TrialError)
 
     def _bound_output(self) -> None:
-        for path in (self.streams.answers, self.streams.console):
+        for path in (*self.streams.places, self.streams.console):
             if path.stat().st_size > _ANSWERS_LIMIT:
                 raise self.failure("the guest wrote without end", TrialError)
 
@@ -140,10 +157,10 @@ class GuestProcess:
     ) -> MachineError:
         """Return an error of `kind` with the reason that the console gives, and its end."""
         console = self.console()
-        for line in console.splitlines():
-            if "Kernel panic" in line:
-                message += f" ({line[line.index('Kernel panic') :].strip()})"
-                break
+        reason = _reason(console)
+        # The probe may have said the same to us.
+        if reason and reason.removeprefix(_REASONS[1]) not in message:
+            message += f" ({reason})"
         return kind(message, hint=hint, console=console)
 
 
@@ -178,6 +195,15 @@ async def guest_process(
                 kill(process)
                 with contextlib.suppress(QMPError, EOFError, OSError):
                     await qmp.disconnect()
+
+
+def _reason(console: str) -> str:
+    """Return the first words on a console that say why the guest ended, "" where none do."""
+    for line in console.splitlines():
+        for beginning in _REASONS:
+            if beginning in line:
+                return line[line.index(beginning) :].strip()
+    return ""
 
 
 def _killer(process: asyncio.subprocess.Process) -> str | None:

@@ -10,43 +10,26 @@ kernel and boot line, bit for bit.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
 import shlex
 import shutil
-import time
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError, TrialError
-from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import answers, argv
-from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
+from hardcost.errors import MachineError
+from hardcost.machines.qemu import argv
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Recipe, carried_out, launched
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot, Request
-    from hardcost.machines.qemu.argv import Hardware, Streams
+    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.qemu.guestprocess import GuestProcess
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16
-_BOOT_LIMIT_SECONDS = 180.0
-_GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 _SHARED_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """All that a snapshot is made of."""
-
-    hardware: Hardware
-    boot: Boot
-    kernel: Path
-    initramfs: Path
 
 
 async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
@@ -57,7 +40,7 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """
     for _ in range(_ATTEMPTS):
         await boot_and_save(recipe, folder, cache)
-        execution = await restore(recipe, folder, cache, (), _BOOT_LIMIT_SECONDS)
+        execution = await restore(recipe, folder, cache, (), BOOT_LIMIT_SECONDS)
         gap = execution.answers[0].get("gap")
         if recipe.hardware.acceleration != "icount" or (isinstance(gap, int) and gap <= CLEAN_GAP):
             return
@@ -75,78 +58,36 @@ async def restore(
     Raises:
         TrialError: The guest panicked, hung or died, or its answers make no sense.
     """
-    started = time.monotonic()
-    with cache.scratch() as scratch:
-        streams = _streams(scratch, folder / "ram", job)
-
-        def words(descriptor: int) -> tuple[list[str], Streams]:
-            mine = replace(streams, qmp_descriptor=descriptor)
-            return argv.restore_words(*_parts(recipe), mine), mine
-
-        async with (
-            _limited(limit_seconds + _GRACE_SECONDS),
-            guest_process(words, scratch / "errors") as guest,
-        ):
-            await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-            await guest.command("migrate-incoming", uri=_reader(folder / "state"))
-            await guest.until_migrated()
-            # A short job may end the guest before QEMU says that it goes on.
-            with contextlib.suppress(MachineError):
-                await guest.command("cont")
-            start_seconds = time.monotonic() - started
-            await guest.until_ended(limit_seconds)
-            try:
-                read = answers.read(streams.answers)
-            except MachineError as error:
-                raise guest.failure(str(error), type(error), error.problems[0].hint) from error
-            return Execution(read, guest.console(), start_seconds, time.monotonic() - started)
+    ram = folder / "ram"
+    async with launched(
+        recipe, argv.restore_words, cache, job, memory=ram, limit_seconds=limit_seconds
+    ) as launch:
+        guest = launch.guest
+        await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
+        await guest.command("migrate-incoming", uri=_reader(folder / "state"))
+        await guest.until_migrated()
+        # A short job may end the guest before QEMU says that it goes on.
+        with contextlib.suppress(MachineError):
+            await guest.command("cont")
+        return await carried_out(launch, limit_seconds)
 
 
 async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Boot until the guest stops itself and save its state in `folder`, clean or not."""
-    with cache.scratch() as scratch:
-        (folder / "ram").unlink(missing_ok=True)
-        streams = _streams(scratch, folder / "ram", ())
-
-        def words(descriptor: int) -> tuple[list[str], Streams]:
-            mine = replace(streams, qmp_descriptor=descriptor)
-            return argv.boot_words(*_parts(recipe), mine), mine
-
-        async with (
-            _limited(_BOOT_LIMIT_SECONDS + _GRACE_SECONDS),
-            guest_process(words, scratch / "errors") as guest,
-        ):
-            await guest.until_paused(_BOOT_LIMIT_SECONDS)
-            await _save(guest, folder)
-        shutil.copy(streams.console, folder / "console")
-
-
-@contextlib.asynccontextmanager
-async def _limited(seconds: float) -> AsyncIterator[None]:
-    """Bound all of a QEMU's life, also where QEMU itself hangs and answers nothing."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise TrialError(
-            f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
-        ) from None
+    ram = folder / "ram"
+    ram.unlink(missing_ok=True)
+    async with launched(
+        recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=BOOT_LIMIT_SECONDS
+    ) as launch:
+        await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
+        await _save(launch.guest, folder)
+        shutil.copy(launch.guest.streams.console, folder / "console")
 
 
 async def _save(guest: GuestProcess, folder: Path) -> None:
     await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
     await guest.command("migrate", uri=_writer(folder / "state"))
     await guest.until_migrated()
-
-
-def _parts(recipe: Recipe) -> tuple[Hardware, Boot, Path, Path]:
-    return recipe.hardware, recipe.boot, recipe.kernel, recipe.initramfs
-
-
-def _streams(scratch: Path, memory: Path, job: Sequence[Request]) -> Streams:
-    lines = "".join(json.dumps(request) + "\n" for request in job)
-    (scratch / "job").write_text(lines or "\n")
-    return argv.Streams(memory, scratch / "console", scratch / "answers", scratch / "job", -1)
 
 
 def _writer(path: Path) -> str:

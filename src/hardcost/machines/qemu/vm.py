@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.cache import Cache, digest, file_digest
+from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, guest, kernel, snapshot
+from hardcost.machines.qemu import argv, fresh, guest, kernel, launch, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.machine import Execution, Guest, Request
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
@@ -33,12 +34,20 @@ class VirtualMachine:
 
     name = "vm"
 
-    def __init__(self, cache: Cache, hardware: argv.Hardware, image: Path | None = None) -> None:
-        """Boot the kernel in `image`, else Debian's own."""
+    def __init__(
+        self,
+        cache: Cache,
+        hardware: argv.Hardware,
+        image: Path | None = None,
+        kernels: Kernels | None = None,
+    ) -> None:
+        """Boot the kernel in `image`, else Debian's own, or one that `kernels` builds."""
         self.cache = cache
         self.hardware = hardware
+        self.kernels = kernels or Kernels(cache)
         self._image = image
         self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._initramfs_digests: dict[Guest, str] = {}
 
     @cached_property
     def kernel(self) -> kernel.Kernel:
@@ -46,11 +55,6 @@ class VirtualMachine:
         if self._image is None:
             return kernel.debian_kernel(self.cache)
         return kernel.from_file(self.cache, self._image)
-
-    @cached_property
-    def initramfs(self) -> Path:
-        """The small guest's archive."""
-        return guest.initramfs(self.cache)
 
     @cached_property
     def qemu_version(self) -> str:
@@ -61,11 +65,11 @@ class VirtualMachine:
             raise MachineError(f"{argv.QEMU} does not say its version: {said[:80]!r}")
         return found.group(1)
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, boot: Boot) -> dict[str, str]:
         """Return versions and models, for a reader."""
         return {
             "qemu": self.qemu_version,
-            "kernel": self.kernel.release,
+            "kernel": self._kernel_title(boot),
             "cpu_model": self.hardware.cpu_model,
             "host": f"{platform.system()} {platform.release()} {platform.machine()}",
             "acceleration": self.hardware.acceleration,
@@ -78,36 +82,84 @@ class VirtualMachine:
             "machine": self.name,
             "qemu": self.qemu_version,
             "hardware": " ".join(argv.machine_words(self.hardware, boot)),
-            "kernel": self.kernel.digest,
+            "kernel": self._kernel_digest(boot),
             "kernel_line": argv.kernel_line(boot),
-            "initramfs": self._initramfs_digest,
+            "initramfs": self._initramfs_digest(boot.guest),
             "host": "" if exact else platform.node(),
         }
 
+    def notes(self, boot: Boot) -> tuple[str, ...]:
+        """Return which options of a tolerant recipe did not come out; refuse those of another."""
+        if boot.kernel is None:
+            return ()
+        if not boot.kernel.tolerant:
+            self.kernels.check(boot.kernel)
+            return ()
+        return tuple(
+            f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}"
+            for unmet in self.kernels.unmet(boot.kernel)
+        )
+
     def is_ready(self, boot: Boot) -> bool:
-        """Say whether the snapshot for `boot` is in the cache."""
+        """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
+        if boot.kernel is not None:
+            return self.kernels.find(boot.kernel) is not None
         return self._place(boot).is_dir()
 
     async def make_ready(self, boot: Boot) -> None:
-        """Boot and take the snapshot, unless it is in the cache."""
-        await self._snapshot(boot)
+        """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
+        if boot.kernel is not None:
+            await self.kernels.build(boot.kernel)
+        else:
+            await self._snapshot(boot)
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
-        """Carry out `job` in a guest restored from the snapshot; where counts are exact, twice."""
-        folder = await self._snapshot(boot)
+        """Carry out `job` in a guest of its own; where counts are exact, twice.
+
+        The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
+        second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
+        """
+        await self.make_ready(boot)
+        recipe = self.recipe(boot)
 
         async def once() -> Execution:
-            recipe = self._recipe(boot)
+            if boot.kernel is not None:
+                return await fresh.execute(recipe, self.cache, job, limit_seconds)
+            folder = self._place(boot)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
         return await (agreed(once) if self.hardware.acceleration == "icount" else once())
 
-    @cached_property
-    def _initramfs_digest(self) -> str:
-        return file_digest(self.initramfs)
+    def recipe(self, boot: Boot) -> launch.Recipe:
+        """Return all that a guest is made of.
 
-    def _recipe(self, boot: Boot) -> snapshot.Recipe:
-        return snapshot.Recipe(self.hardware, boot, self.kernel.image, self.initramfs)
+        Raises:
+            MachineError: The kernel that it needs is not built.
+        """
+        if boot.kernel is None:
+            image = self.kernel.image
+        else:
+            found = self.kernels.find(boot.kernel)
+            if found is None:
+                raise MachineError("the kernel has gone from the cache since it was built")
+            image = found.image
+        return launch.Recipe(self.hardware, boot, image, guest.initramfs(self.cache, boot.guest))
+
+    def _kernel_digest(self, boot: Boot) -> str:
+        """Return what names the kernel: its image's content, or all that it will be built of."""
+        if boot.kernel is None:
+            return self.kernel.digest
+        return self.kernels.name(boot.kernel)
+
+    def _kernel_title(self, boot: Boot) -> str:
+        if boot.kernel is None:
+            return self.kernel.release
+        return self.kernels.title(boot.kernel)
+
+    def _initramfs_digest(self, kind: Guest) -> str:
+        if kind not in self._initramfs_digests:
+            self._initramfs_digests[kind] = file_digest(guest.initramfs(self.cache, kind))
+        return self._initramfs_digests[kind]
 
     def _place(self, boot: Boot) -> Path:
         return self.cache.root / "snapshots" / digest(self.identity(boot))
@@ -133,7 +185,7 @@ class VirtualMachine:
         ):
             if folder is not None:
                 try:
-                    await snapshot.take(self._recipe(boot), folder, self.cache)
+                    await snapshot.take(self.recipe(boot), folder, self.cache)
                 except MachineError as error:
                     raise _located(error, boot) from error
         return place

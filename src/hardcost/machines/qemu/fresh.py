@@ -1,0 +1,35 @@
+"""Trials that boot afresh, on kernels that boot quickly or that can't stop for a snapshot.
+
+Under the instruction counter two boots of one kernel, boot line and job agree as two restores of a
+snapshot do: nothing comes from the host but the job.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.machines.qemu import argv
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Recipe, carried_out, launched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Execution, Request
+
+
+async def execute(
+    recipe: Recipe, cache: Cache, job: Sequence[Request], limit_seconds: float
+) -> Execution:
+    """Boot, and carry out `job`; `limit_seconds` of host time are the job's own.
+
+    Raises:
+        MachineError: The guest does not boot; a `TrialError`, it panicked, hung or died in its job,
+            or its answers make no sense.
+    """
+    limits = BOOT_LIMIT_SECONDS + limit_seconds
+    async with launched(
+        recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limits
+    ) as launch:
+        await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
+        return await carried_out(launch, limit_seconds)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from hardcost.controls.control import AuditDaemon, Kernel, KernelOption
+from hardcost.controls.mechanisms import kconfig
+from hardcost.errors import InputError
+from hardcost.machines.machine import KernelRecipe
+
+OPTION = KernelOption("SLUB_DEBUG_ON", "y")
+
+
+def test_a_kernel_is_built_only_where_one_is_asked_for() -> None:
+    assert kconfig.recipe((AuditDaemon(),)) is None
+    assert kconfig.recipe((Kernel(),)) == KernelRecipe("lean")
+
+
+def test_options_come_in_their_order_on_their_base() -> None:
+    found = kconfig.recipe((Kernel("my.config"), OPTION, KernelOption("AIO", "n")))
+    assert found == KernelRecipe("my.config", (("SLUB_DEBUG_ON", "y"), ("AIO", "n")))
+
+
+def test_what_lacks_something_on_every_base_is_tolerated_only_if_the_kernel_says_so() -> None:
+    found = kconfig.recipe((Kernel(tolerant=True), OPTION))
+    assert found is not None
+    assert found.tolerant
+
+
+def test_options_need_a_kernel_to_be_set_on() -> None:
+    with pytest.raises(InputError, match="no kernel to set them on"):
+        kconfig.recipe((OPTION,))
+
+
+def test_two_kernels_in_one_configuration_are_refused() -> None:
+    with pytest.raises(InputError, match="has one kernel, and not lean and other"):
+        kconfig.recipe((Kernel(), Kernel("other")))

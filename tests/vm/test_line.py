@@ -1,0 +1,70 @@
+"""A guest whose kernel refuses the ports still answers, by its serial port."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.errors import MachineError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines.cache import Cache
+from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.machine import Boot, KernelRecipe
+from hardcost.machines.qemu import fresh, guest
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.launch import Recipe
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.machine import Answer
+
+pytestmark = pytest.mark.vm
+
+ICOUNT = Hardware("icount")
+QUICK = {"calls": "null+open"}
+JOB = syscalls.requests(QUICK, INSTRUMENTS["insn"])
+
+
+def medians(answers: tuple[Answer, ...]) -> dict[str, int]:
+    """Return the median of each call's samples."""
+    calls = [answer for answer in answers if answer["event"] == "call"]
+    return {call["name"]: sorted(call["samples"])[len(call["samples"]) // 2] for call in calls}
+
+
+def test_answers_by_the_serial_port_are_those_by_the_debug_console(cache_root: Path) -> None:
+    machine = VirtualMachine(Cache(cache_root), ICOUNT)
+    plain, serial = (
+        medians(asyncio.run(machine.execute(Boot(words), JOB, 60)).answers)
+        for words in ((), ("hardcost.serial",))
+    )
+    assert plain.keys() == serial.keys() == {"null", "open"}
+    assert plain["null"] == serial["null"]
+    assert plain["open"] == pytest.approx(serial["open"], rel=0.01)
+
+
+def test_a_locked_down_kernel_that_cannot_stop_for_a_snapshot_says_so(cache_root: Path) -> None:
+    machine = VirtualMachine(Cache(cache_root), ICOUNT)
+    with pytest.raises(MachineError, match="refuses the I/O ports, by which a guest stops"):
+        asyncio.run(machine.make_ready(Boot(("lockdown=confidentiality",))))
+
+
+def test_fresh_boots_agree_and_job_and_answers_need_no_port(cache_root: Path) -> None:
+    cache = Cache(cache_root)
+    built = Kernels(cache).find(KernelRecipe())
+    if built is None:
+        pytest.skip("the lean kernel has not been built yet: `hardcost kernel build`")
+
+    def run(*words: str) -> tuple[Answer, ...]:
+        boot = Boot(words, kernel=KernelRecipe())
+        recipe = Recipe(ICOUNT, boot, built.image, guest.initramfs(cache))
+        return asyncio.run(fresh.execute(recipe, cache, JOB, 60)).answers
+
+    first = run()
+    assert first == run()
+    assert first[0]["gap"] is None
+    assert medians(first) == medians(run("hardcost.serial"))
