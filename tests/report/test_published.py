@@ -27,7 +27,7 @@ def test_a_row_names_the_configuration_of_ours_beside_it() -> None:
 def test_an_unknown_name_is_answered_with_those_known() -> None:
     with pytest.raises(InputError) as caught:
         published("nonsense")
-    assert caught.value.problems[0].hint == f"there are: {NAME}"
+    assert caught.value.problems[0].hint == f"there are: {NAME}, kconfig-hardening-2020"
 
 
 def test_every_fault_of_a_file_is_reported() -> None:

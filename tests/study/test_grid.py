@@ -145,3 +145,46 @@ def test_two_axes_of_one_name_are_told(tmp_path: Path) -> None:
 def test_a_grid_too_large_to_be_meant_is_told(tmp_path: Path) -> None:
     axes = "".join(f'[[axis]]\nname = "a{n}"\nswitch = true\n' for n in range(20))
     assert "the axes span more than 10000 configurations" in messages(tmp_path, axes)
+
+
+def test_each_level_of_a_cumulative_axis_has_the_controls_of_those_before(tmp_path: Path) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[[axis]]
+name = "to"
+cumulative = true
+default = "none"
+[axis.levels.none]
+[axis.levels.one]
+boot = ["a"]
+[axis.levels.two]
+boot = ["b"]
+sysctl = { "kernel.x" = 1 }
+""",
+    )
+    names = {
+        name: [one.name for one in configuration.controls] for name, configuration in found.items()
+    }
+    assert names == {"base": [], "to=one": ["a"], "to=two": ["kernel.x=1", "a", "b"]}
+
+
+def test_an_axis_may_set_options_of_the_kernel(tmp_path: Path) -> None:
+    found = configurations(
+        tmp_path,
+        """
+[base]
+kernel = "lean"
+[[axis]]
+name = "bits"
+values = [28, 32]
+default = 28
+kconfig = ["ARCH_MMAP_RND_BITS={value}"]
+[[axis]]
+name = "debug"
+switch = true
+kconfig = ["SLUB_DEBUG_ON=y"]
+""",
+    )
+    names = [one.name for one in found["bits=32 debug"].controls]
+    assert names == ["kernel lean", "ARCH_MMAP_RND_BITS=32", "SLUB_DEBUG_ON=y"]

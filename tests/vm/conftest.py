@@ -61,6 +61,7 @@ class Command:
     folder: Path
     cache: Path
     extra: Mapping[str, str] = field(default_factory=dict)
+    limit_seconds: float = LIMIT_SECONDS
 
     @property
     def store(self) -> Path:
@@ -88,7 +89,7 @@ class Command:
     def end(self, process: subprocess.Popen[str]) -> Outcome:
         """Wait until it has ended; a hang fails the test and ends it."""
         try:
-            out, err = process.communicate(timeout=LIMIT_SECONDS)
+            out, err = process.communicate(timeout=self.limit_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
@@ -153,12 +154,15 @@ def hardcost(tmp_path: Path, cache_root: Path) -> Command:
 
 @pytest.fixture
 def hardcost_apart(tmp_path: Path, hardcost: Command) -> Command:
-    """Return the command with a cache of its own, in which all but the snapshots is there."""
+    """Return the command with a cache of its own, without snapshots and folders of builds."""
     hardcost("run", "audit-rules", "--dry-run")
     own = tmp_path / "cache"
-    unused = shutil.ignore_patterns("modules", ".*")
+    unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
     for kind in KINDS:
-        if kind != "snapshots":
+        if kind == "sources" and (hardcost.cache / kind).is_dir():
+            own.mkdir(exist_ok=True)
+            (own / kind).symlink_to(hardcost.cache / kind)
+        elif kind not in {"sources", "builds", "snapshots"}:
             shutil.copytree(
                 hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
             )

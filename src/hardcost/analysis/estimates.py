@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from hardcost.analysis.finding import Cell
+from hardcost.analysis.finding import Cell, Total
+from hardcost.design.leave_one_out import BASELINE
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
@@ -104,6 +105,24 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
         )
         for key, trials in gathered.items()
     }
+
+
+def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
+    """Return every metric's trials by configuration; several workloads are told apart by name."""
+    known = series(records)
+    several = len({workload for _, workload, _ in known}) > 1
+    metrics: dict[str, dict[str, Series]] = {}
+    for (configuration, workload, metric), trials in known.items():
+        name = f"{workload} {metric}" if several else metric
+        metrics.setdefault(name, {})[configuration] = trials
+    return metrics
+
+
+def total(metric: str, known: Mapping[str, Series], configuration: str) -> Total:
+    """Return what `configuration` costs over the baseline on a metric."""
+    profile, baseline = known[configuration], known[BASELINE]
+    base, treated = value(baseline).value, value(profile).value
+    return Total(metric, profile.unit, baseline=base, with_profile=treated, cost=treated - base)
 
 
 def value(of: Series) -> Estimate:

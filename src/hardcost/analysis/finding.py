@@ -101,11 +101,38 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How a search came to its bill, in sentences.
+
+    `statement` was said before anything was measured; `steps` are its measurements in order, each
+    with what follows from it; `conclusions` what it comes to. `resolution` is the least cost that
+    was looked for, as a part of the baseline's value. `adds_up` says whether the items and the rest
+    make up the whole, within the resolution.
+    """
+
+    statement: str
+    steps: tuple[str, ...]
+    conclusions: tuple[str, ...]
+    configurations: int
+    resolution: float
+    adds_up: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of the catalogue's kernel options a kernel has as recommended."""
+
+    met: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Finding:
     """A run's outcome, complete: reports read this and nothing else.
 
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
+    `scores` are of the configurations whose kernel hardcost has built.
     """
 
     run: str
@@ -120,3 +147,5 @@ class Finding:
     published: str | None = None
     bill: Bill | None = None
     advice: Advice | None = None
+    search: Search | None = None
+    scores: dict[str, Score] = field(default_factory=dict)

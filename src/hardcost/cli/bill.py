@@ -12,17 +12,20 @@ from hardcost.analysis import budget as budget_of
 from hardcost.analysis import itemise
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Advice, Finding
-from hardcost.cli import options
+from hardcost.cli import culprits, options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load
+from hardcost.controls.preferred import booted
 from hardcost.design import leave_one_out
+from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.cli.options import Choices
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan
@@ -38,8 +41,43 @@ _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF
     metavar="PERCENT",
     help="Say what to leave out so that no metric grows by more; status 1 if the profile does.",
 )
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "single", "search"]),
+    default="auto",
+    show_default=True,
+    help="Measure each control by itself, or search for the few that are to blame by halving; auto"
+    " searches where single trials would take more than ten minutes and a search less.",
+)
+@click.option(
+    "--resolution",
+    metavar="PERCENT",
+    default="1%",
+    show_default=True,
+    help="The least cost, of the baseline, that a search looks for.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(2, 100_000),
+    help="Configurations that a search may measure (default: 12 where it builds kernels).",
+)
+@click.option(
+    "--prefer-boot",
+    is_flag=True,
+    help="Use the boot parameter or sysctl that does the same as a kernel option, where there is"
+    " one.",
+)
 @options.measuring
-def bill(profile: str, budget: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
+def bill(  # noqa: PLR0913  (click's options)
+    profile: str,
+    *,
+    budget: str | None,
+    method: str,
+    resolution: str,
+    most: int | None,
+    prefer_boot: bool,
+    **words: Any,  # noqa: ANN401  (click's options)
+) -> None:
     """Itemise what PROFILE costs, control by control.
 
     PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
@@ -52,21 +90,45 @@ def bill(profile: str, budget: str | None, **words: Any) -> None:  # noqa: ANN40
       interaction  what the costs together don't explain
     The costs and the interaction add up to the total, exactly.
 
+    Where that takes too long, as with kernel options, each of which takes a kernel of its own, a
+    search halves the profile instead until it has found what costs more than --resolution, and
+    confirms that: alone, and by leaving it out. It prints how it came to its answer.
+
     \b
     Examples:  hardcost bill stig-reduced
                hardcost bill audit-samples --budget 50%
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
+               hardcost bill kspp --workload build,syscalls
     """
     chosen = options.choices(words)
+    limit = None if budget is None else _fraction("--budget", budget)
     loaded = load(profile, options.package_root)
+    if prefer_boot:
+        loaded = booted(loaded)
+    workloads = chosen.workloads or (Workload("syscalls"),)
+    if method == "search" or (method == "auto" and worth_searching(loaded.controls)):
+        if limit is not None:
+            raise InputError(
+                "--budget needs each control's own cost, and a search prices only the largest",
+                hint="--method single measures each",
+            )
+        wanted = culprits.Wanted(_fraction("--resolution", resolution), most)
+        culprits.bill(loaded, workloads, chosen, wanted)
+        return
+    _single(loaded, workloads, chosen, limit)
+
+
+def _single(
+    loaded: Profile, workloads: Sequence[Workload], chosen: Choices, limit: float | None
+) -> None:
+    """Measure each control left out and alone, and print the bill."""
     plan = leave_one_out.bill_plan(
         loaded,
-        chosen.workloads or (Workload("syscalls"),),
+        workloads,
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
     )
-    limit = None if budget is None else _fraction(budget)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         finding = _finding(loaded, plan, run, records)
@@ -116,12 +178,12 @@ def _advice(
     )
 
 
-def _fraction(text: str) -> float:
+def _fraction(option: str, text: str) -> float:
     """Return `5%` as 0.05."""
     try:
         fraction = float(text.removesuffix("%")) / 100
     except ValueError:
         fraction = -1.0
     if not 0 <= fraction < math.inf:
-        raise InputError(f"--budget: '{text}' is not a percentage", hint="such as --budget 5%")
+        raise InputError(f"{option}: '{text}' is not a percentage", hint=f"such as {option} 5%")
     return fraction

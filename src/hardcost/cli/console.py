@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hardcost.errors import HardcostError
+    from hardcost.machines.kernels.build import Progress as BuildProgress
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
@@ -91,6 +92,29 @@ def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)
+
+
+def build_progress() -> Callable[[BuildProgress], None]:
+    """Return what shows how far a kernel's build is, with the time left, on one line of stderr."""
+    told = 0.0
+
+    def tell(build: BuildProgress) -> None:
+        nonlocal told
+        on_terminal = sys.stderr.isatty()
+        if not on_terminal and build.seconds - told < _PLAIN_SECONDS and build.seconds > told:
+            return
+        told = build.seconds
+        left = f", about {build.left:.0f} s left" if build.left is not None else ""
+        of = f" of at most {build.of}" if build.of >= build.done else ""
+        text = f"building {build.title}: {build.done}{of} steps, {build.seconds:.0f} s{left}"
+        if build.waiting:
+            text = f"{build.title}: waiting for another build of this source, {build.seconds:.0f} s"
+        if on_terminal:
+            click.echo(f"\r\x1b[K{visible(text)}", err=True, nl=False)
+        else:
+            note(text)
+
+    return tell
 
 
 def _lines(total: int, what: str) -> Callable[[], None]:

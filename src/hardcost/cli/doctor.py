@@ -14,6 +14,7 @@ from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
 from hardcost.machines.cache import Cache
+from hardcost.machines.kernels import tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
 from hardcost.machines.qemu.argv import Hardware
@@ -73,11 +74,12 @@ def _checks() -> list[Check]:
         _try("QEMU", lambda: machine.qemu_version),
         _try("the probe", lambda: str(guest.probe_binary())),
         _try("kernel", lambda: machine.kernel.release),
-        _try("small guest", lambda: str(machine.initramfs)),
+        _try("small guest", lambda: str(guest.initramfs(cache))),
         _try("store", _store),
         _free(cache),
+        _building(),
     ]
-    if all(check.ok for check in programs):
+    if all(check.ok for check in programs if check.needed):
         programs.append(_try("instrument insn", lambda: _exact(machine)))
         programs.append(_kvm(cache))
     return programs
@@ -94,6 +96,15 @@ def _try(name: str, look: Callable[[], str]) -> Check:
     except HardcostError as error:
         problem = error.problems[0]
         return Check(name, ok=False, found=problem.message, remedy=problem.hint or "")
+
+
+def _building() -> Check:
+    """Look whether kernels can be built, which only kernel options need."""
+    found = tools.find()
+    missing = ", ".join(found.missing)
+    said = f"without {missing}" if missing else found.versions
+    remedy = f"apt-get install {' '.join(found.missing)}"
+    return Check("building kernels", not found.missing, said, remedy, needed=False)
 
 
 def _store() -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.cli.console import note
+from hardcost.cli.console import build_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
+from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.store.store import default_path
@@ -37,6 +38,7 @@ class Choices:
     seeds: tuple[int, ...] | None
     repetitions: int | None
     kernel: Path | None
+    source: Path | None
     cpu: str
     jobs: int
     fresh: bool
@@ -80,6 +82,12 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--kernel",
                 type=click.Path(path_type=Path),
                 help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
+            ),
+            click.option(
+                "--source",
+                type=click.Path(path_type=Path),
+                help="The Linux source that kernels with options are built from (default: Debian's"
+                " package linux-source-6.1).",
             ),
             click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
             click.option(
@@ -164,6 +172,7 @@ def choices(words: dict[str, Any]) -> Choices:
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
         kernel=words["kernel"],
+        source=words["source"],
         cpu=words["cpu"],
         jobs=1 if words["scheduler"] == "serial" else words["jobs"],
         fresh=words["fresh"],
@@ -201,16 +210,25 @@ def workloads(text: str) -> tuple[Workload, ...]:
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
     """Return the machine for an instrument, and notes on what its numbers are."""
     cache = Cache()
+
+    def of(hardware: Hardware) -> VirtualMachine:
+        return VirtualMachine(cache, hardware, chosen.kernel, kernels(cache, chosen.source))
+
     if INSTRUMENTS[instrument].exact:
-        return VirtualMachine(cache, Hardware("icount", chosen.cpu), chosen.kernel), ()
+        return of(Hardware("icount", chosen.cpu)), ()
     note("trying a guest under KVM …")
     why_not = until_done(kvm_works(cache, chosen.kernel))
     if why_not is None:
-        return VirtualMachine(cache, Hardware("kvm", "host"), chosen.kernel), ()
+        return of(Hardware("kvm", "host")), ()
     emulated = (
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )
-    return VirtualMachine(cache, Hardware("tcg", chosen.cpu), chosen.kernel), (emulated,)
+    return of(Hardware("tcg", chosen.cpu)), (emulated,)
+
+
+def kernels(cache: Cache, source: Path | None, jobs: int | None = None) -> Kernels:
+    """Return what builds kernels, which tells of its progress on stderr."""
+    return Kernels(cache, source, jobs=jobs, told=build_progress())
 
 
 def package_root(package: str) -> Path:

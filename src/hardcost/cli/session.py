@@ -11,11 +11,14 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.finding import Score
 from hardcost.cli import options
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
 from hardcost.cli.waiting import until_done
+from hardcost.controls import kernelscore
+from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
 from hardcost.schedule import side_by_side
 from hardcost.store.store import Store
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
+    from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot
     from hardcost.machines.qemu.vm import VirtualMachine
     from hardcost.store.record import Record
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
     """Makes a finding of a run's name and records; machine and environment are filled in later."""
 
 
+_BUILD_SECONDS = 400.0  # a guess of a kernel's build on two cores, for the time left
 _BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
 _TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
 
@@ -53,7 +58,7 @@ def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | N
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
     machine, remarks = options.machine(chosen, plan.instrument)
-    prepared = get_ready(plan, machine)
+    prepared = list(get_ready(plan, machine))
     if chosen.dry_run:
         seconds = expected_seconds(prepared, machine, chosen)
         show_plan(plan, prepared, seconds, chosen.format)
@@ -63,19 +68,42 @@ def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | N
         records = measure(run, prepared, machine, store, chosen)
 
         def measure_more(more: Plan) -> tuple[Record, ...]:
-            return measure(run, get_ready(more, machine), machine, store, chosen)
+            ready = get_ready(more, machine)
+            prepared.extend(ready)
+            return measure(run, ready, machine, store, chosen)
 
         finding = finding_of(run.name, records, measure_more)
         finding = dataclasses.replace(
             finding,
             machine=machine.name,
-            environment=machine.environment(),
+            environment=environment_of(records),
             notes=(*remarks, *finding.notes),
+            scores=_scores(prepared, machine),
         )
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
     present(finding, chosen.format, report)
     return finding
+
+
+def _scores(prepared: Sequence[Prepared], machine: VirtualMachine) -> dict[str, Score]:
+    """Return how each kernel that was built does against the catalogue, by configuration."""
+    kernels = {
+        trial.trial.configuration.name: trial.boot.kernel
+        for trial in prepared
+        if trial.boot.kernel is not None
+    }
+    found = {}
+    for name, recipe in kernels.items():
+        score = kernelscore.score(machine.kernels.configuration(recipe))
+        found[name] = Score(score.met, score.total)
+    return found
+
+
+def announce_source(cache: Cache) -> None:
+    """Say that Linux's source is fetched, where that is still to come."""
+    if not (cache.root / "sources").is_dir():
+        note("fetching and unpacking Linux's source, 140 MB; this happens once …")
 
 
 def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
@@ -87,6 +115,10 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
     """
     if not (machine.cache.root / "kernels").is_dir():
         note("fetching a kernel and the audit package; this happens once …")
+    if any(
+        isinstance(one, Kernel) for trial in plan.trials for one in trial.configuration.controls
+    ):
+        announce_source(machine.cache)
     return tuple(prepare(trial, machine) for trial in start_order(plan))
 
 
@@ -114,6 +146,16 @@ def measure(
     )
 
 
+def environment_of(records: Sequence[Record]) -> dict[str, str]:
+    """Return the environment that the records share; where they differ, how many there are."""
+    keys = dict.fromkeys(key for record in records for key in record.environment)
+    found = {}
+    for key in keys:
+        values = list(dict.fromkeys(record.environment.get(key, "") for record in records))
+        found[key] = values[0] if len(values) == 1 else f"{len(values)} different ones"
+    return found
+
+
 def expected_seconds(
     prepared: Sequence[Prepared], machine: VirtualMachine, chosen: Choices
 ) -> float:
@@ -124,8 +166,11 @@ def expected_seconds(
             seconds = store.typical_seconds() or _TRIAL_SECONDS
             if not chosen.fresh:
                 missing = [trial for trial in prepared if store.record(trial.identity) is None]
-    boots = {trial.boot for trial in missing if not machine.is_ready(trial.boot)}
-    return (len(missing) * seconds + len(boots) * _BOOT_SECONDS) / chosen.jobs
+    lacking = {trial.boot for trial in missing if not machine.is_ready(trial.boot)}
+    builds = {machine.identity(boot)["kernel"] for boot in lacking if boot.kernel is not None}
+    boots = [boot for boot in lacking if boot.kernel is None]
+    guests = (len(missing) * seconds + len(boots) * _BOOT_SECONDS) / chosen.jobs
+    return guests + len(builds) * _BUILD_SECONDS
 
 
 def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices) -> Run:
@@ -150,7 +195,7 @@ async def _measure(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
     store: Store,
     chosen: Choices,
 ) -> None:
-    await _boot(missing, machine, chosen.jobs)
+    await _make_ready(missing, machine, chosen.jobs)
     started = time.monotonic()
     with progress(len(missing), "trials") as advance:
         outcomes = side_by_side.records(
@@ -163,9 +208,18 @@ async def _measure(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
     note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s")
 
 
-async def _boot(missing: Sequence[Prepared], machine: VirtualMachine, jobs: int) -> None:
-    """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
+async def _make_ready(missing: Sequence[Prepared], machine: VirtualMachine, jobs: int) -> None:
+    """Build the kernels that are not built yet, and boot what has no snapshot yet."""
     boots = dict.fromkeys(trial.boot for trial in missing if not machine.is_ready(trial.boot))
+    kernels = {machine.identity(boot)["kernel"]: boot for boot in boots if boot.kernel is not None}
+    for number, boot in enumerate(kernels.values(), 1):
+        note(f"building kernel {number} of {len(kernels)}; each is kept")
+        await machine.make_ready(boot)
+    await _boot([boot for boot in boots if boot.kernel is None], machine, jobs)
+
+
+async def _boot(boots: Sequence[Boot], machine: VirtualMachine, jobs: int) -> None:
+    """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
     if not boots:
         return
     note(f"booting {len(boots)} guests for their snapshots; this happens once")

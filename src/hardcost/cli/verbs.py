@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import click
 
-from hardcost.cli import bill, compare, doctor, image, importing, listing, report, run
+from hardcost.cli import (
+    bill,
+    compare,
+    doctor,
+    image,
+    importing,
+    kernel,
+    listing,
+    report,
+    run,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -23,4 +33,5 @@ def hardcost() -> None:
 for verb in (run.run, bill.bill, report.report, compare.compare, listing.list_, doctor.doctor):
     hardcost.add_command(verb)
 hardcost.add_command(image.image)
+hardcost.add_command(kernel.kernel)
 hardcost.add_command(importing.import_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator
@@ -92,7 +92,8 @@ class Controls:
     """Controls by their kind, so that those of several tables can be put together.
 
     `kernel` is None where no table names one, also where there are `kernel_options`: a default that
-    stood here would override what another table names.
+    stood here would override what another table names. `tolerant` says that some of the options
+    come from the catalogue, where each base lacks something that others depend on.
     """
 
     audit: RuleSet | None = None
@@ -101,14 +102,17 @@ class Controls:
     notes: tuple[str, ...] = ()
     kernel: Kernel | None = None
     kernel_options: tuple[KernelOption, ...] = ()
+    tolerant: bool = False
 
     def listed(self) -> tuple[Control, ...]:
         """Return the controls in the order of a profile.
 
         That is the daemon, rules, sysctls, boot parameters, the kernel that is built, its options.
         """
-        kernel = self.kernel or (Kernel() if self.kernel_options else None)
-        built: tuple[Control, ...] = () if kernel is None else (kernel, *self.kernel_options)
+        built: tuple[Control, ...] = ()
+        if self.kernel is not None or self.kernel_options:
+            kernel = replace(self.kernel or Kernel(), tolerant=self.tolerant)
+            built = (kernel, *self.kernel_options)
         return (*self._audit(), *self.sysctls, *self.boots, *built)
 
     def _audit(self) -> tuple[Control, ...]:
@@ -141,6 +145,7 @@ def together(parts: Sequence[Controls]) -> Controls:
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         kernel=kernels[-1] if kernels else None,
         kernel_options=tuple(options.values()),
+        tolerant=any(part.tolerant for part in parts),
     )
 
 
@@ -154,7 +159,8 @@ def of_profile(profile: Profile) -> Controls:
         audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
     kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
     options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
-    if options and kernel == Kernel():
+    tolerant = kernel is not None and kernel.tolerant
+    if options and kernel is not None and kernel.base == Kernel().base:
         kernel = None  # what `listed` adds; so options can be put on another table's kernel
     return Controls(
         audit=audit,
@@ -163,6 +169,7 @@ def of_profile(profile: Profile) -> Controls:
         notes=profile.notes,
         kernel=kernel,
         kernel_options=options,
+        tolerant=tolerant,
     )
 
 
@@ -329,7 +336,7 @@ class Resolver:
             problem = error.problems[0]
             self.problems.append(self.file.problem(problem.message, *at, hint=problem.hint))
             return Controls()
-        return Controls(notes=notes, kernel_options=options)
+        return Controls(notes=notes, kernel_options=options, tolerant=True)
 
 
 def _flattened(table: dict[str, object]) -> dict[str, object]:

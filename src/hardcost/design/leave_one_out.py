@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import with_key
 from hardcost.controls import watched
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel
 from hardcost.design.grid import trials
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
@@ -36,7 +36,7 @@ _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
 
 
-def without(index: int) -> str:
+def without(index: int | str) -> str:
     """Return the name of the configuration that lacks the profile's control `index` (from 0)."""
     return f"without:{index}"
 
@@ -67,18 +67,18 @@ def bill_plan(
 ) -> Plan:
     """Return the trials that itemise a profile.
 
-    The configurations are `baseline` (the profile's audit daemon and nothing else), `profile`,
-    `audit-off` (booted with audit=0, for scale, where the profile has a daemon), `without:I` and
-    `alone:I` for each control I but the daemon, and `fired`: the profile with a key of its own for
-    each rule, so that the records tell which rules fired. `fired` is there if there are rules,
-    comes once for each workload, and is for counting, never for cost.
+    The configurations are `baseline` (the profile's audit daemon and kernel, and nothing else),
+    `profile`, `audit-off` (booted with audit=0, for scale, where the profile has a daemon),
+    `without:I` and `alone:I` for each control I but those of the baseline, and `fired`: the profile
+    with a key of its own for each rule, so that the records tell which rules fired. `fired` is
+    there if there are rules, comes once for each workload, and is for counting, never for cost.
 
     Raises:
         InputError: There is no such instrument.
     """
     measured = instrument_named(instrument)
     seeds = tuple(seeds or (0,))
-    controls = _steady(profile.controls)
+    controls = steady(profile.controls)
     grid = trials(
         _configurations(controls),
         workloads,
@@ -93,7 +93,7 @@ def bill_plan(
         if any(isinstance(control, AuditRule) for control in controls)
     )
     return Plan(
-        study=f"bill-{_plain(profile.name)}",
+        study=study_of(profile),
         title=profile.title,
         instrument=measured.name,
         baseline=BASELINE,
@@ -105,7 +105,7 @@ def bill_plan(
 def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
     """Return the trials of `profile` without the controls `dropped`, beside the bill's `plan`."""
     kept = tuple(
-        control for index, control in enumerate(_steady(profile.controls)) if index not in dropped
+        control for index, control in enumerate(steady(profile.controls)) if index not in dropped
     )
     configuration = Configuration(without_all(dropped), kept)
     return dataclasses.replace(
@@ -127,21 +127,26 @@ def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
 
 def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
     """Return all configurations but `fired`, in the order in which they are measured."""
-    daemon = tuple(control for control in controls if isinstance(control, AuditDaemon))
-    found = [Configuration(BASELINE, daemon), Configuration(PROFILE, tuple(controls))]
-    if daemon:
-        found.append(Configuration(AUDIT_OFF, (BootParameter("audit=0"),)))
+    fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
+    found = [Configuration(BASELINE, fixed), Configuration(PROFILE, tuple(controls))]
+    if any(isinstance(one, AuditDaemon) for one in fixed):
+        kernel = (one for one in fixed if isinstance(one, Kernel))
+        found.append(Configuration(AUDIT_OFF, (BootParameter("audit=0"), *kernel)))
     for index, control in enumerate(controls):
-        if isinstance(control, AuditDaemon):
+        if control in fixed:
             continue
         rest = (*controls[:index], *controls[index + 1 :])
         found.append(Configuration(without(index), rest))
-        found.append(Configuration(alone(index), (*daemon, control)))
+        found.append(Configuration(alone(index), (*fixed, control)))
     return tuple(found)
 
 
-def _steady(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls with a daemon that makes what any of the rules watches."""
+def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
+    """Return the controls with a daemon that makes what any of the rules watches.
+
+    A rule that is left out then doesn't move the inode numbers of other files, and with them what
+    other rules cost.
+    """
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
     return tuple(
         dataclasses.replace(control, directories=directories, files=files)
@@ -159,6 +164,7 @@ def _keyed(control: Control, index: int) -> Control:
     return control
 
 
-def _plain(name: str) -> str:
-    """Return a profile's name as part of a run's: of a path, its last part."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2]) or "profile"
+def study_of(profile: Profile) -> str:
+    """Return the name of a profile's bill as a study: of a path, its last part."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", profile.name.rstrip("/").rpartition("/")[2])
+    return f"bill-{plain or 'profile'}"

@@ -20,6 +20,7 @@ from hardcost.report.grid import (
     without_optional,
 )
 from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
+from hardcost.report.search import search_lines
 from hardcost.report.table import ABSENT, measured_on, note_lines, where
 from hardcost.report.text import (
     count,
@@ -59,6 +60,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Lines((bill_heading(finding), *measured_on(finding))),
             Terms(reading_guide(bill)),
             *(GridText(grid) for grid in grids),
+            *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
             *([Lines(tuple(advice_lines(finding.advice)))] if finding.advice else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
         )

@@ -18,6 +18,7 @@ from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, readi
 from hardcost.report.chart import Chart, charts
 from hardcost.report.grid import split, without_optional
 from hardcost.report.ledger import FEW
+from hardcost.report.search import search_lines
 from hardcost.report.table import published_grids, published_notes, published_title, run_grids
 from hardcost.report.text import phrases, visible
 
@@ -146,6 +147,9 @@ def _sections(finding: Finding) -> list[Section]:
                 folded=tuple(_matrix(finding)),
             ),
         ]
+    if finding.search is not None:
+        _, *lines = search_lines(finding.search)
+        sections.append(Section("How the culprits were found", tuple(lines)))
     if finding.advice is not None:
         sections.append(Section("Within the budget", tuple(advice_lines(finding.advice))))
     if finding.cells:

@@ -6,6 +6,7 @@ is escaped as JSON escapes it, so that no name can act on a terminal.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import TYPE_CHECKING
@@ -33,6 +34,10 @@ def to_json(finding: Finding) -> str:
         document.update(_bill(finding.bill))
     if finding.advice is not None:
         document["advice"] = _advice(finding.advice)
+    if finding.search is not None:
+        document["search"] = dataclasses.asdict(finding.search)
+    if finding.scores:
+        document["scores"] = {name: dataclasses.asdict(of) for name, of in finding.scores.items()}
     return _dumped(document)
 
 

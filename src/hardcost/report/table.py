@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 ABSENT = "-"
 """What stands where nothing was measured."""
 
+_SCORED = (
+    "options: how many of the catalogue's kernel options the kernel has as recommended; "
+    "`hardcost kernel check FILE` names those that a configuration lacks"
+)
+
 _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 """The ratios from which a cell is shaded one step darker."""
 
@@ -62,7 +67,8 @@ def measured_on(finding: Finding) -> list[str]:
 
 def note_lines(finding: Finding) -> list[str]:
     """Return the run's notes, escaped."""
-    return [f"Note: {visible(note)}" for note in finding.notes]
+    scored = [_SCORED] if finding.scores else []
+    return [f"Note: {visible(note)}" for note in (*scored, *finding.notes)]
 
 
 def run_grids(finding: Finding) -> list[Grid]:
@@ -90,6 +96,8 @@ def _workload_grid(finding: Finding, workload: str) -> Grid:
         for metric in metrics
     )
     labels = [Column("configuration", tuple(map(visible, configurations)), left=True)]
+    if any(configuration in finding.scores for configuration in configurations):
+        labels.append(Column("options", tuple(_score(finding, c) for c in configurations)))
     if len(baselines) > 1:
         own = tuple(_baseline(c, [cells.get((c, m)) for m in metrics]) for c in configurations)
         labels.append(Column("compared to", own, left=True))
@@ -99,6 +107,12 @@ def _workload_grid(finding: Finding, workload: str) -> Grid:
     unit = f"{visible(units[0])}, " if len(units) == 1 else ""
     title = f"{visible(workload)}: {unit}{where(finding)}; differences from {against}"
     return Grid(title, tuple(labels), groups, lines=_line_starts(finding, configurations))
+
+
+def _score(finding: Finding, configuration: str) -> str:
+    """Return how many of the catalogue's kernel options are as recommended."""
+    score = finding.scores.get(configuration)
+    return ABSENT if score is None else f"{score.met} of {score.of}"
 
 
 def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:

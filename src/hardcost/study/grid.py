@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
@@ -83,23 +84,33 @@ def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
         on = _Level(axis.name, _ON, axis.name, _controls(axis, None, resolver, *at))
         return [_Level(axis.name, _OFF, "", Controls()), on]
     if axis.levels:
-        return [
-            _Level(
-                axis.name,
-                level,
-                _shown(axis, level),
-                together(
-                    [
-                        _controls(axis, level, resolver, *at),
-                        resolver.controls(table, *at, "levels", level),
-                    ]
-                ),
-            )
-            for level, table in axis.levels.items()
-        ]
+        found = [_named_level(axis, level, resolver, *at) for level in axis.levels]
+    else:
+        found = [_plain_level(axis, value, resolver, *at) for value in axis.values]
+    return _accumulated(found) if axis.cumulative else found
+
+
+def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int) -> _Level:
+    """Return a level that has a table of its own, beside what the axis has at every level."""
+    own = resolver.controls(axis.levels[level], *at, "levels", level)
+    controls = together([_controls(axis, level, resolver, *at), own])
+    return _Level(axis.name, level, _shown(axis, level), controls)
+
+
+def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str | int) -> _Level:
+    """Return a level that is nothing but a value."""
+    controls = _controls(axis, value, resolver, *at)
+    return _Level(axis.name, str(value), _shown(axis, value), controls)
+
+
+def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
+    """Return the levels, each with the controls of those before it."""
+    sums = itertools.accumulate(
+        (level.controls for level in levels), lambda before, own: together([before, own])
+    )
     return [
-        _Level(axis.name, str(value), _shown(axis, value), _controls(axis, value, resolver, *at))
-        for value in axis.values
+        dataclasses.replace(level, controls=controls)
+        for level, controls in zip(levels, sums, strict=True)
     ]
 
 
@@ -132,6 +143,9 @@ def _controls(
         sysctl={key: filled(text) for key, text in axis.sysctl.items()},
         audit=audit,
         profile=axis.profile,
+        kernel=axis.kernel,
+        kconfig=tuple(map(filled, axis.kconfig)),
+        **{"kconfig-group": axis.kconfig_group},
     )
     controls = resolver.controls(table, *at)
     if axis.audit is None or axis.audit.repeat is None:

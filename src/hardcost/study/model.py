@@ -65,7 +65,8 @@ class AxisAudit(AuditTable):
 class AxisTable(BaseModel):
     """`[[axis]]`: its levels are `values`, `levels`, or on and off where `switch` is true.
 
-    In `boot`, `sysctl` and `audit.rules`, `{value}` stands for the level. `default` is the level
+    Where `cumulative` is true, each level has the controls of those before it too. In `boot`,
+    `sysctl`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is the level
     that a configuration's name leaves out; a switch's is off. `profile` is taken at every level
     but off.
     """
@@ -76,11 +77,15 @@ class AxisTable(BaseModel):
     values: tuple[StrictInt | str, ...] = ()
     switch: StrictBool = False
     levels: dict[str, ControlsTable] = {}
+    cumulative: StrictBool = False
     default: StrictInt | str | None = None
     boot: tuple[str, ...] = ()
     sysctl: dict[str, StrictInt | str] = {}
     audit: AxisAudit | None = None
     profile: str | None = None
+    kernel: str | None = None
+    kconfig: tuple[str, ...] = ()
+    kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
 
 
 class ConfigurationTable(ControlsTable):

@@ -1,0 +1,66 @@
+"""Whether kernels come out the same: `python bench/kernels.py [OPTION=VALUE …]`.
+
+Builds the lean kernel and one with the options given (RANDSTRUCT_FULL=y and
+GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random numbers, unless others are named), then each
+again where the other was built last, then the second once more from nothing. Prints seconds, steps
+and hashes; status 1 if two kernels of one recipe differ. Debian's source comes from the user's
+cache, all else is made anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from hardcost.controls.control import KernelOption
+from hardcost.machines.cache import Cache, default_root
+from hardcost.machines.kernels.build import Built, Kernels
+from hardcost.machines.machine import KernelRecipe
+
+RANDOM = ("RANDSTRUCT_FULL=y", "GCC_PLUGIN_LATENT_ENTROPY=y")
+
+
+def main() -> int:
+    """Build, compare, and return the exit status."""
+    options = [KernelOption.of(text) for text in sys.argv[1:] or RANDOM]
+    lean = KernelRecipe("lean")
+    treated = KernelRecipe("lean", tuple((one.option, one.value) for one in options))
+    base = default_root()
+    base.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=base, prefix="bench-") as folder:
+        root = Path(folder)
+        for kind in ("sources", "packages"):
+            (base / kind).mkdir(exist_ok=True)
+            (root / kind).symlink_to(base / kind)
+        seen: dict[KernelRecipe, set[str]] = {lean: set(), treated: set()}
+        for how in ("first", "after the other"):
+            for recipe in (lean, treated):
+                seen[recipe].add(told(how, build(root, recipe)))
+                shutil.rmtree(root / "kernels")
+        shutil.rmtree(root / "builds")  # with all that ccache knew
+        seen[treated].add(told("from nothing", build(root, treated)))
+    differ = any(len(hashes) > 1 for hashes in seen.values())
+    print("kernels of one recipe differ" if differ else "kernels of one recipe are the same")
+    return int(differ)
+
+
+def build(root: Path, recipe: KernelRecipe) -> Built:
+    """Build a kernel with a cache of its own."""
+    return asyncio.run(Kernels(Cache(root)).build(recipe))
+
+
+def told(how: str, kernel: Built) -> str:
+    """Print what a build took, and return the hash of what came out."""
+    about = kernel.about
+    what = about["options"] or "lean"
+    print(
+        f"{what:50} {how:32} {about['seconds']:>5} s {about['steps']:>5} steps  {about['sha256']}"
+    )
+    return about["sha256"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""The bill that a search for culprits makes: an item for each, the rest measured as a whole."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hardcost.analysis.estimates import by_metric, median, shift, total
+from hardcost.analysis.finding import Bill, Item, Search, Sum
+from hardcost.design.culprits import name_of
+from hardcost.design.grouptest.lattice import Lattice
+from hardcost.design.leave_one_out import PROFILE
+from hardcost.errors import TrialError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.analysis.estimates import Series
+    from hardcost.analysis.finding import Total
+    from hardcost.controls.control import Profile
+    from hardcost.design.group_testing import Culprit, Estimate, Outcome, Problem, Step
+    from hardcost.store.record import Record
+
+GUIDE = "wall"
+"""The metric that a search follows, where the first workload has it."""
+
+
+def guide_name(records: Sequence[Record]) -> str:
+    """Return what the search follows, in words."""
+    first = records[0].workload
+    if any(metric.metric == GUIDE for metric in records[0].measured):
+        return f"{GUIDE} of {first}"
+    return f"the mean over all metrics of {first}, each relative to the baseline"
+
+
+def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float, ...]:
+    """Return a search's samples out of its trials: one for each repetition.
+
+    A sample is the first workload's `wall`, in its own unit, or else the mean of its metrics'
+    medians, each over the baseline's; of several seeds the mean.
+
+    Raises:
+        TrialError: The workload has no metric above 0.
+    """
+    first = baseline[0].workload
+    scales = {} if _has_guide(baseline) else _medians(baseline, first)
+    repetitions = sorted({record.repetition for record in records})
+    samples = []
+    for repetition in repetitions:
+        mine = [one for one in records if one.repetition == repetition]
+        found = _medians(mine, first)
+        if not scales:
+            samples.append(found[GUIDE])
+            continue
+        ratios = [found[name] / scale for name, scale in scales.items() if scale > 0]
+        if not ratios:
+            raise TrialError(f"{first} has no metric above 0 to follow")
+        samples.append(float(np.mean(ratios)))
+    return tuple(samples)
+
+
+def itemise(
+    profile: Profile, problem: Problem, outcome: Outcome, records: Sequence[Record]
+) -> Bill:
+    """Return the bill of `profile` out of what a search measured.
+
+    An item is a culprit that was confirmed: its `cost` is by how much the profile exceeds the
+    profile without it (and what requires it), `alone` what it costs over what it requires and
+    nothing else. The rest is what the profile costs without all of them, measured as one; what
+    neither explains is the interaction. For each metric they add up to the total's cost.
+    """
+    metrics = by_metric(records)
+    confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
+    totals = tuple(total(metric, known, PROFILE) for metric, known in metrics.items())
+    items, rest, interaction = [], [], []
+    for of in totals:
+        known = metrics[of.metric]
+        found = [_item(culprit, problem, of, known) for culprit in confirmed]
+        told = math.fsum(item.cost for item in found)
+        remaining = _remaining(len(problem.names), confirmed, of, known)
+        items.extend(found)
+        rest.append(Sum(of.metric, of.cost - told if remaining is None else remaining))
+        interaction.append(Sum(of.metric, of.cost - told - rest[-1].cost))
+    items.sort(key=lambda item: -item.cost)
+    return Bill(
+        profile=profile.name,
+        title=profile.title,
+        totals=totals,
+        items=tuple(items),
+        rest=tuple(rest),
+        interaction=tuple(interaction),
+    )
+
+
+def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
+    """Return a search as a reader wants it: what was said before, each step, what it comes to."""
+    steps = tuple(_step(step, len(names)) for step in outcome.steps)
+    open_ends = [
+        f"Not parted: {', '.join(names[index] for index in stretch.controls)}, which together "
+        f"cost {stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
+        + (", spread over them." if stretch.spread else ": no more configurations were allowed.")
+        for stretch in outcome.unresolved
+    ]
+    return Search(
+        statement=f"{statement} The search follows {guided_by}.",
+        steps=steps,
+        conclusions=(*(one.shown for one in outcome.culprits), outcome.explanation, *open_ends),
+        configurations=outcome.configurations,
+        resolution=outcome.resolution,
+        adds_up=outcome.adds_up,
+    )
+
+
+def _step(step: Step, count: int) -> str:
+    why = step.why if step.why.endswith("?") else f"{step.why}."
+    state = f"{name_of(step.on, count)} ({len(step.on)} of {count} on)"
+    return f"{step.number}. {state} = {_value(step.value)}: {why} {step.conclusion}".rstrip()
+
+
+def _value(estimate: Estimate) -> str:
+    if estimate.low == estimate.high:
+        return f"{estimate.value:,.6g}"
+    return f"{estimate.value:,.6g} ({estimate.low:,.6g} to {estimate.high:,.6g})"
+
+
+def _item(culprit: Culprit, problem: Problem, of: Total, known: dict[str, Series]) -> Item:
+    count = len(problem.names)
+    off = {culprit.index, *culprit.dropped}
+    without = name_of([index for index in range(count) if index not in off], count)
+    saved = shift(known[PROFILE], known[without])
+    needed = Lattice(problem).requirements(culprit.index)
+    single = known.get(name_of(sorted({*needed, culprit.index}), count))
+    before = known.get(name_of(sorted(needed), count))
+    alone = math.nan if single is None or before is None else shift(single, before).value
+    return Item(
+        control=problem.names[culprit.index],
+        metric=of.metric,
+        unit=of.unit,
+        cost=saved.value,
+        low=saved.low,
+        high=saved.high,
+        share=saved.value / of.cost if of.cost else 0.0,
+        alone=alone,
+        fired=None,
+    )
+
+
+def _remaining(
+    count: int, confirmed: Sequence[Culprit], of: Total, known: dict[str, Series]
+) -> float | None:
+    """Return what the profile costs without the culprits; None if that was not measured."""
+    off = {index for culprit in confirmed for index in (culprit.index, *culprit.dropped)}
+    name = name_of([index for index in range(count) if index not in off], count)
+    return total(of.metric, known, name).cost if name in known else None
+
+
+def _has_guide(records: Sequence[Record]) -> bool:
+    return any(metric.metric == GUIDE for metric in records[0].measured)
+
+
+def _medians(records: Sequence[Record], workload: str) -> dict[str, float]:
+    """Return each metric's median in a workload's trials, the mean over several of them."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        if record.workload == workload:
+            for metric in record.measured:
+                found.setdefault(metric.metric, []).append(median(metric.samples).value)
+    return {name: float(np.mean(values)) for name, values in found.items()}

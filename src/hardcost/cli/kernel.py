@@ -1,0 +1,209 @@
+"""`hardcost kernel`: kernels built with hardening options, and kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+
+from hardcost.cli import options
+from hardcost.cli.console import show
+from hardcost.cli.session import announce_source
+from hardcost.cli.waiting import until_done
+from hardcost.controls import catalogue, kernelscore
+from hardcost.controls.apply import kernel as recipe_of
+from hardcost.controls.control import Kernel, KernelOption
+from hardcost.errors import InputError
+from hardcost.machines.cache import Cache
+from hardcost.machines.kernels import build as kernels
+from hardcost.machines.kernels import config
+from hardcost.machines.machine import KernelRecipe
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.controls.kernelscore import Score
+    from hardcost.machines.kernels.build import Built
+
+
+@click.group()
+def kernel() -> None:
+    """Build kernels with hardening options, list those that are kept, and score configurations.
+
+    \b
+    Example:  hardcost kernel build --option SLUB_DEBUG_ON=y
+    """
+
+
+@kernel.command()
+@click.option(
+    "--base",
+    default="lean",
+    show_default=True,
+    help="The configuration to start from: 'lean', or a file such as /boot/config-6.1.0.",
+)
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="A folder with Linux's source (default: Debian's package linux-source-6.1).",
+)
+@click.option(
+    "--option",
+    "single",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option to set; 'n' is not set. May be given again.",
+)
+@click.option(
+    "--fragment",
+    "fragments",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file of options, as a kernel configuration writes them. May be given again.",
+)
+@click.option("--profile", help="A profile whose kernel options are set, such as kspp.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
+@options.format_option()
+def build(  # noqa: PLR0913  (click's options)
+    *,
+    base: str,
+    source: Path | None,
+    single: tuple[str, ...],
+    fragments: tuple[Path, ...],
+    profile: str | None,
+    jobs: int | None,
+    format: str,  # noqa: A002
+) -> None:
+    """Build a kernel, unless it was built before, and say where it lies.
+
+    Every option is checked to have come out as it was asked for.
+
+    \b
+    Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
+               hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
+    """
+    recipe = _recipe(base, profile, fragments, single)
+    cache = Cache()
+    if source is None:
+        announce_source(cache)
+    made = options.kernels(cache, source, jobs)
+    made.check(recipe)
+    found = until_done(made.build(recipe))
+    _present((found,), format)
+
+
+@kernel.command(name="list")
+@options.format_option()
+def list_(format: str) -> None:  # noqa: A002
+    """List the kernels that were built, with their options and their score.
+
+    \b
+    Example:  hardcost kernel list --format json
+    """
+    _present(tuple(kernels.kept(Cache())), format)
+
+
+@kernel.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@options.format_option()
+def check(file: Path, format: str) -> None:  # noqa: A002
+    """Say which hardening options of the catalogue the kernel configuration FILE lacks.
+
+    Status 1 if it lacks any.
+
+    \b
+    Example:  hardcost kernel check /boot/config-$(uname -r)
+    """
+    score = kernelscore.score(config.read(config.base_text(str(file)), str(file)))
+    if format == "json":
+        print(json.dumps(_score_data(score, every=True), indent=2))
+    else:
+        table = Table(title=f"{visible(str(file))}: {shown(score)}", title_justify="left")
+        for column in ("option", "recommended", "found", "severity"):
+            table.add_column(column)
+        for lack in score.missing:
+            table.add_row(lack.name, lack.wanted, visible(lack.found), lack.severity)
+        show(table)
+    if score.missing:
+        raise click.exceptions.Exit(1)
+
+
+def _recipe(
+    base: str, profile: str | None, fragments: tuple[Path, ...], single: tuple[str, ...]
+) -> KernelRecipe:
+    """Return what is to be built: a profile's options, then fragments', then single ones.
+
+    Raises:
+        InputError: A profile, a file or an option is not as it should be.
+    """
+    recipe = KernelRecipe(base)
+    if profile is not None:
+        chosen = catalogue.load(profile, options.package_root).controls
+        taken = [one for one in chosen if isinstance(one, KernelOption)]
+        found = recipe_of((Kernel(base), *taken))
+        if found is None or not found.options:
+            raise InputError(f"the profile {profile} has no kernel options")
+        recipe = found
+    wanted = list(recipe.options)
+    for path in fragments:
+        wanted += config.read(config.base_text(str(path)), str(path)).items()
+    for text in single:
+        try:
+            option = KernelOption.of(text)
+        except ValueError as error:
+            raise InputError(f"--option: {error}") from None
+        wanted.append((option.option, option.value))
+    return KernelRecipe(base, tuple(wanted), recipe.tolerant)
+
+
+def _present(found: tuple[Built, ...], form: str) -> None:
+    if form == "json":
+        print(json.dumps([_data(one) for one in found], indent=2))
+        return
+    table = Table()
+    for column in ("name", "release", "base", "options", "score", "seconds", "image"):
+        table.add_column(column, overflow="fold")
+    for one in found:
+        about = one.about
+        set_here = len(about["options"].split())
+        named = about["options"] if set_here <= 3 else f"{set_here} options"  # noqa: PLR2004
+        row = (one.name, one.release, about["base"], named, shown(_score(one)), about["seconds"])
+        table.add_row(*map(visible, row), visible(str(one.image)))
+    show(table)
+
+
+def shown(score: Score) -> str:
+    """Return a score for a reader."""
+    return f"{score.met} of {score.total}"
+
+
+def _score(one: Built) -> Score:
+    return kernelscore.score(config.read(one.config.read_text(), str(one.config)))
+
+
+def _data(one: Built) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "release": one.release,
+        "image": str(one.image),
+        "symbols": str(one.symbols),
+        "config": str(one.config),
+        "score": _score_data(_score(one)),
+        **one.about,
+    }
+
+
+def _score_data(score: Score, *, every: bool = False) -> dict[str, object]:
+    failed = [
+        {
+            "option": lack.name,
+            "recommended": lack.wanted,
+            "found": lack.found,
+            "severity": lack.severity,
+        }
+        for lack in score.missing
+    ]
+    counts: dict[str, object] = {"met": score.met, "of": score.total}
+    return {**counts, "options": failed} if every else counts

@@ -1,0 +1,23 @@
+"""How a search came to its bill, in sentences that can be checked one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import count, percent, visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.finding import Search
+
+
+def search_lines(search: Search) -> list[str]:
+    """Return what was said before, every step with what followed from it, and the conclusions."""
+    size = count(search.configurations, "configuration")
+    resolved = f"{size} measured; resolution {percent(search.resolution)} of the baseline."
+    return [
+        "How the culprits were found",
+        visible(search.statement),
+        *(f"  {visible(step)}" for step in search.steps),
+        f"Conclusion: {resolved}",
+        *(f"  {visible(conclusion)}" for conclusion in search.conclusions),
+    ]

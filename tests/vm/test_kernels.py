@@ -1,0 +1,198 @@
+"""Kernels are built, booted and measured; what can't be built says why and leaves nothing half."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.conftest import Command
+from tests.vm.test_failures import mount_namespace
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from tests.vm.conftest import Outcome
+
+pytestmark = pytest.mark.vm
+
+STUDY = """
+title = "one built kernel"
+workloads = ["syscalls calls=null+open", "build compiler=tcc files=2"]
+baseline = "plain"
+[[configuration]]
+name = "plain"
+kernel = "lean"
+[[configuration]]
+name = "debug"
+kernel = "lean"
+boot = ["slub_debug=FZPU"]
+[[configuration]]
+name = "audit"
+kernel = "lean"
+audit.rules = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
+"""
+
+
+@pytest.fixture(scope="module")
+def lean(tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
+    """Return what building the lean kernel prints; the only kernel that these tests build whole."""
+    command = Command(tmp_path_factory.mktemp("lean"), cache_root, limit_seconds=3000)
+    return command("kernel", "build", "--format", "json")
+
+
+def test_a_kernel_is_built_with_its_symbols_configuration_and_score(lean: Outcome) -> None:
+    (kernel,) = lean.data()
+    assert kernel["release"].endswith("-hardcost")
+    assert Path(kernel["image"]).read_bytes().startswith(b"\x7fELF")
+    assert " T start_kernel\n" in Path(kernel["symbols"]).read_text()
+    config = Path(kernel["config"]).read_text()
+    assert "CONFIG_INIT_STACK_NONE=y\n" in config
+    assert "# CONFIG_STACKPROTECTOR is not set\n" in config
+    assert 0 < kernel["score"]["met"] < kernel["score"]["of"]
+    assert "2026" in next(line for line in strings(kernel["image"]) if "Linux version" in line)
+
+
+def strings(image: str) -> list[str]:
+    """Return the printable lines of a file that speak of its version."""
+    content = Path(image).read_bytes()
+    start = content.index(b"Linux version ")
+    return [content[start : start + 200].split(b"\0")[0].decode()]
+
+
+def test_a_kernel_that_was_built_is_not_built_again(lean: Outcome, hardcost: Command) -> None:
+    (before,) = lean.data()
+    made = Path(before["image"]).stat().st_mtime_ns
+    (again,) = hardcost("kernel", "build", "--format", "json").data()
+    assert again == before
+    assert Path(again["image"]).stat().st_mtime_ns == made
+    assert before["name"] in hardcost("kernel", "list").out
+
+
+def test_a_study_boots_it_and_what_is_measured_repeats(lean: Outcome, hardcost: Command) -> None:
+    assert lean.status == 0
+    hardcost.write("study.toml", STUDY)
+    first = hardcost("run", "study.toml", "--format", "json")
+    null, opened, wall = (first.values(metric) for metric in ("null", "open", "wall"))
+    assert null["plain"] == null["debug"] < null["audit"]
+    assert opened["plain"] < opened["audit"] < opened["debug"]
+    assert wall["plain"] < wall["debug"]
+    assert first.data()["scores"]["plain"]["of"] > 0
+    again = hardcost("run", "study.toml", "--fresh", "--format", "json")
+    assert again.raw_cells() == first.raw_cells()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["SLUB_DEBUG_ONN=y"], "no option of that name; did you mean SLUB_DEBUG_ON?"),
+        (
+            ["RESET_ATTACK_MITIGATION=y"],
+            "it depends on EFI && EFI_STUB, and EFI is not set, EFI_STUB is not set",
+        ),
+        (["INIT_STACK_ALL_ZERO=y", "INIT_STACK_ALL_PATTERN=y"], "one of a choice"),
+        (["STACKTRACE=n"], "STACKDEPOT, TRACING select it"),
+        (["ARCH_MMAP_RND_BITS=99"], "within what it takes?"),
+    ],
+)
+def test_options_that_do_not_come_out_are_told_with_the_reason(
+    hardcost: Command, options: list[str], message: str
+) -> None:
+    words = [word for option in options for word in ("--option", option)]
+    refused = hardcost("kernel", "build", *words, status=2)
+    assert message in refused.err
+    assert options[0].partition("=")[0] in refused.err
+
+
+def test_a_compilers_error_is_shown_and_leaves_no_kernel(
+    lean: Outcome, hardcost_apart: Command
+) -> None:
+    assert lean.status == 0
+    source = hardcost_apart.folder / "linux"
+    (original,) = (hardcost_apart.cache / "sources").iterdir()
+    shutil.copytree(original, source, copy_function=os.link, symlinks=True)
+    (source / "scripts/basic/fixdep.c").unlink()
+    (source / "scripts/basic/fixdep.c").write_text("int main(void) { return nonsense; }\n")
+    before = kernels(hardcost_apart)
+    failed = hardcost_apart("kernel", "build", "--source", str(source), status=3)
+    assert "nonsense" in failed.err
+    assert kernels(hardcost_apart) == before
+
+
+def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
+    refused = hardcost("kernel", "build", "--source", ".", status=2)
+    assert "no Linux source: it has no Makefile" in refused.err
+
+
+def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(
+    lean: Outcome, hardcost_apart: Command
+) -> None:
+    assert lean.status == 0
+    before = kernels(hardcost_apart)
+    process = hardcost_apart.start("kernel", "build", "--option", "DEBUG_LIST=y")
+    log = await_log(hardcost_apart, process)
+    process.send_signal(signal.SIGINT)
+    ended = hardcost_apart.end(process)
+    assert ended.status == 130, ended.err
+    assert "  HOSTCC " in log.read_text()
+    assert kernels(hardcost_apart) == before
+    (place,) = (hardcost_apart.cache / "builds").glob("*/lock")
+    until = time.monotonic() + 10
+    while (found := working_in(place.parent)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not found
+    assert not (place.parent / "whole").exists()
+
+
+def test_a_full_disk_is_told_and_leaves_no_kernel(lean: Outcome, hardcost_apart: Command) -> None:
+    assert lean.status == 0
+    apart = mount_namespace()
+    before = kernels(hardcost_apart)
+    builds = hardcost_apart.cache / "builds"
+    builds.mkdir()
+    script = f'mount -t tmpfs -o size=3m none "{builds}" && exec "$@"'
+    process = hardcost_apart.start(
+        "kernel", "build", "--option", "DEBUG_LIST=y", under=(*apart, "sh", "-c", script, "sh")
+    )
+    failed = hardcost_apart.end(process)
+    assert failed.status == 3, failed.err
+    assert "No space left on device" in failed.err
+    assert "free some space" in failed.err
+    assert kernels(hardcost_apart) == before
+
+
+def kernels(command: Command) -> set[str]:
+    """Return the names of the kernels in a command's cache, all of which have to be whole."""
+    folders = [one for one in (command.cache / "kernels").iterdir() if one.name[0] != "."]
+    assert all((folder / "vmlinux").is_file() for folder in folders)
+    return {folder.name for folder in folders}
+
+
+def await_log(command: Command, process: subprocess.Popen[str]) -> Path:
+    """Return the log of a build once a compiler has run in it."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        assert process.poll() is None, "it ended before it could be interrupted"
+        for log in (command.cache / "logs").glob("*.log"):
+            if "  HOSTCC " in log.read_text():
+                return log
+        time.sleep(0.02)
+    raise AssertionError("nothing was compiled")
+
+
+def working_in(place: Path) -> list[str]:
+    """Return the command lines of processes that work in a folder."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except (OSError, ValueError):
+                continue
+            if str(place) in line:
+                found.append(line)
+    return found
