@@ -102,7 +102,7 @@ def _scores(prepared: Sequence[Prepared], machine: VirtualMachine) -> dict[str, 
 
 def announce_source(cache: Cache) -> None:
     """Say that Linux's source is fetched, where that is still to come."""
-    if not (cache.root / "sources").is_dir():
+    if not any((cache.root / "sources").glob("*/Makefile")):
         note("fetching and unpacking Linux's source, 140 MB; this happens once …")
 
 
