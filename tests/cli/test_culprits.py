@@ -105,6 +105,11 @@ def test_no_configuration_is_measured_twice() -> None:
     assert len(names) == len(set(names)) == outcome.configurations
 
 
+def test_controls_of_one_name_are_told_apart() -> None:
+    twice = Profile("p", "t", "", (BootParameter("a"), BootParameter("b"), BootParameter("a")))
+    assert culprits.suspects(twice).problem.names == ("a", "b", "a (2)")
+
+
 def test_the_log_names_the_culprits_and_every_configuration() -> None:
     outcome, _, _, log = searched()
     assert "word17" in log

@@ -108,6 +108,28 @@ def test_options_that_do_not_come_out_are_told_with_the_reason(
     assert options[0].partition("=")[0] in refused.err
 
 
+def test_a_search_prices_what_is_to_blame_and_tells_how(lean: Outcome, hardcost: Command) -> None:
+    assert lean.status == 0
+    words = '"oops=panic", "slub_debug=FZPU", "debugfs=off"'
+    hardcost.write("own.toml", f'title = "t"\nkernel = "lean"\nboot = [{words}]\n')
+    chosen = ("--method", "search", "--resolution", "5%", "--workload", "syscalls calls=open")
+    found = hardcost("bill", "own.toml", *chosen, "--format", "json").data()
+    (item,) = found["items"]
+    assert item["control"] == "slub_debug=FZPU"
+    (total,), (rest,), (interaction,) = found["totals"], found["rest"], found["interaction"]
+    assert item["cost"] + rest["cost"] + interaction["cost"] == total["cost"]
+    assert item["cost"] > 10_000
+    assert found["search"]["adds_up"]
+    assert any("slub_debug=FZPU" in step for step in found["search"]["steps"])
+
+
+def test_a_profile_in_which_nothing_can_be_searched_is_refused(hardcost: Command) -> None:
+    hardcost.write("same.toml", 'title = "t"\nkconfig = ["PRINTK=y"]\n')
+    refused = hardcost("bill", "same.toml", "--method", "search", status=2)
+    assert "so on the base already" in refused.err
+    assert "PRINTK=y" in refused.err
+
+
 def test_a_compilers_error_is_shown_and_leaves_no_kernel(
     lean: Outcome, hardcost_apart: Command
 ) -> None:
@@ -141,7 +163,7 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(
     assert ended.status == 130, ended.err
     assert "  HOSTCC " in log.read_text()
     assert kernels(hardcost_apart) == before
-    (place,) = (hardcost_apart.cache / "builds").glob("*/lock")
+    (place,) = (hardcost_apart.cache / "builds").glob("*/seed")
     until = time.monotonic() + 10
     while (found := working_in(place.parent)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -153,15 +175,17 @@ def test_a_full_disk_is_told_and_leaves_no_kernel(lean: Outcome, hardcost_apart:
     assert lean.status == 0
     apart = mount_namespace()
     before = kernels(hardcost_apart)
-    builds = hardcost_apart.cache / "builds"
-    builds.mkdir()
-    script = f'mount -t tmpfs -o size=3m none "{builds}" && exec "$@"'
+    # All that a build writes to, on a file system that is too small for it.
+    small = " ".join(
+        f'mkdir -p "{folder}" && mount -t tmpfs -o size=3m none "{folder}" &&'
+        for folder in (hardcost_apart.cache / "builds", hardcost_apart.cache / "logs")
+    )
     process = hardcost_apart.start(
-        "kernel", "build", "--option", "DEBUG_LIST=y", under=(*apart, "sh", "-c", script, "sh")
+        *("kernel", "build", "--option", "DEBUG_LIST=y"),
+        under=(*apart, "sh", "-c", f'{small} exec "$@"', "sh"),
     )
     failed = hardcost_apart.end(process)
     assert failed.status == 3, failed.err
-    assert "No space left on device" in failed.err
     assert "free some space" in failed.err
     assert kernels(hardcost_apart) == before
 

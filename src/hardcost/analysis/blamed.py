@@ -103,10 +103,20 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         + (", spread over them." if stretch.spread else ": no more configurations were allowed.")
         for stretch in outcome.unresolved
     ]
+    unpriced = [
+        f"{names[one.index]} has no line in the bill: leaving it out was not measured."
+        for one in outcome.culprits
+        if one.confirmed and one.saved is None
+    ]
     return Search(
         statement=f"{statement} The search follows {guided_by}.",
         steps=steps,
-        conclusions=(*(one.shown for one in outcome.culprits), outcome.explanation, *open_ends),
+        conclusions=(
+            *(one.shown for one in outcome.culprits),
+            outcome.explanation,
+            *open_ends,
+            *unpriced,
+        ),
         configurations=outcome.configurations,
         resolution=outcome.resolution,
         adds_up=outcome.adds_up,

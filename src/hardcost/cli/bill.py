@@ -102,17 +102,20 @@ def bill(  # noqa: PLR0913  (click's options)
     """
     chosen = options.choices(words)
     limit = None if budget is None else _fraction("--budget", budget)
+    wanted = culprits.Wanted(_above_zero("--resolution", resolution), most)
     loaded = load(profile, options.package_root)
     if prefer_boot:
         loaded = booted(loaded)
     workloads = chosen.workloads or (Workload("syscalls"),)
-    if method == "search" or (method == "auto" and worth_searching(loaded.controls)):
-        if limit is not None:
-            raise InputError(
-                "--budget needs each control's own cost, and a search prices only the largest",
-                hint="--method single measures each",
-            )
-        wanted = culprits.Wanted(_fraction("--resolution", resolution), most)
+    if method == "search" and limit is not None:
+        raise InputError(
+            "--budget needs each control's own cost, and a search prices only the largest",
+            hint="--method single measures each",
+        )
+    if method == "auto":
+        searches = limit is None and worth_searching(loaded.controls)
+        method = "search" if searches else "single"
+    if method == "search":
         culprits.bill(loaded, workloads, chosen, wanted)
         return
     _single(loaded, workloads, chosen, limit)
@@ -176,6 +179,13 @@ def _advice(
         totals=totals,
         within=budget_of.within(totals, limit),
     )
+
+
+def _above_zero(option: str, text: str) -> float:
+    fraction = _fraction(option, text)
+    if not fraction:
+        raise InputError(f"{option}: '{text}' is not above 0", hint=f"such as {option} 1%")
+    return fraction
 
 
 def _fraction(option: str, text: str) -> float:

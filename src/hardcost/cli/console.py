@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -94,27 +95,39 @@ def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def build_progress() -> Callable[[BuildProgress], None]:
-    """Return what shows how far a kernel's build is, with the time left, on one line of stderr."""
-    told = 0.0
+def build_progress() -> Callable[[BuildProgress | None], None]:
+    """Return what shows how far a kernel's build is, with the time left, on one line of stderr.
 
-    def tell(build: BuildProgress) -> None:
+    None ends the line.
+    """
+    told: float | None = None
+
+    def tell(build: BuildProgress | None) -> None:
         nonlocal told
         on_terminal = sys.stderr.isatty()
-        if not on_terminal and build.seconds - told < _PLAIN_SECONDS and build.seconds > told:
+        if build is None:
+            if on_terminal and told is not None:
+                click.echo("\r\x1b[K", err=True, nl=False)
+            told = None
+            return
+        if not on_terminal and told is not None and 0 <= build.seconds - told < _PLAIN_SECONDS:
             return
         told = build.seconds
-        left = f", about {build.left:.0f} s left" if build.left is not None else ""
-        of = f" of at most {build.of}" if build.of >= build.done else ""
-        text = f"building {build.title}: {build.done}{of} steps, {build.seconds:.0f} s{left}"
-        if build.waiting:
-            text = f"{build.title}: waiting for another build of this source, {build.seconds:.0f} s"
+        text = visible(_progress_text(build))
         if on_terminal:
-            click.echo(f"\r\x1b[K{visible(text)}", err=True, nl=False)
+            width = shutil.get_terminal_size().columns - 1
+            click.echo(f"\r\x1b[K{text[:width]}", err=True, nl=False)
         else:
-            note(text)
+            click.echo(text, err=True)
 
     return tell
+
+
+def _progress_text(build: BuildProgress) -> str:
+    if build.waiting:
+        return f"{build.title}: waiting for another build of this source, {build.seconds:.0f} s"
+    left = f", at most about {build.left:.0f} s left" if build.left is not None else ""
+    return f"building {build.title}: {build.done} steps, {build.seconds:.0f} s{left}"
 
 
 def _lines(total: int, what: str) -> Callable[[], None]:

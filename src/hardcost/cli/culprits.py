@@ -20,6 +20,7 @@ from hardcost.controls.control import KernelOption
 from hardcost.design import culprits
 from hardcost.design.group_testing import Settings, search, statement
 from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.relations import relations
@@ -58,8 +59,16 @@ def bill(
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
+    if chosen.repetitions is not None:
+        raise InputError(
+            "a search decides itself how often it measures",
+            hint="leave --repetitions out, or take --method single",
+        )
     profile, requires = _that_hold(profile, chosen)
     found = culprits.suspects(profile, requires, _group_of)
+    if not found.switched:
+        why = "; ".join(profile.notes)
+        raise InputError(f"nothing in the profile {profile.name} can be searched: {why}")
     builds = any(isinstance(one, KernelOption) for one in found.switched)
     exact = instrument_named(chosen.instrument or "insn").exact
     settings = Settings(
@@ -175,7 +184,7 @@ def _that_hold(
     notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
     if known.already:
         same = ", ".join(f"{name}={value}" for name, value in known.already)
-        notes.append(f"{len(known.already)} options are so on the base and cost nothing: {same}")
+        notes.append(f"so on the base already, and of no cost here: {same}")
     return dataclasses.replace(
         profile,
         controls=tuple(

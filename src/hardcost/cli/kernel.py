@@ -10,12 +10,12 @@ import click
 from rich.table import Table
 
 from hardcost.cli import options
-from hardcost.cli.console import show
+from hardcost.cli.console import note, show
 from hardcost.cli.session import announce_source
 from hardcost.cli.waiting import until_done
 from hardcost.controls import catalogue, kernelscore
 from hardcost.controls.apply import kernel as recipe_of
-from hardcost.controls.control import Kernel, KernelOption
+from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import build as kernels
@@ -40,9 +40,8 @@ def kernel() -> None:
 @kernel.command()
 @click.option(
     "--base",
-    default="lean",
-    show_default=True,
-    help="The configuration to start from: 'lean', or a file such as /boot/config-6.1.0.",
+    help="The configuration to start from: 'lean', or a file such as /boot/config-6.1.0 (default:"
+    " the profile's, else lean).",
 )
 @click.option(
     "--source",
@@ -68,7 +67,7 @@ def kernel() -> None:
 @options.format_option()
 def build(  # noqa: PLR0913  (click's options)
     *,
-    base: str,
+    base: str | None,
     source: Path | None,
     single: tuple[str, ...],
     fragments: tuple[Path, ...],
@@ -78,18 +77,24 @@ def build(  # noqa: PLR0913  (click's options)
 ) -> None:
     """Build a kernel, unless it was built before, and say where it lies.
 
-    Every option is checked to have come out as it was asked for.
+    Every option is checked to have come out as it was asked for; those that a profile takes from
+    the catalogue and that can't be had on the base are told, and left out.
 
     \b
     Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
                hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
     """
-    recipe = _recipe(base, profile, fragments, single)
     cache = Cache()
     if source is None:
         announce_source(cache)
     made = options.kernels(cache, source, jobs)
-    made.check(recipe)
+    recipe, own = _recipe(base, profile, fragments, single)
+    note("asking Kconfig what comes of the options …")
+    if recipe.tolerant:
+        for unmet in made.unmet(recipe):
+            if unmet.option not in own:
+                note(f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}")
+    made.check(recipe, own if recipe.tolerant else None)
     found = until_done(made.build(recipe))
     _present((found,), format)
 
@@ -116,7 +121,7 @@ def check(file: Path, format: str) -> None:  # noqa: A002
     \b
     Example:  hardcost kernel check /boot/config-$(uname -r)
     """
-    score = kernelscore.score(config.read(config.base_text(str(file)), str(file)))
+    score = kernelscore.score(config.read(config.file_text(file), str(file)))
     if format == "json":
         print(json.dumps(_score_data(score, every=True), indent=2))
     else:
@@ -131,31 +136,34 @@ def check(file: Path, format: str) -> None:  # noqa: A002
 
 
 def _recipe(
-    base: str, profile: str | None, fragments: tuple[Path, ...], single: tuple[str, ...]
-) -> KernelRecipe:
+    base: str | None, profile: str | None, fragments: tuple[Path, ...], single: tuple[str, ...]
+) -> tuple[KernelRecipe, frozenset[str]]:
     """Return what is to be built: a profile's options, then fragments', then single ones.
+
+    Also the names of the options that were asked for one by one.
 
     Raises:
         InputError: A profile, a file or an option is not as it should be.
     """
-    recipe = KernelRecipe(base)
+    recipe = KernelRecipe()
     if profile is not None:
-        chosen = catalogue.load(profile, options.package_root).controls
-        taken = [one for one in chosen if isinstance(one, KernelOption)]
-        found = recipe_of((Kernel(base), *taken))
+        found = recipe_of(catalogue.load(profile, options.package_root).controls)
         if found is None or not found.options:
             raise InputError(f"the profile {profile} has no kernel options")
         recipe = found
-    wanted = list(recipe.options)
+    wanted: dict[str, str] = {}
     for path in fragments:
-        wanted += config.read(config.base_text(str(path)), str(path)).items()
+        wanted |= config.read(config.file_text(path), str(path))
     for text in single:
         try:
             option = KernelOption.of(text)
         except ValueError as error:
             raise InputError(f"--option: {error}") from None
-        wanted.append((option.option, option.value))
-    return KernelRecipe(base, tuple(wanted), recipe.tolerant)
+        wanted[option.option] = option.value
+    together = KernelRecipe(
+        base or recipe.base, (*recipe.options, *wanted.items()), recipe.tolerant
+    )
+    return together, frozenset(wanted)
 
 
 def _present(found: tuple[Built, ...], form: str) -> None:

@@ -119,7 +119,12 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
         isinstance(one, Kernel) for trial in plan.trials for one in trial.configuration.controls
     ):
         announce_source(machine.cache)
-    return tuple(prepare(trial, machine) for trial in start_order(plan))
+    prepared = []
+    with progress(len(plan.trials), "trials worked out") as advance:
+        for trial in start_order(plan):
+            prepared.append(prepare(trial, machine))
+            advance()
+    return tuple(prepared)
 
 
 def measure(
@@ -147,12 +152,12 @@ def measure(
 
 
 def environment_of(records: Sequence[Record]) -> dict[str, str]:
-    """Return the environment that the records share; where they differ, how many there are."""
+    """Return the environment of all records; where they differ, each value once."""
     keys = dict.fromkeys(key for record in records for key in record.environment)
     found = {}
     for key in keys:
         values = list(dict.fromkeys(record.environment.get(key, "") for record in records))
-        found[key] = values[0] if len(values) == 1 else f"{len(values)} different ones"
+        found[key] = " and ".join(values)
     return found
 
 

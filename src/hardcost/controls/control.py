@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SWAP = str.maketrans("./", "/.")
 _SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
 _KERNEL_OPTION = re.compile(
-    r"(?:CONFIG_)?(?P<option>[A-Za-z0-9][A-Za-z0-9_]*)=(?P<value>[\w.+:/-]+|\"[ !#%-\[\]-_a-~]*\")",
+    r"(?:CONFIG_)?(?P<option>[A-Za-z0-9][A-Za-z0-9_]*)=(?P<value>[\w.+:/-]+|\"[\w .,:/@%+=()-]*\")",
     re.ASCII,
 )
 _BARE_VALUE = re.compile(r"[\w.+:/-]+", re.ASCII)
@@ -153,7 +153,7 @@ class KernelOption:
     """An option of the kernel's configuration, set when it is built.
 
     `option` is its name without `CONFIG_`; `value` is `y`, `n` (not set), a number, or a string
-    without its quotes. A string holds no `$` nor backquote, which make and the shell would act on.
+    without its quotes. A string holds nothing that a shell would act on.
     """
 
     option: str

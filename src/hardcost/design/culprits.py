@@ -7,6 +7,7 @@ a kernel has to be built for it, the search asks for a few well chosen ones inst
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,18 @@ def suspects(
     }
     groups = [group_of(control) if group_of else control.mechanism for control in switched]
     marks = tuple(n for n in range(1, len(groups)) if groups[n] != groups[n - 1])
-    return Suspects(
-        fixed, switched, Problem(tuple(one.name for one in switched), needs, marks=marks)
-    )
+    return Suspects(fixed, switched, Problem(_told_apart(switched), needs, marks=marks))
+
+
+def _told_apart(controls: Sequence[Control]) -> tuple[str, ...]:
+    """Return the controls' names; of those that are alike, the later ones with a number."""
+    seen: Counter[str] = Counter()
+    found = []
+    for control in controls:
+        seen[control.name] += 1
+        times = seen[control.name]
+        found.append(control.name if times == 1 else f"{control.name} ({times})")
+    return tuple(found)
 
 
 def worth_searching(controls: Sequence[Control]) -> bool:

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 KINDS = ("packages", "sources", "builds", "kernels", "guests", "snapshots")
+_TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 
@@ -89,16 +91,33 @@ class Cache:
                 yield folder
 
     @contextlib.asynccontextmanager
-    async def building_beside(self, kind: str, name: str, title: str) -> AsyncIterator[Path | None]:
+    async def building_beside(
+        self, kind: str, name: str, title: str, waiting: Callable[[float], None] | None = None
+    ) -> AsyncIterator[Path | None]:
         """Do as `building` does, and let other tasks go on while this one waits for another run.
 
         If they stood still, two runs could wait for each other, each for what the other makes.
+        `waiting` is told of the seconds that it waits.
         """
-        with self._lock_file(kind, name) as file:
-            while not _locked(file):  # noqa: ASYNC110  (no event tells of another process)
-                await asyncio.sleep(_POLL_SECONDS)
+        async with self.locked(kind, name, waiting):
             with _filling(self.root / kind / name, title) as folder:
                 yield folder
+
+    @contextlib.asynccontextmanager
+    async def locked(
+        self, kind: str, name: str, waiting: Callable[[float], None] | None = None
+    ) -> AsyncIterator[int]:
+        """Hold the lock of an entry, which keeps it from being removed; gives its descriptor.
+
+        `waiting` is told of the seconds that this waits for others.
+        """
+        with self._lock_file(kind, name) as file:
+            since = time.monotonic()
+            while not _locked(file):
+                if waiting is not None and time.monotonic() - since > _TELLING_SECONDS:
+                    waiting(time.monotonic() - since)
+                await asyncio.sleep(_POLL_SECONDS)
+            yield file.fileno()
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all that is kept, by kind and name."""
@@ -114,6 +133,7 @@ class Cache:
 
         Raises:
             InputError: A name fits none or several; nothing is removed then.
+            MachineError: One is in use; those before it are removed.
         """
         self.sweep()
         entries = self.entries()
@@ -128,7 +148,13 @@ class Cache:
                 )
             chosen.append(fits[0])
         for entry in chosen:
-            shutil.rmtree(entry.path)
+            with self._lock_file(entry.kind, entry.name) as file:
+                if not _locked(file):
+                    raise MachineError(
+                        f"{entry.kind} {entry.name} ({entry.title}) is in use",
+                        hint="wait until what uses it has ended",
+                    )
+                shutil.rmtree(entry.path)
         return tuple(chosen)
 
     @contextlib.contextmanager

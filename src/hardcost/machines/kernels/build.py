@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import functools
 import json
 import os
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -25,7 +27,8 @@ from hardcost.machines.kernels import config, kconfig, source, tools
 from hardcost.machines.process import run, running
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
@@ -41,14 +44,22 @@ _ENVIRONMENT = {
     "KBUILD_BUILD_VERSION": "1",
     "KCFLAGS": "-frandom-seed=hardcost",
     "ARCH": "x86_64",
+    "LOCALVERSION": "",  # unset, the state of a git tree would be added to the release
+    "LC_ALL": "C.UTF-8",
 }
-_FROM_SHELL = ("MAKEFLAGS", "CROSS_COMPILE", "LLVM", "KBUILD_OUTPUT", "KCPPFLAGS", "INSTALL_PATH")
+_FROM_USER = ("PATH", "HOME", "TMPDIR")  # nothing else of the environment has a part in a kernel
+_ERROR = re.compile(r"error:|Error \\d|\\*\\*\\*|No space left", re.IGNORECASE)
 _STEPS = ("  CC ", "  AS ", "  LD ", "  AR ", "  HOSTCC ", "  HOSTLD ")
 _USUAL_STEPS = 1700  # of the lean kernel from nothing
 _TELLING_STEPS = 50  # done before a build's pace says anything
 _POLL_SECONDS = 0.5
 _SHOWN_LINES = 15  # of a failed build's log that an error repeats
 _CCACHE_SIZE = "8G"
+_LITTLE_SPACE = 64 << 20  # bytes; a build that failed with less left has failed for that
+_RESOLVED = "2"  # raise it when configurations come out otherwise than by their parts
+_RESOLVED_BY_KCONFIG = "# Automatically generated file"
+# The state of a git tree has no part in a kernel.
+_ALWAYS = "# CONFIG_LOCALVERSION_AUTO is not set\n"
 
 
 @dataclass(frozen=True)
@@ -77,25 +88,26 @@ class Unmet:
 class Progress:
     """How far a build is: steps done, of at most about so many, and the seconds since it began.
 
-    `waiting`: it has not begun, since another of the same source is under way.
+    `of` is None where nothing is known of how many a kernel takes. `waiting`: it has not begun,
+    since another of the same source is under way.
     """
 
     title: str
     done: int
-    of: int
+    of: int | None
     seconds: float
     waiting: bool = False
 
     @property
     def left(self) -> float | None:
         """Return about how many seconds are left at most; None where it is too early to say."""
-        if self.done < _TELLING_STEPS or self.done > self.of:
+        if self.of is None or not _TELLING_STEPS <= self.done <= self.of:
             return None
         return self.seconds / self.done * (self.of - self.done)
 
 
 class Kernels:
-    """Kernels built from one source; `told` hears of progress, about twice a second."""
+    """Kernels built from one source; `told` hears of progress about twice a second, then None."""
 
     def __init__(
         self,
@@ -103,18 +115,24 @@ class Kernels:
         folder: Path | None = None,
         *,
         jobs: int | None = None,
-        told: Callable[[Progress], None] | None = None,
+        told: Callable[[Progress | None], None] | None = None,
     ) -> None:
         """Build from the source in `folder`, else from Debian's, `jobs` compilers at a time."""
         self._cache = cache
         self._folder = folder
         self._jobs = jobs or len(os.sched_getaffinity(0))
-        self.told = told
-        self._one_at_a_time = asyncio.Lock()
+        self._told = told or (lambda _: None)
 
     @cached_property
     def source(self) -> source.Source:
-        """The source; Debian's is fetched and unpacked on first use."""
+        """The source; Debian's is fetched and unpacked on first use.
+
+        Raises:
+            InputError: make can't work in the cache or the source's folder.
+        """
+        source.fit_for_make(
+            self._cache.root, "the cache", "set HARDCOST_CACHE to a folder with a plain name"
+        )
         if self._folder is None:
             return source.debian_source(self._cache)
         return source.from_folder(self._folder)
@@ -141,8 +159,8 @@ class Kernels:
             if (got := config.value(found, name)) != wanted
         )
 
-    def check(self, recipe: KernelRecipe) -> None:
-        """Check that every option comes out as asked for.
+    def check(self, recipe: KernelRecipe, only: AbstractSet[str] | None = None) -> None:
+        """Check that every option comes out as asked for, or those named in `only`.
 
         Raises:
             InputError: Some do not; each is told, with the dependency that dropped it.
@@ -153,6 +171,7 @@ class Kernels:
                 hint=tools.hint_for(unmet.why) or "set what it depends on too, or leave it out",
             )
             for unmet in self.unmet(recipe)
+            if only is None or unmet.option in only
         )
         if problems:
             raise InputError.of(problems)
@@ -179,14 +198,22 @@ class Kernels:
         Raises:
             MachineError: A tool is missing, or the build fails; the log is kept and named.
         """
-        name = self.name(recipe)
-        async with (
-            self._one_at_a_time,
-            self._cache.building_beside("kernels", name, self.title(recipe)) as folder,
-        ):
-            if folder is not None:
-                await self._fill(folder, recipe, name)
+        known = self.find(recipe)
+        if known is not None:
+            return known
+        name, title = self.name(recipe), self.title(recipe)
+        waiting = functools.partial(self._wait, title)
+        try:
+            async with self._cache.building_beside("kernels", name, title, waiting) as folder:
+                if folder is not None:
+                    await self._fill(folder, recipe, name)
+        finally:
+            self._told(None)
         return built(self._cache.root / "kernels" / name)
+
+    def _wait(self, title: str, seconds: float) -> None:
+        """Tell that a build waits for another."""
+        self._told(Progress(title, 0, None, seconds, waiting=True))
 
     async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
         """Build a kernel and leave it in `folder`."""
@@ -195,7 +222,8 @@ class Kernels:
         log = self._log(name)
         async with self._workplace(self.title(recipe)) as (place, lock):
             (place / "o" / ".config").write_text(self._resolved(recipe))
-            steps = await self._make(place, lock, log, self.title(recipe))
+            steps = await self._make(place, lock, log, recipe)
+            self.source.check_unchanged()
             release = (place / "o/include/config/kernel.release").read_text().strip()
             for made, kept in (("vmlinux", "vmlinux"), ("System.map", "System.map")):
                 shutil.copy(place / "o" / made, folder / kept)
@@ -213,7 +241,7 @@ class Kernels:
         }
         (folder / "about.json").write_text(json.dumps(about, indent=1))
 
-    async def _make(self, place: Path, lock: int, log: Path, title: str) -> int:
+    async def _make(self, place: Path, lock: int, log: Path, recipe: KernelRecipe) -> int:
         """Compile what is configured in `place`; return how many steps that took.
 
         The programs inherit `lock`, so that nobody else begins before the last of them is gone.
@@ -222,41 +250,36 @@ class Kernels:
             MachineError: It failed.
         """
         argv = [
-            *self._words(place / "o"),
+            *self._words(place / "o", self._ccache()),
             f"gen-randstruct-seed={place / 'seed'}",
             f"CC={self._tools.compiler}",
             f"-j{self._jobs}",
             "vmlinux",
         ]
-        environment = {**_ENVIRONMENT, **self._ccache()}
-        async with running(argv, errors_to=log, keep=[lock], environment=environment) as process:
+        title = self.title(recipe)
+        usual = _USUAL_STEPS if recipe.base in config.bases() else None
+        async with running(argv, errors_to=log, keep=[lock]) as process:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
-                if self.told is not None:
-                    seconds = time.monotonic() - started
-                    self.told(Progress(title, _steps(log), _USUAL_STEPS, seconds))
+                self._told(Progress(title, _steps(log), usual, time.monotonic() - started))
             if process.returncode:
-                raise _failed(log, process.returncode)
+                raise self._failed(log, process.returncode)
         return _steps(log)
 
     @contextlib.asynccontextmanager
     async def _workplace(self, title: str) -> AsyncIterator[tuple[Path, int]]:
         """Give the folder in which this source is built, nobody else's meanwhile, and its lock."""
         place = self._place()
-        with (place / "lock").open("w") as file:
-            since = time.monotonic()
-            while not _locked(file.fileno()):
-                if self.told is not None:
-                    waited = time.monotonic() - since
-                    self.told(Progress(title, 0, _USUAL_STEPS, waited, waiting=True))
-                await asyncio.sleep(_POLL_SECONDS)
+        async with self._cache.locked(
+            "builds", place.name, functools.partial(self._wait, title)
+        ) as lock:
             whole = place / "whole"
-            if not whole.exists():
-                shutil.rmtree(place / "o", ignore_errors=True)
+            if not whole.exists() and (place / "o").exists():
+                shutil.rmtree(place / "o")
             (place / "o").mkdir(exist_ok=True)
             whole.unlink(missing_ok=True)
-            yield place, file.fileno()
+            yield place, lock
             whole.touch()
 
     def _place(self) -> Path:
@@ -278,17 +301,26 @@ class Kernels:
 
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as Kconfig completes it; kept."""
-        wanted = config.base_text(recipe.base) + config.lines(sorted(dict(recipe.options).items()))
-        parts = {"wanted": wanted, "tools": self._tools.versions, "recipe": _RECIPE}
+        own = dict(recipe.options)
+        base = config.base_text(recipe.base).rstrip("\n") + "\n"
+        config.check_fit(config.read(base, recipe.base) | own)
+        wanted = base + _ALWAYS + config.lines(sorted(own.items()))
+        tiny = recipe.base in config.bases()
+        parts = {
+            "wanted": wanted,
+            "start": "tinyconfig" if tiny else "nothing",
+            "tools": self._tools.versions,
+            "recipe": _RESOLVED,
+        }
         kept = self._place() / "resolved" / digest(parts)
         with contextlib.suppress(OSError):
             return kept.read_text()
         self._tools.need_all()
-        with self._cache.scratch() as scratch:
-            start = self._tiny() if recipe.base in config.bases() else ""
-            (scratch / ".config").write_text(start + wanted)
-            self._configure(scratch, "olddefconfig")
-            text = (scratch / ".config").read_text()
+        text = self._configured("olddefconfig", (self._tiny() if tiny else "") + wanted)
+        if not text.lstrip("#\n").startswith(_RESOLVED_BY_KCONFIG[1:]):
+            raise MachineError(
+                "Kconfig left the configuration as it was", hint="is this its source?"
+            )
         kept.parent.mkdir(exist_ok=True)
         _write_whole(kept, text)
         return text
@@ -298,26 +330,46 @@ class Kernels:
         kept = self._place() / f"tiny.{digest({'tools': self._tools.versions})}"
         with contextlib.suppress(OSError):
             return kept.read_text()
-        with self._cache.scratch() as scratch:
-            self._configure(scratch, "tinyconfig")
-            text = (scratch / ".config").read_text()
+        text = self._configured("tinyconfig", "")
         _write_whole(kept, text)
         return text
 
-    def _configure(self, output: Path, target: str) -> None:
-        run(
-            [*self._words(output), f"CC={self._tools.plain_compiler}", target],
-            remedy="is the source whole?",
-            environment=_ENVIRONMENT,
-        )
+    def _configured(self, target: str, text: str) -> str:
+        """Return what Kconfig makes of a configuration, in a folder in which it stays compiled."""
+        output = self._place() / "kconfig"
+        output.mkdir(exist_ok=True)
+        with (self._place() / "kconfig.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            (output / ".config").write_text(text)
+            run(
+                [*self._words(output), f"CC={self._tools.plain_compiler}", target],
+                remedy="is the source whole?",
+            )
+            return (output / ".config").read_text()
 
-    def _words(self, output: Path) -> list[str]:
-        unset = [word for name in _FROM_SHELL for word in ("-u", name)]
-        return ["env", *unset, "make", "-C", str(self.source.folder), f"O={output}"]
+    def _words(self, output: Path, more: Mapping[str, str] | None = None) -> list[str]:
+        """Return the words that start make, in an environment that holds nothing but ours."""
+        user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
+        environment = {**user, **_ENVIRONMENT, **(more or {})}
+        pairs = [f"{name}={value}" for name, value in environment.items()]
+        return ["env", "-i", *pairs, "make", "-C", str(self.source.folder), f"O={output}"]
 
     def _ccache(self) -> dict[str, str]:
         place = self._cache.make("builds", "ccache", "compiler's cache", lambda _: None)
         return {"CCACHE_DIR": str(place), "CCACHE_MAXSIZE": _CCACHE_SIZE}
+
+    def _failed(self, log: Path, status: int) -> MachineError:
+        """Return the error of a failed build, with what the compiler said."""
+        lines = log.read_text(errors="replace").splitlines()
+        said = "\n".join(([line for line in lines if _ERROR.search(line)] or lines)[-_SHOWN_LINES:])
+        free = min(shutil.disk_usage(place).free for place in (log.parent, self._place()))
+        full = free < _LITTLE_SPACE or any("No space left on device" in line for line in lines)
+        hint = "free some space: the disk is full" if full else f"the whole log is {log}"
+        return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
+
+    def family(self, recipe: KernelRecipe) -> str:
+        """Return what kernels of one source and base have in common, for a reader."""
+        return f"{self.source.version} (built on {recipe.base})"
 
     def title(self, recipe: KernelRecipe) -> str:
         """Return the kernel's name for a reader."""
@@ -356,21 +408,3 @@ def _write_whole(path: Path, text: str) -> None:
 def _steps(log: Path) -> int:
     text = log.read_text(errors="replace")
     return sum(line.startswith(_STEPS) for line in text.splitlines())
-
-
-def _failed(log: Path, status: int) -> MachineError:
-    """Return the error of a failed build, with what the compiler said."""
-    lines = log.read_text(errors="replace").splitlines()
-    told = [line for line in lines if "error" in line.lower() or "***" in line]
-    said = "\n".join((told or lines)[-_SHOWN_LINES:])
-    full = any("No space left on device" in line for line in lines)
-    hint = "free some space: the disk is full" if full else f"the whole log is {log}"
-    return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

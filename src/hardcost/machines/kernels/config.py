@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 NOT_SET = "n"
 _SET = re.compile(r"CONFIG_([A-Za-z0-9_]+)=(.*)")
 _NOT_SET = re.compile(r"# CONFIG_([A-Za-z0-9_]+) is not set")
-# A string that make or the shell would act on is none: building reads configurations through both.
 _VALUE = re.compile(r'[ymn]?|-?[0-9]+|0[xX][0-9A-Fa-f]+|"(?:[^"\\$`]|\\[^$`])*"')
 _ESCAPED = re.compile(r"\\(.)")
 _SHOWN = 60  # characters of a line that is none
@@ -24,6 +23,8 @@ _HINT = (
     "a configuration has lines such as CONFIG_X=y and # CONFIG_X is not set; take the kernel's"
     " /boot/config-*, or what zcat /proc/config.gz prints"
 )
+_FIT = re.compile(r"[\w .,:/@%+=()-]*", re.ASCII)
+_OF_KCONFIG = ("CC_VERSION_TEXT",)  # which Kconfig works out anew, whatever a file says
 _SUFFIX = ".config"
 _LARGEST = 4 << 20  # bytes; a distribution's configuration has some 300 kB
 _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
@@ -46,18 +47,50 @@ def base_text(base: str) -> str:
     if base in bases():
         own = resources.files("hardcost.machines.kernels") / f"{base}{_SUFFIX}"
         return own.read_text(encoding="utf-8")
-    path = Path(base)
+    return file_text(Path(base))
+
+
+def file_text(path: Path) -> str:
+    """Return the text of a kernel configuration of the user's.
+
+    Raises:
+        InputError: It can't be read, or is none.
+    """
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"the kernel configuration {base} is larger than {_LARGEST >> 20} MiB")
-        text = path.read_text(encoding="utf-8")
+        if not path.is_file():
+            raise InputError(
+                f"there is no kernel configuration {path}",
+                hint=f"name a file such as /boot/config-*, or one of: {', '.join(bases())}",
+            )
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        text = content.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the kernel configuration {base} can't be read: {error}",
-            hint=f"name a file such as /boot/config-*, or one of: {', '.join(bases())}",
-        ) from None
-    read(text, base)
+        raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
+    if len(content) > _LARGEST:
+        raise InputError(f"the kernel configuration {path} is larger than {_LARGEST >> 20} MiB")
+    read(text, str(path))
     return text
+
+
+def check_fit(options: Mapping[str, str]) -> None:
+    """Check that no option's value would be acted on by the shells of a build.
+
+    make gets strings without their quotes, and puts some of them into commands as they are.
+
+    Raises:
+        InputError: One would; all of them are told.
+    """
+    problems = tuple(
+        Problem(
+            f"{name} can't be set to {value!r}: a kernel's build hands it to a shell",
+            hint="letters, digits, spaces and _.,:/@%+=()- are taken",
+        )
+        for name, value in options.items()
+        if not _FIT.fullmatch(value) and name not in _OF_KCONFIG
+    )
+    if problems:
+        raise InputError.of(problems)
 
 
 def read(text: str, name: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import re
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ PACKAGE = "linux-source-6.1"
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
 _MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build")
 _BUILT_IN_PLACE = (".config", "include/config")
+_FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
 _UNPACK_LIMIT_SECONDS = 1800.0
 
 
@@ -34,6 +36,34 @@ class Source:
     digest: str
     title: str
     version: str
+
+    def check_unchanged(self) -> None:
+        """Check that a folder of the user's is still what it was.
+
+        Raises:
+            MachineError: It has changed; what was built of it is of no known source.
+        """
+        if self.title == str(self.folder) and _digest(self.folder) != self.digest:
+            raise MachineError(
+                f"{self.folder} has changed while a kernel was built of it",
+                hint="build again, and leave the source alone meanwhile",
+            )
+
+
+def fit_for_make(path: Path, what: str, hint: str) -> Path:
+    """Return the resolved path; make and its shells take it unquoted.
+
+    Raises:
+        InputError: It has a character that they would act on.
+    """
+    path = path.resolve()
+    if not _FIT.fullmatch(str(path)):
+        raise InputError(
+            f"kernels can't be built in {what} {path}: its name has a character other than letters,"
+            " digits and _./+,@%=-",
+            hint=hint,
+        )
+    return path
 
 
 def debian_source(cache: Cache) -> Source:
@@ -57,7 +87,7 @@ def from_folder(folder: Path) -> Source:
     Raises:
         InputError: It is no kernel source, or one that was built in place.
     """
-    folder = folder.resolve()
+    folder = fit_for_make(folder, "the source", "give it another name, or bind-mount it elsewhere")
     missing = [name for name in _MUST_HAVE if not (folder / name).is_file()]
     if missing:
         raise InputError(
@@ -87,9 +117,9 @@ def _digest(folder: Path) -> str:
     """Return the hash of all files' names and contents, those of git left out."""
     total = hashlib.sha256()
     for path in _files(folder):
-        name = str(path.relative_to(folder)).encode()
+        name = os.fsencode(path.relative_to(folder))
         if path.is_symlink():
-            content = str(path.readlink()).encode()
+            content = hashlib.sha256(b"link " + os.fsencode(path.readlink())).digest()
         else:
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").digest()

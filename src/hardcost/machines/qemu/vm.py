@@ -124,11 +124,22 @@ class VirtualMachine:
 
         async def once() -> Execution:
             if boot.kernel is not None:
-                return await fresh.execute(recipe, self.cache, job, limit_seconds)
+                return await self._booted(recipe, job, limit_seconds)
             folder = self._place(boot)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
         return await (agreed(once) if self.hardware.acceleration == "icount" else once())
+
+    async def _booted(
+        self, recipe: launch.Recipe, job: Sequence[Request], limit_seconds: float
+    ) -> Execution:
+        """Carry out `job` in a guest that boots for it."""
+        try:
+            return await fresh.execute(recipe, self.cache, job, limit_seconds)
+        except TrialError:
+            raise
+        except MachineError as error:
+            raise _located(error, recipe.boot) from error
 
     def recipe(self, boot: Boot) -> launch.Recipe:
         """Return all that a guest is made of.
@@ -154,7 +165,7 @@ class VirtualMachine:
     def _kernel_title(self, boot: Boot) -> str:
         if boot.kernel is None:
             return self.kernel.release
-        return self.kernels.title(boot.kernel)
+        return self.kernels.family(boot.kernel)
 
     def _initramfs_digest(self, kind: Guest) -> str:
         if kind not in self._initramfs_digests:
