@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from hardcost.analysis.estimates import Series
     from hardcost.analysis.finding import Total
     from hardcost.controls.control import Profile
-    from hardcost.design.group_testing import Culprit, Estimate, Outcome, Problem, Step
+    from hardcost.design.group_testing import Culprit, Estimate, Outcome, Problem, Step, Stretch
     from hardcost.store.record import Record
 
 GUIDE = "wall"
 """The metric that a search follows, where the first workload has it."""
+
+_LISTED = 8  # controls of a stretch that are named one by one
 
 
 def guide_name(records: Sequence[Record]) -> str:
@@ -97,12 +99,13 @@ def itemise(
 def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
     """Return a search as a reader wants it: what was said before, each step, what it comes to."""
     steps = tuple(_step(step, len(names)) for step in outcome.steps)
-    open_ends = [
-        f"Not parted: {', '.join(names[index] for index in stretch.controls)}, which together "
-        f"cost {stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
-        + (", spread over them." if stretch.spread else ": no more configurations were allowed.")
-        for stretch in outcome.unresolved
+    whole = outcome.profile.value - outcome.baseline.value
+    shares = [
+        f"{names[one.index]} is {one.saved.value / whole:.1%} of what the profile costs on {guided_by}."
+        for one in outcome.culprits
+        if one.confirmed and one.saved is not None and whole
     ]
+    open_ends = [_unparted(stretch, names, outcome) for stretch in outcome.unresolved]
     unpriced = [
         f"{names[one.index]} has no line in the bill: leaving it out was not measured."
         for one in outcome.culprits
@@ -113,6 +116,7 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         steps=steps,
         conclusions=(
             *(one.shown for one in outcome.culprits),
+            *shares,
             outcome.explanation,
             *open_ends,
             *unpriced,
@@ -121,6 +125,17 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         resolution=outcome.resolution,
         adds_up=outcome.adds_up,
     )
+
+
+def _unparted(stretch: Stretch, names: Sequence[str], outcome: Outcome) -> str:
+    """Return what is not known of a stretch, and why."""
+    found = [names[index] for index in stretch.controls]
+    many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
+    what = many if len(found) > _LISTED else ", ".join(found)
+    cost = f"{stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
+    if stretch.spread:
+        return f"Not parted: {what}, which make {cost} together, spread over them."
+    return f"Not parted: {what}, which make {cost} together: no more configurations were allowed."
 
 
 def _step(step: Step, count: int) -> str:

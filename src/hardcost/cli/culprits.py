@@ -137,7 +137,7 @@ class Driver:
         return self._fresh(name, question)
 
     def _fresh(self, name: str, question: Question) -> Answer:
-        note(f"{name} ({len(question.on)} controls on): {question.why}")
+        note(f"{name} ({len(question.on)} of {len(self._found.switched)} on): {question.why}")
         plan = culprits.asked(self._plan, self._found, question, self._taken[name])
         self._taken[name] += question.repetitions
         records = self._measure(plan)
@@ -163,7 +163,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         title=plan.title,
         instrument=plan.instrument,
         cells=cells(measured, records),
-        notes=(*plan.notes, *notes_of(whole)),
+        notes=tuple(dict.fromkeys((*plan.notes, *notes_of(whole)))),
         bill=bill,
         search=told,
     )
