@@ -101,7 +101,7 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
     steps = tuple(_step(step, len(names)) for step in outcome.steps)
     whole = outcome.profile.value - outcome.baseline.value
     shares = [
-        f"{names[one.index]} is {one.saved.value / whole:.1%} of what the profile costs on {guided_by}."
+        f"{names[one.index]} is {one.saved.value / whole:.1%} of the profile's cost on {guided_by}."
         for one in outcome.culprits
         if one.confirmed and one.saved is not None and whole
     ]
