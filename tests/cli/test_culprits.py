@@ -114,5 +114,6 @@ def test_the_log_names_the_culprits_and_every_configuration() -> None:
     outcome, _, _, log = searched()
     assert "word17" in log
     assert "confirmed" in log
+    assert "Without all culprits the profile makes +0.00% of the baseline: below the resol" in log
     for step in outcome.steps:
         assert culprits.name_of(step.on, 40) in log

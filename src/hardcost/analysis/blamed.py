@@ -105,6 +105,11 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         for one in outcome.culprits
         if one.confirmed and one.saved is not None and whole
     ]
+    remains = []
+    if outcome.remains is not None:
+        part = f"{outcome.remains.value / outcome.baseline.value:+.2%} of the baseline"
+        side = "below" if outcome.remains_below else "above"
+        remains = [f"Without all culprits the profile makes {part}: {side} the resolution."]
     open_ends = [_unparted(stretch, names, outcome) for stretch in outcome.unresolved]
     unpriced = [
         f"{names[one.index]} has no line in the bill: leaving it out was not measured."
@@ -117,6 +122,7 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         conclusions=(
             *(one.shown for one in outcome.culprits),
             *shares,
+            *remains,
             outcome.explanation,
             *open_ends,
             *unpriced,
