@@ -45,6 +45,17 @@ def lean(tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
     return command("kernel", "build", "--format", "json")
 
 
+@pytest.fixture
+def apart(lean: Outcome, hardcost_apart: Command, cache_root: Path) -> Command:
+    """Return the command with a cache of its own that shares nothing but Linux's source.
+
+    What removes from a cache must not be tried on it.
+    """
+    assert lean.status == 0
+    (hardcost_apart.cache / "sources").symlink_to(cache_root / "sources")
+    return hardcost_apart
+
+
 def test_a_kernel_is_built_with_its_symbols_configuration_and_score(lean: Outcome) -> None:
     (kernel,) = lean.data()
     assert kernel["release"].endswith("-hardcost")
@@ -130,20 +141,17 @@ def test_a_profile_in_which_nothing_can_be_searched_is_refused(hardcost: Command
     assert "PRINTK=y" in refused.err
 
 
-def test_a_compilers_error_is_shown_and_leaves_no_kernel(
-    lean: Outcome, hardcost_apart: Command
-) -> None:
-    assert lean.status == 0
-    source = hardcost_apart.folder / "linux"
-    sources = (hardcost_apart.cache / "sources").iterdir()
+def test_a_compilers_error_is_shown_and_leaves_no_kernel(apart: Command) -> None:
+    source = apart.folder / "linux"
+    sources = (apart.cache / "sources").iterdir()
     original = next(folder for folder in sources if (folder / "Makefile").is_file())
     shutil.copytree(original, source, copy_function=os.link, symlinks=True)
     (source / "scripts/basic/fixdep.c").unlink()
     (source / "scripts/basic/fixdep.c").write_text("int main(void) { return nonsense; }\n")
-    before = kernels(hardcost_apart)
-    failed = hardcost_apart("kernel", "build", "--source", str(source), status=3)
+    before = kernels(apart)
+    failed = apart("kernel", "build", "--source", str(source), status=3)
     assert "nonsense" in failed.err
-    assert kernels(hardcost_apart) == before
+    assert kernels(apart) == before
 
 
 def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
@@ -151,19 +159,16 @@ def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
     assert "no Linux source: it has no Makefile" in refused.err
 
 
-def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(
-    lean: Outcome, hardcost_apart: Command
-) -> None:
-    assert lean.status == 0
-    before = kernels(hardcost_apart)
-    process = hardcost_apart.start("kernel", "build", "--option", "DEBUG_LIST=y")
-    log = await_log(hardcost_apart, process)
+def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Command) -> None:
+    before = kernels(apart)
+    process = apart.start("kernel", "build", "--option", "DEBUG_LIST=y")
+    log = await_log(apart, process)
     process.send_signal(signal.SIGINT)
-    ended = hardcost_apart.end(process)
+    ended = apart.end(process)
     assert ended.status == 130, ended.err
     assert "  HOSTCC " in log.read_text()
-    assert kernels(hardcost_apart) == before
-    (place,) = (hardcost_apart.cache / "builds").glob("*/seed")
+    assert kernels(apart) == before
+    (place,) = (apart.cache / "builds").glob("*/seed")
     until = time.monotonic() + 10
     while (found := working_in(place.parent)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -171,23 +176,22 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(
     assert not (place.parent / "whole").exists()
 
 
-def test_a_full_disk_is_told_and_leaves_no_kernel(lean: Outcome, hardcost_apart: Command) -> None:
-    assert lean.status == 0
-    apart = mount_namespace()
-    before = kernels(hardcost_apart)
+def test_a_full_disk_is_told_and_leaves_no_kernel(apart: Command) -> None:
+    namespace = mount_namespace()
+    before = kernels(apart)
     # All that a build writes to, on a file system that is too small for it.
     small = " ".join(
         f'mkdir -p "{folder}" && mount -t tmpfs -o size=3m none "{folder}" &&'
-        for folder in (hardcost_apart.cache / "builds", hardcost_apart.cache / "logs")
+        for folder in (apart.cache / "builds", apart.cache / "logs")
     )
-    process = hardcost_apart.start(
+    process = apart.start(
         *("kernel", "build", "--option", "DEBUG_LIST=y"),
-        under=(*apart, "sh", "-c", f'{small} exec "$@"', "sh"),
+        under=(*namespace, "sh", "-c", f'{small} exec "$@"', "sh"),
     )
-    failed = hardcost_apart.end(process)
+    failed = apart.end(process)
     assert failed.status == 3, failed.err
     assert "free some space" in failed.err
-    assert kernels(hardcost_apart) == before
+    assert kernels(apart) == before
 
 
 def kernels(command: Command) -> set[str]:
