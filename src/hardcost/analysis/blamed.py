@@ -32,7 +32,7 @@ _LISTED = 8  # controls of a stretch that are named one by one
 def guide_name(records: Sequence[Record]) -> str:
     """Return what the search follows, in words."""
     first = records[0].workload
-    if any(metric.metric == GUIDE for metric in records[0].measured):
+    if _has_guide(records):
         return f"{GUIDE} of {first}"
     return f"the mean over all metrics of {first}, each relative to the baseline"
 
@@ -73,13 +73,13 @@ def itemise(
     nothing else. The rest is what the profile costs without all of them, measured as one; what
     neither explains is the interaction. For each metric they add up to the total's cost.
     """
-    metrics = by_metric(records)
+    metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
     totals = tuple(total(metric, known, PROFILE) for metric, known in metrics.items())
     items, rest, interaction = [], [], []
     for of in totals:
         known = metrics[of.metric]
-        found = [_item(culprit, problem, of, known) for culprit in confirmed]
+        found = [_item(culprit, lattice, of, known) for culprit in confirmed]
         told = math.fsum(item.cost for item in found)
         remaining = _remaining(len(problem.names), confirmed, of, known)
         items.extend(found)
@@ -156,17 +156,17 @@ def _value(estimate: Estimate) -> str:
     return f"{estimate.value:,.6g} ({estimate.low:,.6g} to {estimate.high:,.6g})"
 
 
-def _item(culprit: Culprit, problem: Problem, of: Total, known: dict[str, Series]) -> Item:
-    count = len(problem.names)
+def _item(culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series]) -> Item:
+    count = len(lattice.names)
     off = {culprit.index, *culprit.dropped}
     without = name_of([index for index in range(count) if index not in off], count)
     saved = shift(known[PROFILE], known[without])
-    needed = Lattice(problem).requirements(culprit.index)
+    needed = lattice.requirements(culprit.index)
     single = known.get(name_of(sorted({*needed, culprit.index}), count))
     before = known.get(name_of(sorted(needed), count))
     alone = math.nan if single is None or before is None else shift(single, before).value
     return Item(
-        control=problem.names[culprit.index],
+        control=lattice.names[culprit.index],
         metric=of.metric,
         unit=of.unit,
         cost=saved.value,
