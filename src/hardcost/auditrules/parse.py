@@ -29,6 +29,7 @@ from hardcost.auditrules.rule import (
     rule_keys,
     split_options,
     split_words,
+    word_columns,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +124,10 @@ def read_line(text: str, place: Place) -> Reading:
             f"{rest[0]!r} belongs to no option",
             "write a space within a word as `\\ `; quotes don't keep words together here",
         )
-    return _read_options(reading, options)
+    read = _read_options(reading, options)
+    if read.rule is None:
+        return read
+    return replace(read, rule=replace(read.rule, columns=word_columns(text)))
 
 
 def join(parts: Sequence[RuleSet]) -> RuleSet:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import getopt
 import itertools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 _SHORT_OPTIONS = "hicslDvtC:e:f:r:b:a:A:d:S:F:m:R:w:W:k:p:q:"
@@ -44,7 +44,7 @@ class Rule:
 
     `key` is the first key (`-k`, `-F key=`), or "". `watched_directories` and `watched_files` are
     the absolute paths whose existence the rule needs or tests (`-w`, `-F path=`, `-F dir=`,
-    `-F exe=`).
+    `-F exe=`). `columns` are where its words begin in the line, from 1.
     """
 
     text: str
@@ -52,6 +52,7 @@ class Rule:
     key: str = ""
     watched_directories: tuple[str, ...] = ()
     watched_files: tuple[str, ...] = ()
+    columns: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,20 @@ class RuleSet:
 class Fault:
     """One thing that is wrong with rules that were to be read.
 
-    `line` counts from 1 and is None where the whole file is meant; `remedy` is what to do about it.
+    `line` and `column` count from 1 and are None where the whole file, or the whole line, is meant;
+    `remedy` is what to do about it.
     """
 
     message: str
     file: str
     line: int | None = None
     remedy: str | None = None
+    column: int | None = None
 
     def __str__(self) -> str:
-        """Return `file:line: message`, as compilers write it."""
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        """Return `file:line:column: message`, as compilers write it."""
+        known = (self.file, self.line, self.column)
+        place = ":".join(str(part) for part in known if part is not None)
         return f"{place}: {self.message}"
 
 
@@ -137,6 +141,11 @@ def split_words(text: str) -> list[str]:
     Words end at spaces alone; `\ ` is a space and `\\` a backslash within a word.
     """
     return _WORD.findall(text)
+
+
+def word_columns(text: str) -> tuple[int, ...]:
+    """Return where the words of a line begin, from 1."""
+    return tuple(found.start() + 1 for found in _WORD.finditer(text))
 
 
 def split_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:

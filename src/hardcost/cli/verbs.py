@@ -15,6 +15,7 @@ from hardcost.cli import (
     report,
     run,
 )
+from hardcost.cli.rules.group import rules
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -35,3 +36,4 @@ for verb in (run.run, bill.bill, report.report, compare.compare, listing.list_, 
 hardcost.add_command(image.image)
 hardcost.add_command(kernel.kernel)
 hardcost.add_command(importing.import_)
+hardcost.add_command(rules)

@@ -176,7 +176,7 @@ def of_profile(profile: Profile) -> Controls:
 def problems_of(error: RulesError) -> tuple[Problem, ...]:
     """Return the faults of rules as problems."""
     return tuple(
-        Problem(fault.message, Place(fault.file, fault.line), fault.remedy)
+        Problem(fault.message, Place(fault.file, fault.line, fault.column), fault.remedy)
         for fault in error.faults
     )
 

@@ -1,0 +1,87 @@
+"""A system call as the audit filter sees it when the call returns, and the files it visited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hardcost.auditrules.kernelrule import UNSET
+from hardcost.auditrules.tables.lookup import Arch
+
+NO_INODE = (1 << 64) - 1
+"""The inode number of a name that led to no file (AUDIT_INO_UNSET)."""
+
+
+class FileId(NamedTuple):
+    """Which file: the numbers of its device and its inode."""
+
+    major: int
+    minor: int
+    inode: int
+
+
+@dataclass(frozen=True)
+class Name:
+    """A file that the call visited, or a name that led to none (`NO_INODE`, all else 0).
+
+    `path` is where the file lies, all links resolved; it says in which directories' trees it is.
+    `label` has the fields obj_user, obj_role, obj_type, obj_lev_low, obj_lev_high where an LSM
+    gives them; `filesystem` is the magic number of its file system.
+    """
+
+    path: str | None = None
+    file: FileId = FileId(0, 0, NO_INODE)
+    special_device: tuple[int, int] = (0, 0)
+    mode: int = 0
+    uid: int = 0
+    gid: int = 0
+    label: Mapping[str, str] = field(default_factory=dict)
+    filesystem: int = 0
+
+    def lies_in(self, directory: str) -> bool:
+        """Say whether the file is a directory or lies in its tree."""
+        if self.path is None:
+            return False
+        return directory in {"/", self.path} or self.path.startswith(f"{directory}/")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A system call at its return.
+
+    `arguments` are the first four, as registers hold them; `exit` is what it returned, None where
+    that is not valid. Ids are numbers, `UNSET` where there is none. `names` are the files in the
+    order in which the call visited them. `open_flags` are those of openat2, which come in memory.
+    `raised`: a part of the kernel, such as an LSM's denial, has asked for this call's record.
+    """
+
+    arch: Arch
+    call: int
+    arguments: tuple[int, int, int, int] = (0, 0, 0, 0)
+    exit: int | None = 0
+    pid: int = 1
+    ppid: int = 1
+    uid: int = 0
+    euid: int = 0
+    suid: int = 0
+    fsuid: int = 0
+    gid: int = 0
+    egid: int = 0
+    sgid: int = 0
+    fsgid: int = 0
+    groups: frozenset[int] = frozenset()
+    auid: int = UNSET
+    sessionid: int = UNSET
+    personality: int = 0
+    exe: FileId | None = None
+    names: tuple[Name, ...] = ()
+    open_flags: int | None = None
+    socket_family: int | None = None
+    subject: Mapping[str, str] = field(default_factory=dict)
+    raised: bool = False
+
+    @property
+    def success(self) -> bool:
+        """Whether the call succeeded: it returned no error number."""
+        return self.exit is not None and not -4095 <= self.exit < 0

@@ -1,0 +1,149 @@
+"""A rule as the kernel holds it: what auditctl made of a line, names turned into numbers.
+
+Constants are those of linux/audit.h, behaviour that of Linux 6.1 (`kernel/auditfilter.c`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.rule import Rule
+
+CALLS = 2032
+"""Calls have the numbers 0 to 2031 in a rule's mask; the bits above stand for classes of calls."""
+
+ALL_CALLS = (1 << CALLS) - 1
+"""The mask of `-S all`."""
+
+UNSET = 0xFFFFFFFF
+"""A user, group or session that is not set."""
+
+KEY_SEPARATOR = "\x01"
+"""What stands between the keys of a rule that has several."""
+
+
+class FilterList(StrEnum):
+    """Where a rule is asked."""
+
+    EXIT = "exit"
+    """When a system call returns: in the exit list, or in an inode's bucket."""
+    TASK = "task"
+    """When a task is made."""
+    USER = "user"
+    """When a program sends a record of its own."""
+    EXCLUDE = "exclude"
+    """When a record is to be written."""
+    FILESYSTEM = "filesystem"
+    """When a call visits a file."""
+    IO_URING = "io_uring"
+    """When an io_uring operation ends; auditctl knows it from 3.1 on."""
+
+
+class Action(StrEnum):
+    """What a rule decides."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Operator(StrEnum):
+    """How a field is compared; all as unsigned numbers of 32 bits (`audit_comparator`)."""
+
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    ANY_BIT = "&"
+    """Any bit of the value is set."""
+    ALL_BITS = "&="
+    """All bits of the value are set."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A field compared with a value (-F), in auditctl's own name for the field.
+
+    `value` is a number of 32 bits as the kernel holds it, or the text of a path, a label, or a user
+    or group that only the target can resolve. `auid` with the value unset is the kernel's own field
+    `loginuid_set` with the value 0.
+    """
+
+    field: str
+    operator: Operator
+    value: int | str
+
+    __test__ = False  # not pytest's
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two ids compared (-C), `=` or `!=`, in the order of the kernel's constant (UID_TO_OBJ_UID)."""
+
+    left: str
+    operator: Operator
+    right: str
+
+
+Condition = Test | Comparison
+
+
+@dataclass(frozen=True)
+class KernelRule:
+    """A rule as the kernel holds it.
+
+    `mask` has the bit `1 << number` for each call that the rule names, classes expanded.
+    `conditions` stand in the order in which they are tested; the key, which auditctl appends as the
+    last field, is `key`, several joined by `KEY_SEPARATOR`. `source` is the line that it came from;
+    it has no part in equality.
+    """
+
+    list: FilterList
+    action: Action
+    mask: int
+    conditions: tuple[Condition, ...]
+    key: str = ""
+    prepend: bool = False
+    source: Rule | None = field(default=None, compare=False)
+
+    def names(self, call: int) -> bool:
+        """Say whether the mask holds the number (`audit_in_mask`); above 2047 none does."""
+        return bool(self.mask >> call & 1)
+
+    @cached_property
+    def path(self) -> str | None:
+        """The file that the rule watches by path (AUDIT_WATCH), if any."""
+        return self._text("path")
+
+    @cached_property
+    def directory(self) -> str | None:
+        """The directory whose tree the rule watches (AUDIT_DIR), if any."""
+        return self._text("dir")
+
+    @cached_property
+    def inode(self) -> int | None:
+        """The inode number for whose bucket the rule is meant (`inode=`), if any."""
+        for test in self.conditions:
+            if isinstance(test, Test) and test.field == "inode":
+                if test.operator is Operator.EQUAL and isinstance(test.value, int):
+                    return test.value
+                return None
+        return None
+
+    @property
+    def in_a_bucket(self) -> bool:
+        """Whether it lies in an inode's bucket, not in the list that every call walks."""
+        return self.list in {FilterList.EXIT, FilterList.IO_URING} and (
+            self.path is not None or self.inode is not None
+        )
+
+    def _text(self, name: str) -> str | None:
+        for test in self.conditions:
+            if isinstance(test, Test) and test.field == name and isinstance(test.value, str):
+                return test.value
+        return None

@@ -1,0 +1,444 @@
+"""What the kernel does with a set of rules and a system call: recorded or not, with which key.
+
+Written to be read beside Linux 6.1.192: AF is `kernel/auditfilter.c`, AS `kernel/auditsc.c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, assert_never
+
+from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.kernelrule import (
+    Action,
+    Comparison,
+    FilterList,
+    KernelRule,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.event import Event, FileId, Name
+    from hardcost.auditrules.kernelrule import Condition
+
+BUCKETS = 32
+"""How many lists the inode hash has (AUDIT_INODE_BUCKETS)."""
+
+_U32 = 0xFFFFFFFF
+_MIDDLE = (1 << 64) // 2 - 1
+"""Where priorities begin: ~0ULL/2."""
+
+_OUTRANKS_ALL = (1 << 64) - 1
+_RAISED = 1
+"""The priority of a record that another part of the kernel asked for (AS:2518)."""
+
+
+class UnresolvedError(ValueError):
+    """A rule names a user or group whose number only the target knows."""
+
+
+class DuplicateError(ValueError):
+    """A rule says the same as an earlier one, and the kernel refuses it (EEXIST)."""
+
+    def __init__(self, rule: KernelRule, earlier: KernelRule) -> None:
+        super().__init__("the rule exists")
+        self.rule, self.earlier = rule, earlier
+
+
+class Verdict(Enum):
+    """What came of a rule that was walked."""
+
+    NOT_NAMED = "its mask does not hold the call"
+    OUTRANKED = "a rule of higher priority has decided"
+    FAILED = "a condition does not hold"
+    MATCHED = "it decides"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rule walked: its index among those loaded, and how many of its conditions were tested.
+
+    `name` is the index of the visited file whose bucket was walked, None in the exit list.
+    """
+
+    rule: int
+    verdict: Verdict
+    tested: int = 0
+    name: int | None = None
+
+
+class Decision(Enum):
+    """What was decided about a call: to record it, not to, or nothing."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the filter made of a call.
+
+    `decision` is the last deciding rule's; `decided_by` is its index. `recorded` holds where it is
+    ALWAYS, or NONE and the record was raised elsewhere. `key` is the record's key, which may be a
+    losing rule's. `walked` are all rules that the call paid for, in order.
+    """
+
+    decision: Decision
+    recorded: bool
+    key: str
+    decided_by: int | None
+    walked: tuple[Step, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Rules in the kernel: each list and bucket in its order, as indices into `rules`.
+
+    `files` says what lies at the paths that rules watch; what is not in it does not exist.
+    """
+
+    rules: tuple[KernelRule, ...]
+    priority: tuple[int, ...]
+    lists: Mapping[FilterList, tuple[int, ...]]
+    buckets: tuple[tuple[int, ...], ...]
+    files: Mapping[str, FileId]
+
+
+def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None) -> Loaded:
+    """Return the rules as the kernel arranges them when they are added one by one (AF:940).
+
+    Raises:
+        DuplicateError: A rule is there already; it names both.
+    """
+    files = MappingProxyType(dict(files or {}))
+    taken: list[KernelRule] = []
+    priority: list[int] = []
+    lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
+    buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
+    known: dict[tuple[object, ...], KernelRule] = {}
+    low, high = _MIDDLE, _MIDDLE - 1
+    for rule in rules:
+        same = (rule.list, rule.action, rule.mask, rule.conditions, rule.key)
+        # A prepended rule is compared by a flag that rules in the lists no longer have (AF:712).
+        if not rule.prepend and same in known:
+            raise DuplicateError(rule, known[same])
+        known[same] = rule
+        rank = _OUTRANKS_ALL
+        if rule.list in {FilterList.EXIT, FilterList.IO_URING}:
+            if rule.prepend:
+                high += 1
+                rank = high
+            else:
+                low -= 1
+                rank = low
+        place = buckets[bucket_of(rule, files)] if rule.in_a_bucket else lists[rule.list]
+        place.insert(0 if rule.prepend else len(place), len(taken))
+        taken.append(rule)
+        priority.append(rank)
+    return Loaded(
+        tuple(taken),
+        tuple(priority),
+        MappingProxyType({name: tuple(found) for name, found in lists.items()}),
+        tuple(tuple(found) for found in buckets),
+        files,
+    )
+
+
+def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
+    """Return the bucket of a rule on an inode; an absent file has the last (audit_watch.c:443)."""
+    inode = rule.inode
+    if rule.path is not None:
+        file = files.get(rule.path)
+        inode = NO_INODE if file is None else file.inode
+    return (NO_INODE if inode is None else inode) % BUCKETS
+
+
+def decide(loaded: Loaded, event: Event) -> Outcome:
+    """Return what is made of a call at its return (`__audit_syscall_exit`, AS:2056).
+
+    The task is taken to be one that no rule of the list `task` has decided about.
+    """
+    event = _without_hidden_names(loaded, event)
+    walk = _Walk(loaded, event)
+    walk.exit_list()
+    walk.inodes()
+    decision = walk.decision
+    recorded = decision is Decision.ALWAYS or (decision is Decision.NONE and event.raised)
+    return Outcome(
+        decision, recorded, walk.key if recorded else "", walk.decided_by, tuple(walk.steps)
+    )
+
+
+class _Walk:
+    """The state of one call's context while its rules are walked (struct audit_context)."""
+
+    def __init__(self, loaded: Loaded, event: Event) -> None:
+        self.loaded, self.event = loaded, event
+        self.priority = _RAISED if event.raised else 0
+        self.decision = Decision.NONE
+        self.key = ""
+        self.decided_by: int | None = None
+        self.steps: list[Step] = []
+
+    def exit_list(self) -> None:
+        """`audit_filter_syscall`, AS:841: the first that matches decides."""
+        self._first_match(self.loaded.lists[FilterList.EXIT], None)
+
+    def inodes(self) -> None:
+        """`audit_filter_inodes`, AS:891: up to the first visited file whose bucket decides."""
+        for index, name in enumerate(self.event.names):
+            if self._first_match(self.loaded.buckets[name.file.inode % BUCKETS], index):
+                return
+
+    def _first_match(self, rules: Sequence[int], name: int | None) -> bool:
+        for index in rules:
+            rule = self.loaded.rules[index]
+            if not rule.names(self.event.call):
+                self.steps.append(Step(index, Verdict.NOT_NAMED, name=name))
+            elif self.loaded.priority[index] <= self.priority:
+                self.steps.append(Step(index, Verdict.OUTRANKED, name=name))
+            elif self._matches(index, name):
+                return True
+        return False
+
+    def _matches(self, index: int, name: int | None) -> bool:
+        """`audit_filter_rules`, AS:460: all conditions hold, and the rule has its say."""
+        rule = self.loaded.rules[index]
+        visited = None if name is None else self.event.names[name]
+        for tested, condition in enumerate(rule.conditions, 1):
+            if not holds(condition, self.event, visited, self.loaded.files):
+                self.steps.append(Step(index, Verdict.FAILED, tested, name))
+                return False
+        self.steps.append(Step(index, Verdict.MATCHED, len(rule.conditions), name))
+        self.key = rule.key or self.key
+        self.priority = self.loaded.priority[index]
+        self.decided_by = index
+        self.decision = Decision(rule.action.value)
+        return True
+
+
+def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
+    """Return the call without the names that a rule of the list `filesystem` hides (AS:2310)."""
+    hiding = [
+        test
+        for index in loaded.lists[FilterList.FILESYSTEM]
+        for test in loaded.rules[index].conditions
+        if loaded.rules[index].action is Action.NEVER
+        and isinstance(test, Test)
+        and test.field == "fstype"
+    ]
+    if not hiding:
+        return event
+    kept = tuple(
+        name
+        for name in event.names
+        if not any(compare(name.filesystem, test.operator, _number(test)) for test in hiding)
+    )
+    return replace(event, names=kept)
+
+
+# One condition ----------------------------------------------------------------------------------
+
+
+def compare(left: int, operator: Operator, right: int) -> bool:
+    """Return what `audit_comparator` says of two numbers, both cut to 32 bits (AF:1210)."""
+    left, right = left & _U32, right & _U32
+    return _COMPARISONS[operator](left, right)
+
+
+_COMPARISONS: Mapping[Operator, Callable[[int, int], bool]] = MappingProxyType({
+    Operator.EQUAL: lambda left, right: left == right,
+    Operator.NOT_EQUAL: lambda left, right: left != right,
+    Operator.LESS: lambda left, right: left < right,
+    Operator.LESS_OR_EQUAL: lambda left, right: left <= right,
+    Operator.GREATER: lambda left, right: left > right,
+    Operator.GREATER_OR_EQUAL: lambda left, right: left >= right,
+    Operator.ANY_BIT: lambda left, right: bool(left & right),
+    Operator.ALL_BITS: lambda left, right: left & right == right,
+})  # fmt: skip
+
+_IDS = frozenset({"uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid"})
+_PLAIN = {"pid": "pid", "ppid": "ppid", "sessionid": "sessionid", "pers": "personality"}
+_LABELS = frozenset({"obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev_high"})
+_OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid"}) | _LABELS
+
+
+def holds(
+    condition: Condition, event: Event, name: Name | None, files: Mapping[str, FileId]
+) -> bool:
+    """Say whether one condition holds: for a call (`name` None), or for one file that it visited.
+
+    Raises:
+        UnresolvedError: The condition names a user or group that nobody resolved.
+    """
+    if isinstance(condition, Comparison):
+        return _ids_compare(condition, event, name)
+    if isinstance(condition, Test):
+        return _test_holds(condition, event, name, files)
+    assert_never(condition)
+
+
+def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]) -> bool:
+    kind, operator = test.field, test.operator
+    if kind in _OF_FILES:
+        # Of a call: any file that it visited. Of a file in its bucket: that file.
+        visited = event.names if name is None else (name,)
+        return any(_file_holds(test, file) for file in visited)
+    if kind in _IDS:
+        return _id_holds(test, event)
+    if kind in _PLAIN:
+        return compare(getattr(event, _PLAIN[kind]), operator, _number(test))
+    if kind in {"path", "dir", "exe"}:
+        held = _place_holds(test, event, name, files)
+        return held is not None and held is (operator is Operator.EQUAL)
+    if kind in {"perm", "filetype"}:
+        held = (_perm_holds if kind == "perm" else _filetype_holds)(event, _number(test))
+        return held is (operator is Operator.EQUAL)
+    if kind.startswith("subj_"):
+        return _label_holds(test, event.subject)
+    return _call_holds(test, event)
+
+
+def _call_holds(test: Test, event: Event) -> bool:
+    """Say whether a condition on the call itself holds."""
+    kind, operator = test.field, test.operator
+    match kind:
+        case "arch":
+            return compare(lookup.ARCH_NUMBERS[event.arch], operator, _number(test))
+        case "exit":
+            return event.exit is not None and compare(event.exit, operator, _number(test))
+        case "success":
+            # The kernel compares its own marks, 1 for success and 2 for failure (AS:560).
+            mark = 1 if event.success else 2
+            return event.exit is not None and compare(mark, operator, 1 if _number(test) else 2)
+        case "loginuid_set":
+            return compare(event.auid != _U32, operator, _number(test))
+        case "a0" | "a1" | "a2" | "a3":
+            return compare(event.arguments[int(kind[1])], operator, _number(test))
+        case "saddr_fam":
+            family = event.socket_family
+            return family is not None and compare(family, operator, _number(test))
+        case "key":
+            return True  # AUDIT_FILTERKEY is ignored
+        case _:
+            # msgtype and fstype belong to other lists; a rule of the exit list has none (AF:300).
+            return False
+
+
+def _id_holds(test: Test, event: Event) -> bool:
+    held = compare(getattr(event, test.field), test.operator, _number(test))
+    if test.field in {"gid", "egid"}:  # a supplementary group counts as well (AS:508)
+        among = _number(test) in event.groups
+        if test.operator is Operator.EQUAL:
+            return held or among
+        if test.operator is Operator.NOT_EQUAL:
+            return held and not among
+    return held
+
+
+def _file_holds(test: Test, name: Name) -> bool:
+    kind, operator = test.field, test.operator
+    if kind in _LABELS:
+        return _label_holds(test, name.label)
+    value = _number(test)
+    numbers: tuple[int, ...]
+    match kind:
+        case "devmajor":
+            numbers = (name.file.major, name.special_device[0])
+        case "devminor":
+            numbers = (name.file.minor, name.special_device[1])
+        case "inode":
+            numbers = (name.file.inode,)
+        case "obj_uid":
+            numbers = (name.uid,)
+        case _:
+            numbers = (name.gid,)
+    return any(compare(number, operator, value) for number in numbers)
+
+
+def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
+    """Compare a part of a label; without an LSM that gives labels no condition on one holds."""
+    if test.field not in label:
+        return False
+    return (label[test.field] == test.value) is (test.operator is Operator.EQUAL)
+
+
+def _place_holds(
+    test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]
+) -> bool | None:
+    """Say whether a path, tree or program is the rule's; None where the field can't hold."""
+    path = str(test.value)
+    if test.field == "dir":
+        return path in files and any(visited.lies_in(path) for visited in event.names)
+    file = files.get(path)
+    if test.field == "exe":
+        return file is not None and event.exe == file
+    if name is None:
+        return None
+    return file is not None and name.file == file
+
+
+def _filetype_holds(event: Event, kind: int) -> bool:
+    return any(name.file.inode != NO_INODE and name.mode & 0o170000 == kind for name in event.names)
+
+
+_READ, _WRITE, _EXECUTE, _ATTRIBUTES = 4, 2, 1, 8
+_ACCESS = (_READ, _WRITE, _READ | _WRITE, _READ | _WRITE)
+"""What a call that opens asks for, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
+
+
+def _perm_holds(event: Event, wanted: int) -> bool:
+    return bool(permissions(event) & wanted)
+
+
+def permissions(event: Event) -> int:
+    """Return the permissions that a call stands for: r 4, w 2, x 1, a 8 (AS:148)."""
+    call = lookup.call_name(event.arch, event.call)
+    match call:
+        case "open":
+            return _ACCESS[event.arguments[1] & 3]
+        case "openat":
+            return _ACCESS[event.arguments[2] & 3]
+        case "openat2":
+            return _ACCESS[(event.open_flags or 0) & 3]
+        case "execve" | "execveat":
+            return _EXECUTE
+        case "socketcall":
+            return _WRITE if event.arguments[0] == _BIND else 0
+    return class_permissions(event.arch, event.call)
+
+
+_BIND = 2  # SYS_BIND, linux/net.h
+
+
+def class_permissions(arch: lookup.Arch, call: int) -> int:
+    """Return the permissions that a call stands for by its number alone."""
+    by_class: tuple[tuple[lookup.Class, int], ...] = (
+        ("write", _WRITE),
+        ("read", _READ),
+        ("attributes", _ATTRIBUTES),
+    )
+    return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name))
+
+
+def _ids_compare(condition: Comparison, event: Event, name: Name | None) -> bool:
+    """`audit_field_compare`, AS:378."""
+    if condition.right in {"obj_uid", "obj_gid"}:
+        own = getattr(event, condition.left)
+        # Even for one file in its bucket, any other file that the call visited will do (AS:335).
+        owners = [getattr(file, condition.right.removeprefix("obj_")) for file in event.names]
+        return any(compare(own, condition.operator, owner) for owner in owners)
+    left, right = getattr(event, condition.left), getattr(event, condition.right)
+    return compare(left, condition.operator, right)
+
+
+def _number(test: Test) -> int:
+    if isinstance(test.value, str):
+        raise UnresolvedError(f"{test.field}{test.operator}{test.value}: only the target knows it")
+    return test.value

@@ -1,0 +1,92 @@
+"""Numbers and names of system calls, errors and records, as the target's programs know them.
+
+The tables are data with their source in their first lines, beside this file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Arch = Literal["b64", "b32"]
+"""An ABI of x86_64: its own, or that of i386."""
+
+ARCHES: tuple[Arch, ...] = ("b64", "b32")
+ARCH_NUMBERS: Mapping[Arch, int] = MappingProxyType({"b64": 0xC000003E, "b32": 0x40000003})
+"""AUDIT_ARCH_X86_64 and AUDIT_ARCH_I386 (linux/audit.h)."""
+
+_MACHINES: Mapping[Arch, str] = MappingProxyType({"b64": "x86_64", "b32": "i386"})
+
+Class = Literal["read", "write", "dir_write", "attributes", "signal"]
+
+FILE_TYPES: Mapping[str, int] = MappingProxyType(
+    {
+        "socket": 0o140000,
+        "link": 0o120000,
+        "file": 0o100000,
+        "block": 0o060000,
+        "dir": 0o040000,
+        "character": 0o020000,
+        "fifo": 0o010000,
+    }
+)
+"""Values of `filetype` (sys/stat.h)."""
+
+FILE_SYSTEMS: Mapping[str, int] = MappingProxyType({"tracefs": 0x74726163, "debugfs": 0x64626720})
+"""Values of `fstype` that auditctl knows by name (audit 3.0.9, lib/fstypetab.h)."""
+
+
+@cache
+def calls(arch: Arch) -> Mapping[str, int]:
+    """Return the numbers of all system calls by name."""
+    return _table(f"syscalls-{_MACHINES[arch]}.tsv")
+
+
+@cache
+def call_names(arch: Arch) -> Mapping[int, str]:
+    """Return the names of all system calls by number."""
+    return MappingProxyType({number: name for name, number in calls(arch).items()})
+
+
+def call_name(arch: Arch, number: int) -> str:
+    """Return a call's name, or its number as text where it has none."""
+    return call_names(arch).get(number, str(number))
+
+
+@cache
+def errors() -> Mapping[str, int]:
+    """Return the error numbers by name, such as 13 for EACCES."""
+    return _table("errors.tsv")
+
+
+@cache
+def records() -> Mapping[str, int]:
+    """Return the types of records by name, such as 1300 for SYSCALL."""
+    return _table("records.tsv")
+
+
+@cache
+def class_calls(arch: Arch, name: Class) -> frozenset[int]:
+    """Return the numbers of the calls that the kernel counts to a class."""
+    names = list(_classes()[name])
+    if name == "write":
+        names += _classes()["dir_write"]
+    return frozenset(calls(arch)[call] for call in names if call in calls(arch))
+
+
+@cache
+def _classes() -> Mapping[str, list[str]]:
+    text = (resources.files("hardcost.auditrules.tables") / "permissions.toml").read_text()
+    return MappingProxyType(tomllib.loads(text))
+
+
+def _table(file: str) -> Mapping[str, int]:
+    text = (resources.files("hardcost.auditrules.tables") / file).read_text()
+    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+    return MappingProxyType({name: int(number) for number, name in rows})
