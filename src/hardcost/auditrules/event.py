@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.tables.lookup import Arch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.auditrules.tables.lookup import Arch
 
 NO_INODE = (1 << 64) - 1
 """The inode number of a name that led to no file (AUDIT_INO_UNSET)."""
@@ -21,6 +24,12 @@ class FileId(NamedTuple):
     inode: int
 
 
+NO_FILE = FileId(0, 0, NO_INODE)
+
+_LARGEST_ERROR = 4095
+"""A return value from minus this to -1 is an error number (MAX_ERRNO)."""
+
+
 @dataclass(frozen=True)
 class Name:
     """A file that the call visited, or a name that led to none (`NO_INODE`, all else 0).
@@ -31,7 +40,7 @@ class Name:
     """
 
     path: str | None = None
-    file: FileId = FileId(0, 0, NO_INODE)
+    file: FileId = NO_FILE
     special_device: tuple[int, int] = (0, 0)
     mode: int = 0
     uid: int = 0
@@ -84,4 +93,4 @@ class Event:
     @property
     def success(self) -> bool:
         """Whether the call succeeded: it returned no error number."""
-        return self.exit is not None and not -4095 <= self.exit < 0
+        return self.exit is not None and not -_LARGEST_ERROR <= self.exit < 0

@@ -83,7 +83,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two ids compared (-C), `=` or `!=`, in the order of the kernel's constant (UID_TO_OBJ_UID)."""
+    """Two ids compared (-C), `=` or `!=`, in the order of the kernel's constants (UID_TO_AUID)."""
 
     left: str
     operator: Operator

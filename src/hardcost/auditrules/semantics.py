@@ -5,7 +5,6 @@ Written to be read beside Linux 6.1.192: AF is `kernel/auditfilter.c`, AS `kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import (
+    UNSET,
     Action,
     Comparison,
     FilterList,
@@ -23,6 +23,8 @@ from hardcost.auditrules.kernelrule import (
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from hardcost.auditrules.event import Event, FileId, Name
     from hardcost.auditrules.kernelrule import Condition
 
@@ -264,7 +266,10 @@ _COMPARISONS: Mapping[Operator, Callable[[int, int], bool]] = MappingProxyType({
 })  # fmt: skip
 
 _IDS = frozenset({"uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid"})
-_PLAIN = {"pid": "pid", "ppid": "ppid", "sessionid": "sessionid", "pers": "personality"}
+_PLAIN = {
+    "pid": "pid", "ppid": "ppid", "sessionid": "sessionid", "pers": "personality", "exit": "exit",
+    "saddr_fam": "socket_family",
+}  # fmt: skip
 _LABELS = frozenset({"obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev_high"})
 _OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid"}) | _LABELS
 
@@ -278,57 +283,55 @@ def holds(
         UnresolvedError: The condition names a user or group that nobody resolved.
     """
     if isinstance(condition, Comparison):
-        return _ids_compare(condition, event, name)
+        return _ids_compare(condition, event)
     if isinstance(condition, Test):
         return _test_holds(condition, event, name, files)
     assert_never(condition)
 
 
 def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]) -> bool:
-    kind, operator = test.field, test.operator
+    kind = test.field
     if kind in _OF_FILES:
         # Of a call: any file that it visited. Of a file in its bucket: that file.
         visited = event.names if name is None else (name,)
         return any(_file_holds(test, file) for file in visited)
     if kind in _IDS:
         return _id_holds(test, event)
-    if kind in _PLAIN:
-        return compare(getattr(event, _PLAIN[kind]), operator, _number(test))
-    if kind in {"path", "dir", "exe"}:
-        held = _place_holds(test, event, name, files)
-        return held is not None and held is (operator is Operator.EQUAL)
-    if kind in {"perm", "filetype"}:
-        held = (_perm_holds if kind == "perm" else _filetype_holds)(event, _number(test))
-        return held is (operator is Operator.EQUAL)
+    if kind in _YES_OR_NO:
+        held = _YES_OR_NO[kind](test, event, name, files)
+        return held is not None and held is (test.operator is Operator.EQUAL)
     if kind.startswith("subj_"):
         return _label_holds(test, event.subject)
-    return _call_holds(test, event)
+    # AUDIT_FILTERKEY is ignored. Other lists' fields, msgtype and fstype, never hold (AF:300).
+    number = _number_of(test, event)
+    return kind == "key" or (number is not None and compare(number, test.operator, _meant(test)))
 
 
-def _call_holds(test: Test, event: Event) -> bool:
-    """Say whether a condition on the call itself holds."""
-    kind, operator = test.field, test.operator
-    match kind:
-        case "arch":
-            return compare(lookup.ARCH_NUMBERS[event.arch], operator, _number(test))
-        case "exit":
-            return event.exit is not None and compare(event.exit, operator, _number(test))
-        case "success":
-            # The kernel compares its own marks, 1 for success and 2 for failure (AS:560).
-            mark = 1 if event.success else 2
-            return event.exit is not None and compare(mark, operator, 1 if _number(test) else 2)
-        case "loginuid_set":
-            return compare(event.auid != _U32, operator, _number(test))
-        case "a0" | "a1" | "a2" | "a3":
-            return compare(event.arguments[int(kind[1])], operator, _number(test))
-        case "saddr_fam":
-            family = event.socket_family
-            return family is not None and compare(family, operator, _number(test))
-        case "key":
-            return True  # AUDIT_FILTERKEY is ignored
-        case _:
-            # msgtype and fstype belong to other lists; a rule of the exit list has none (AF:300).
-            return False
+def _number_of(test: Test, event: Event) -> int | None:
+    """Return the number that a condition on the call itself tests; None where there is none."""
+    kind = test.field
+    if kind in _PLAIN:
+        found: int | None = getattr(event, _PLAIN[kind])
+        return found
+    if kind in {"a0", "a1", "a2", "a3"}:
+        return event.arguments[int(kind[1])]
+    marks = {
+        "arch": lookup.ARCH_NUMBERS[event.arch],
+        "success": None if event.exit is None else _SUCCESS if event.success else _FAILURE,
+        "loginuid_set": int(event.auid != UNSET),
+    }
+    return marks.get(kind)
+
+
+def _meant(test: Test) -> int:
+    """Return the number that a test compares with; `success` is one of the kernel's own marks."""
+    number = _number(test)
+    if test.field == "success":
+        return _SUCCESS if number else _FAILURE
+    return number
+
+
+_SUCCESS, _FAILURE = 1, 2  # AUDITSC_SUCCESS and AUDITSC_FAILURE (linux/audit.h), AS:560
 
 
 def _id_holds(test: Test, event: Event) -> bool:
@@ -369,23 +372,44 @@ def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
     return (label[test.field] == test.value) is (test.operator is Operator.EQUAL)
 
 
-def _place_holds(
-    test: Test, event: Event, name: Name | None, files: Mapping[str, FileId]
+def _path_holds(
+    test: Test, _event: Event, name: Name | None, files: Mapping[str, FileId]
 ) -> bool | None:
-    """Say whether a path, tree or program is the rule's; None where the field can't hold."""
-    path = str(test.value)
-    if test.field == "dir":
-        return path in files and any(visited.lies_in(path) for visited in event.names)
-    file = files.get(path)
-    if test.field == "exe":
-        return file is not None and event.exe == file
     if name is None:
-        return None
+        return None  # in the exit list, where no rule with a path stands, it would not hold
+    file = files.get(str(test.value))
     return file is not None and name.file == file
 
 
-def _filetype_holds(event: Event, kind: int) -> bool:
+def _directory_holds(
+    test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
+) -> bool:
+    directory = str(test.value)
+    return directory in files and any(visited.lies_in(directory) for visited in event.names)
+
+
+def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
+    file = files.get(str(test.value))
+    return file is not None and event.exe == file
+
+
+def _filetype_holds(
+    test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]
+) -> bool:
+    kind = _number(test)
     return any(name.file.inode != NO_INODE and name.mode & 0o170000 == kind for name in event.names)
+
+
+def _perm_holds(test: Test, event: Event, _name: Name | None, _files: Mapping[str, FileId]) -> bool:
+    return bool(permissions(event) & _number(test))
+
+
+_YES_OR_NO: Mapping[
+    str, Callable[[Test, Event, Name | None, Mapping[str, FileId]], bool | None]
+] = MappingProxyType({
+    "path": _path_holds, "dir": _directory_holds, "exe": _exe_holds, "perm": _perm_holds,
+    "filetype": _filetype_holds,
+})  # fmt: skip
 
 
 _READ, _WRITE, _EXECUTE, _ATTRIBUTES = 4, 2, 1, 8
@@ -393,24 +417,16 @@ _ACCESS = (_READ, _WRITE, _READ | _WRITE, _READ | _WRITE)
 """What a call that opens asks for, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
 
 
-def _perm_holds(event: Event, wanted: int) -> bool:
-    return bool(permissions(event) & wanted)
-
-
 def permissions(event: Event) -> int:
     """Return the permissions that a call stands for: r 4, w 2, x 1, a 8 (AS:148)."""
     call = lookup.call_name(event.arch, event.call)
-    match call:
-        case "open":
-            return _ACCESS[event.arguments[1] & 3]
-        case "openat":
-            return _ACCESS[event.arguments[2] & 3]
-        case "openat2":
-            return _ACCESS[(event.open_flags or 0) & 3]
-        case "execve" | "execveat":
-            return _EXECUTE
-        case "socketcall":
-            return _WRITE if event.arguments[0] == _BIND else 0
+    flags = {"open": event.arguments[1], "openat": event.arguments[2], "openat2": event.open_flags}
+    if call in flags:
+        return _ACCESS[(flags[call] or 0) & 3]
+    if call in {"execve", "execveat"}:
+        return _EXECUTE
+    if call == "socketcall":
+        return _WRITE if event.arguments[0] == _BIND else 0
     return class_permissions(event.arch, event.call)
 
 
@@ -427,11 +443,11 @@ def class_permissions(arch: lookup.Arch, call: int) -> int:
     return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name))
 
 
-def _ids_compare(condition: Comparison, event: Event, name: Name | None) -> bool:
+def _ids_compare(condition: Comparison, event: Event) -> bool:
     """`audit_field_compare`, AS:378."""
     if condition.right in {"obj_uid", "obj_gid"}:
         own = getattr(event, condition.left)
-        # Even for one file in its bucket, any other file that the call visited will do (AS:335).
+        # Of a file in its bucket too: any other file that the call visited will do (AS:335).
         owners = [getattr(file, condition.right.removeprefix("obj_")) for file in event.names]
         return any(compare(own, condition.operator, owner) for owner in owners)
     left, right = getattr(event, condition.left), getattr(event, condition.right)

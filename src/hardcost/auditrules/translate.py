@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -28,6 +27,8 @@ from hardcost.auditrules.rule import Fault, Rule, RulesError, split_options, spl
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from hardcost.auditrules.kernelrule import Condition
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -350,9 +351,10 @@ _OBJECT = frozenset({"obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev
 _TEXTS = frozenset({"path", "dir", "exe", "key"}) | _SUBJECT | _OBJECT
 _ARGUMENTS = frozenset({"a0", "a1", "a2", "a3"})
 _FIELDS = (
-    frozenset(
-        ["pid", "pers", "arch", "msgtype", "ppid", "sessionid", "devmajor", "devminor", "inode", "exit", "success", "perm", "filetype", "fstype", "saddr_fam", "loginuid"]
-    )
+    frozenset({
+        "pid", "pers", "arch", "msgtype", "ppid", "sessionid", "devmajor", "devminor", "inode",
+        "exit", "success", "perm", "filetype", "fstype", "saddr_fam", "loginuid",
+    })
     | _USERS | _GROUPS | _TEXTS | _ARGUMENTS
 )  # fmt: skip
 _EXIT_ONLY = _OBJECT | {
