@@ -1,0 +1,402 @@
+"""Rules written out: as a line that auditctl accepts, and as `auditctl -l` of audit 3.0.9 lists it.
+
+A listing is for reading: it is not always a line that auditctl would take back.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import (
+    ALL_CALLS,
+    KEY_SEPARATOR,
+    UNSET,
+    Action,
+    Comparison,
+    FilterList,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.tables.lookup import Arch
+
+LONGEST_LINE = 6143
+"""Bytes of a line, without its end, that auditctl takes in one piece."""
+
+_LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
+_ALL_PERMISSIONS = 15
+_WITH_CALLS = frozenset({FilterList.EXIT, FilterList.IO_URING})
+_LET_A_KEY_FOLLOW = frozenset({"path", "dir", "perm", "exe", "fstype"})
+_LONG_OPERATORS = ("!=", ">=", "<=", "&=")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ARGUMENTS = frozenset({"a0", "a1", "a2", "a3"})
+_LISTED_CALLS = (1 << 2016) - 1
+"""The calls that auditctl looks at to tell whether a rule is for all of them."""
+
+_LIST_ORDER = (
+    FilterList.USER,
+    FilterList.TASK,
+    FilterList.EXIT,
+    FilterList.EXCLUDE,
+    FilterList.FILESYSTEM,
+    FilterList.IO_URING,
+)
+
+
+class UnwritableError(ValueError):
+    """No line that auditctl accepts says what the rule says; the message tells why."""
+
+
+def text_of(rule: KernelRule) -> str:
+    """Return a line that auditctl accepts and that translates to this very rule.
+
+    It names no file system's state: a watch is written as `-F path=` or `-F dir=`, since what `-w`
+    means depends on what lies at the path. Calls are named where the ABI has a name for them.
+
+    Raises:
+        UnwritableError: there is no such line.
+    """
+    words = ["-A" if rule.prepend else "-a", f"{rule.action},{rule.list}"]
+    if _needs_watch_form(rule):
+        words = _watch_words(rule)
+    else:
+        split = 1 + max(
+            (at for at, test in enumerate(rule.conditions) if _is_arch(test)), default=-1
+        )
+        words += _condition_words(rule.conditions[:split])
+        words += _call_words(rule)
+        words += _condition_words(rule.conditions[split:])
+    words += _key_words(rule)
+    line = " ".join(_escaped(word) for word in words)
+    if len(line.encode(errors="surrogateescape")) > LONGEST_LINE:
+        line = _shortest(rule, words)
+    return line
+
+
+def listed(rule: KernelRule, names_of: Arch = "b64") -> str:
+    """Return the line that `auditctl -l` prints for a rule.
+
+    `names_of` is the ABI by which the calls of a rule without `arch` are named: that of the rule
+    with an `arch` that was printed last, or else the machine's own.
+    """
+    if _listed_as_watch(rule):
+        return "".join(_listed_condition(test, watch=True) for test in rule.conditions) + "".join(
+            f" -k {key}" for key in _keys(rule)
+        )
+    arches = [test for test in rule.conditions if _is_arch(test)]
+    parts = [f"-a {rule.action},{rule.list}"]
+    parts += [f" -F arch{test.operator}{_arch_name(test)}" for test in arches]
+    parts.append(_listed_calls(rule, _named_by(rule) or names_of))
+    parts += [
+        _listed_condition(test, watch=False) for test in rule.conditions if not _is_arch(test)
+    ]
+    parts += [f" -F key={key}" for key in _keys(rule)]
+    return "".join(parts)
+
+
+def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
+    """Return what `auditctl -l` prints once the rules are loaded in this order.
+
+    The kernel gives them out by list, prepended ones first.
+    """
+    loaded: list[KernelRule] = []
+    for rule in rules:
+        loaded.insert(0 if rule.prepend else len(loaded), rule)
+    lines: list[str] = []
+    names_of: Arch = "b64"
+    for where in _LIST_ORDER:
+        for rule in loaded:
+            if rule.list is where:
+                lines.append(listed(rule, names_of))
+                # A listed watch has no arch, and leaves the ABI as it was.
+                names_of = _named_by(rule) or names_of
+    return tuple(lines)
+
+
+# Lines for auditctl -----------------------------------------------------------------------------
+
+
+def _is_arch(condition: Condition) -> bool:
+    return isinstance(condition, Test) and condition.field == "arch"
+
+
+def _named_by(rule: KernelRule) -> Arch | None:
+    """Return the ABI by which a rule's calls are named: that of its last `arch`."""
+    for test in reversed(rule.conditions):
+        if isinstance(test, Test) and test.field == "arch":
+            for arch, number in lookup.ARCH_NUMBERS.items():
+                if number == test.value:
+                    return arch
+    return None
+
+
+def _needs_watch_form(rule: KernelRule) -> bool:
+    """Say whether a path holds what -F would take for an operator."""
+    return any(
+        isinstance(test, Test)
+        and test.field in {"path", "dir"}
+        and any(operator in str(test.value) for operator in _LONG_OPERATORS)
+        for test in rule.conditions
+    )
+
+
+def _watch_words(rule: KernelRule) -> list[str]:
+    """Return the words of a watch, without its key; a slash at the end makes it a directory."""
+    first, perm = (*rule.conditions, None)[:2]
+    rest = rule.conditions[2:]
+    if (
+        not isinstance(first, Test)
+        or first.field not in {"path", "dir"}
+        or not isinstance(perm, Test)
+        or perm.field != "perm"
+        or any(_is_arch(test) for test in rest)
+        or (rule.list, rule.mask, rule.prepend) != (FilterList.EXIT, ALL_CALLS, False)
+        or rule.action is not Action.ALWAYS
+    ):
+        message = "its path holds an operator, which only a plain watch (-w) may"
+        raise UnwritableError(message)
+    slash = "/" if first.field == "dir" and first.value != "/" else ""
+    return ["-w", f"{first.value}{slash}", "-p", _permissions(perm), *_condition_words(rest)]
+
+
+def _condition_words(conditions: Sequence[Condition]) -> list[str]:
+    words: list[str] = []
+    for condition in conditions:
+        if isinstance(condition, Comparison):
+            words += ["-C", f"{condition.left}{condition.operator}{condition.right}"]
+        else:
+            words += ["-F", _field_word(condition)]
+    return words
+
+
+def _field_word(test: Test) -> str:
+    """Return a field as -F takes it."""
+    name = "auid" if test.field == "loginuid_set" else test.field
+    value = _value(test)
+    sought = _LONG_OPERATORS[: (*_LONG_OPERATORS, test.operator).index(test.operator)]
+    if isinstance(test.value, str) and any(operator in value for operator in sought):
+        message = f"the value of {name} holds an operator: {value!r}"
+        raise UnwritableError(message)
+    if not value:
+        message = f"{name} is compared with nothing"
+        raise UnwritableError(message)
+    return f"{name}{test.operator}{value}"
+
+
+def _value(test: Test) -> str:
+    """Return a test's value as auditctl reads it."""
+    if isinstance(test.value, str):
+        return test.value
+    writer = _WRITERS.get(test.field)
+    return writer(test) if writer else str(test.value)
+
+
+def _unset(_test: Test) -> str:
+    return "unset"
+
+
+def _arch_name(test: Condition) -> str:
+    value = test.value if isinstance(test, Test) else None
+    for arch, number in lookup.ARCH_NUMBERS.items():
+        if number == value:
+            return arch
+    return f"0x{value:X}" if isinstance(value, int) else str(value)
+
+
+def _permissions(test: Test) -> str:
+    number = int(test.value)
+    if not 0 < number <= _ALL_PERMISSIONS:
+        message = f"perm can't be {number}"
+        raise UnwritableError(message)
+    return "".join(letter for bit, letter in _LETTERS if number & bit)
+
+
+def _exit_code(test: Test) -> str:
+    number = _signed(test)
+    name = _error_names().get(-number) if number < 0 else None
+    return f"-{name}" if name else str(number)
+
+
+def _signed(test: Test) -> int:
+    number = int(test.value)
+    return number - (1 << 32) if number > UNSET >> 1 else number
+
+
+def _named(names: Callable[[], Mapping[int, str]]) -> Callable[[Test], str]:
+    return lambda test: names().get(int(test.value), str(test.value))
+
+
+@cache
+def _error_names() -> Mapping[int, str]:
+    return _by_number(lookup.errors())
+
+
+@cache
+def _record_names() -> Mapping[int, str]:
+    return _by_number(lookup.records())
+
+
+@cache
+def _file_system_names() -> Mapping[int, str]:
+    return _by_number(lookup.FILE_SYSTEMS)
+
+
+def _by_number(numbers: Mapping[str, int]) -> Mapping[int, str]:
+    """Return the names by number; the first of several names holds."""
+    return {number: name for name, number in reversed(list(numbers.items()))}
+
+
+def _file_type(test: Test) -> str:
+    for name, number in lookup.FILE_TYPES.items():
+        if number == test.value:
+            return name
+    message = f"there is no file type {test.value}"
+    raise UnwritableError(message)
+
+
+def _session(test: Test) -> str:
+    return "unset" if test.value == UNSET else str(test.value)
+
+
+def _hexadecimal(test: Test) -> str:
+    return f"0x{int(test.value):X}"
+
+
+_WRITERS: Mapping[str, Callable[[Test], str]] = {
+    "arch": _arch_name,
+    "loginuid_set": _unset,
+    "perm": _permissions,
+    "exit": _exit_code,
+    "msgtype": _named(_record_names),
+    "fstype": _named(_file_system_names),
+    "filetype": _file_type,
+    "sessionid": _session,
+    **dict.fromkeys(_ARGUMENTS, _hexadecimal),
+}
+
+
+def _call_words(rule: KernelRule) -> list[str]:
+    """Return a rule's -S, if it takes one."""
+    if rule.list not in _WITH_CALLS:
+        wanted = 0 if rule.list is FilterList.TASK else ALL_CALLS
+        if rule.mask != wanted:
+            message = f"the list {rule.list} takes no system calls"
+            raise UnwritableError(message)
+        return []
+    if rule.mask == ALL_CALLS:
+        # auditctl takes all calls by itself; newer ones only those that the permissions are for.
+        return [] if _has(rule, {"perm"}) else ["-S", "all"]
+    if not rule.mask or rule.mask > ALL_CALLS:
+        message = "no list of system calls gives its mask"
+        raise UnwritableError(message)
+    return ["-S", ",".join(_call_names(rule))]
+
+
+def _call_names(rule: KernelRule, names_of: Arch = "b64") -> list[str]:
+    """Return the calls in a rule's mask, lowest number first; numbers for those without a name."""
+    arch = _named_by(rule) or names_of
+    names = {} if rule.list is FilterList.IO_URING else lookup.call_names(arch)
+    return [names.get(number, str(number)) for number in _bits(rule.mask)]
+
+
+def _bits(mask: int) -> list[int]:
+    return [at for at, bit in enumerate(reversed(bin(mask))) if bit == "1"]
+
+
+def _has(rule: KernelRule, fields: set[str] | frozenset[str]) -> bool:
+    return any(isinstance(test, Test) and test.field in fields for test in rule.conditions)
+
+
+def _keys(rule: KernelRule) -> list[str]:
+    return [key for key in rule.key.split(KEY_SEPARATOR) if key]
+
+
+def _key_words(rule: KernelRule) -> list[str]:
+    keys = _keys(rule)
+    if keys and rule.list not in _WITH_CALLS and not _has(rule, _LET_A_KEY_FOLLOW):
+        message = f"a rule of the list {rule.list} takes no key without a program"
+        raise UnwritableError(message)
+    return [word for key in keys for word in ("-k", key)]
+
+
+def _escaped(word: str) -> str:
+    """Return a word as it stands in a line."""
+    control = _CONTROL.search(word)
+    if control:
+        message = f"{word!r} holds the control character {control[0]!r}"
+        raise UnwritableError(message)
+    return word.replace("\\", "\\\\").replace(" ", "\\ ")
+
+
+def _shortest(rule: KernelRule, words: Sequence[str]) -> str:
+    """Return the rule's line with each call as number or name, whichever is shorter."""
+    at = words.index("-S") + 1 if "-S" in words else 0
+    if at and rule.mask != ALL_CALLS:
+        pairs = zip(_call_names(rule), _bits(rule.mask), strict=True)
+        calls = ",".join(min(name, str(number), key=len) for name, number in pairs)
+        line = " ".join([*map(_escaped, words[:at]), calls, *map(_escaped, words[at + 1 :])])
+        if len(line.encode(errors="surrogateescape")) <= LONGEST_LINE:
+            return line
+    message = f"its line would have more than {LONGEST_LINE} bytes"
+    raise UnwritableError(message)
+
+
+# Listings, as auditctl-listing.c has them -------------------------------------------------------
+
+
+def _listed_as_watch(rule: KernelRule) -> bool:
+    """Say whether a rule is listed in the form of -w; its action is not looked at."""
+    return (
+        _has(rule, {"perm"})
+        and rule.mask & _LISTED_CALLS == _LISTED_CALLS
+        and all(
+            isinstance(test, Test) and test.field in {"path", "dir", "perm"}
+            for test in rule.conditions
+        )
+    )
+
+
+def _listed_calls(rule: KernelRule, arch: Arch) -> str:
+    if rule.list not in _WITH_CALLS or not rule.mask:
+        return ""
+    if rule.mask & _LISTED_CALLS == _LISTED_CALLS:
+        return " -S all"
+    return f" -S {','.join(_call_names(rule, arch))}"
+
+
+def _listed_condition(condition: Condition, *, watch: bool) -> str:
+    if isinstance(condition, Comparison):
+        return f" -C {condition.left}{condition.operator}{condition.right}"
+    name, operator = condition.field, condition.operator
+    if watch and name in {"path", "dir"}:
+        return f"-w {condition.value}"
+    if watch and name == "perm":
+        return f" -p {_listed_permissions(condition)}"
+    if name == "loginuid_set":
+        return f" -F auid{operator}-1"
+    if name == "exe":  # the operator is lost in audit 3.0.9
+        operator = Operator.EQUAL
+    return f" -F {name}{operator}{_listed_value(condition)}"
+
+
+def _listed_permissions(test: Test) -> str:
+    return "".join(letter for bit, letter in _LETTERS if int(test.value) & bit)
+
+
+def _listed_value(test: Test) -> str:
+    if isinstance(test.value, str):
+        return test.value
+    if test.field == "perm":
+        return _listed_permissions(test)
+    if test.field in {"exit", "msgtype", "fstype", "inode"} | _ARGUMENTS:
+        value = _value(test)
+        if test.field == "inode" or not value.isdecimal():
+            return value
+    return str(_signed(test))
