@@ -60,9 +60,8 @@ def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
     """
     faults: list[Fault] = []
     parts: list[RuleSet] = []
-    for path in paths:
-        read_path = _read_folder if _is_folder(path) else _read_file
-        readings = read_path(path, shown, faults)
+    for readings, of_files in read_each(paths, shown):
+        faults.extend(of_files)
         faults.extend(reading.fault for reading in readings if reading.fault)
         parts.append(_combine(readings))
     rule_set = join(parts)
@@ -81,6 +80,19 @@ def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
     if faults:
         raise RulesError(tuple(faults))
     return rule_set
+
+
+def read_each(
+    paths: Sequence[Path], shown: Callable[[Path], str] = str
+) -> Iterable[tuple[tuple[Reading, ...], list[Fault]]]:
+    """Yield what each path's lines say, and what keeps whole files from being read.
+
+    Lines stand in the order in which they would be loaded; one at fault holds its fault.
+    """
+    for path in paths:
+        faults: list[Fault] = []
+        read_path = _read_folder if _is_folder(path) else _read_file
+        yield read_path(path, shown, faults), faults
 
 
 def read_lines(lines: Iterable[tuple[str, Place]]) -> RuleSet:
