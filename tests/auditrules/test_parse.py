@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardcost.auditrules.folder import version_key
 from hardcost.auditrules.parse import (
     LONGEST_LINE,
     join,
@@ -16,7 +17,6 @@ from hardcost.auditrules.parse import (
     read_bytes,
     read_line,
     read_lines,
-    version_key,
 )
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, Rule, RulesError, RuleSet
 
