@@ -1,0 +1,99 @@
+"""The typical call of each kind: what a price is a price of. The data are in `events.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.auditrules.tables.lookup import Arch
+
+SOME_INODE = NO_INODE - 1
+"""The inode number of a file of which nothing is known but that no rule watches it."""
+
+_MODES: Mapping[str, int] = MappingProxyType(
+    {"file": 0o100644, "program": 0o100755, "folder": 0o040755}
+)
+
+
+@dataclass(frozen=True)
+class _Data:
+    who: Mapping[str, int]
+    call: Mapping[str, Mapping[str, Any]]
+    operation: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def _data() -> _Data:
+    text = (resources.files("hardcost.auditrules.cost") / "events.toml").read_text()
+    data = tomllib.loads(text)
+    operations = {name: tuple(calls) for name, calls in data["operation"].items()}
+    return _Data(data["who"], data["call"], MappingProxyType(operations))
+
+
+def operations() -> Mapping[str, tuple[str, ...]]:
+    """Return the calls that each operation of the workload `syscalls` is made of."""
+    return _data().operation
+
+
+def typical(call: str, arch: Arch = "b64") -> Event:
+    """Return the typical call of that name: an ordinary user's, logged in, and successful.
+
+    A file that it visits has the inode number `SOME_INODE`: no rule watches it.
+
+    Raises:
+        KeyError: The architecture has no such call.
+    """
+    return of_number(lookup.calls(arch)[call], arch)
+
+
+@cache
+def of_number(number: int, arch: Arch = "b64") -> Event:
+    """Return the typical call of that number, as `typical` does."""
+    data = _data()
+    facts = data.call.get(lookup.call_name(arch, number), {})
+    returned = facts.get("exit", 0)
+    arguments = (*facts.get("arguments", ()), 0, 0, 0, 0)[:4]
+    uid, gid = data.who["uid"], data.who["gid"]
+    return Event(
+        arch=arch,
+        call=number,
+        arguments=arguments,
+        exit=None if returned == "none" else returned,
+        pid=data.who["pid"],
+        ppid=data.who["ppid"],
+        uid=uid, euid=uid, suid=uid, fsuid=uid,
+        gid=gid, egid=gid, sgid=gid, fsgid=gid,
+        auid=data.who["auid"],
+        sessionid=data.who["sessionid"],
+        names=tuple(_name(kind, uid, gid) for kind in facts.get("visits", ())),
+        open_flags=0 if "openat2" in lookup.call_name(arch, number) else None,
+        socket_family=facts.get("family"),
+    )  # fmt: skip
+
+
+def events(arch: Arch = "b64") -> dict[str, Event]:
+    """Return the typical call of each kind that an architecture has, by name."""
+    return {name: of_number(number, arch) for name, number in lookup.calls(arch).items()}
+
+
+def _name(kind: str, uid: int, gid: int) -> Name:
+    kind = kind.rstrip("0123456789")
+    if kind == "absent":
+        return Name()
+    return Name(
+        path=f"/nowhere/{kind}",
+        file=FileId(0, 0, SOME_INODE),
+        mode=_MODES[kind],
+        uid=uid,
+        gid=gid,
+    )

@@ -1,0 +1,196 @@
+"""How often a workload makes each system call: read from what strace, perf trace or people write.
+
+Three forms are read: the table of `strace -c`, the tables of `perf trace -s`, and JSON, either
+`{"openat": 12, …}` or `{"b64": {…}, "b32": {…}}`. Names are those of the tables of calls.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import defaultdict
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hardcost.auditrules.rule import Fault, RulesError
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hardcost.auditrules.cost.predict import Histogram
+    from hardcost.auditrules.tables.lookup import Arch
+
+MOST = 1e15  # calls of one kind; more is surely a mistake
+_SHOWN = 60  # characters of a line that can't be read which an error repeats
+_PLAIN = re.compile(r"[\w.-]{1,64}")
+
+# % time, seconds, usecs/call, calls, errors (may be blank), name
+_STRACE = re.compile(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)(?:\s+\d+)?\s+(\S+)\s*")
+_STRACE_HEAD = re.compile(r"\s*% time\s+seconds\s+usecs/call\s+calls\s+errors\s+syscall\s*")
+# name, calls, then errors and times in columns that changed over the years
+_PERF = re.compile(r"\s+(\S+)\s+(\d+)(?:\s+[\d.]+%?)+\s*")
+_PERF_HEAD = re.compile(r"\s+syscall\s+calls\b.*")
+_RULER = re.compile(r"[\s()-]*|\s*\((?:msec|%|, )+.*")
+
+_RENAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "stat": "stat", "pread": "pread64", "pwrite": "pwrite64", "umount": "umount2",
+        "_sysctl": "_sysctl", "fstatat": "newfstatat", "getdents": "getdents",
+        "sendfile64": "sendfile", "fadvise": "fadvise64",
+    }
+)  # fmt: skip
+"""Names that perf uses for calls of b64 that the table knows by another."""
+
+
+@cache
+def general() -> Histogram:
+    """Return the mix of calls that stands for a general-purpose system, a million in all.
+
+    Where it comes from stands in its file, `general.toml`.
+    """
+    text = (resources.files("hardcost.auditrules.cost") / "general.toml").read_text()
+    return _numbered("general.toml", {"b64": tomllib.loads(text)["calls"]})
+
+
+def read(content: bytes, file: str) -> Histogram:
+    """Return the counts in a file's content; `file` is its name as errors tell it.
+
+    Raises:
+        RulesError: It is none of the three forms, names no call, or a line can't be read.
+    """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _error(file, line, "this is not UTF-8 text", None) from None
+    if text.lstrip().startswith(("{", "[")):
+        return _numbered(file, _json(text, file))
+    lines = text.splitlines()
+    if any(_STRACE_HEAD.fullmatch(line) for line in lines):
+        counts = _table(lines, file, _strace_line)
+    elif any(_PERF_HEAD.fullmatch(line) for line in lines):
+        counts = _table(lines, file, _perf_line)
+    else:
+        raise _error(
+            file,
+            1,
+            "these are no counts of system calls",
+            'give what `strace -c` or `perf trace -s` prints, or JSON such as {"openat": 12}',
+        )
+    return _numbered(file, {"b64": counts})
+
+
+_Row = tuple[str, int] | None
+
+
+def _table(
+    lines: list[str], file: str, reader: Callable[[str, bool], tuple[bool, _Row | str]]
+) -> dict[str, float]:
+    """Return the counts in the tables among lines; `reader` says of a line whether one goes on."""
+    counts: defaultdict[str, float] = defaultdict(float)
+    within = False
+    for number, line in enumerate(lines, 1):
+        within, found = reader(line, within)
+        if isinstance(found, str):
+            raise _error(file, number, found, "is the table whole?")
+        if found is not None:
+            name, calls = found
+            counts[name] += _checked(calls, name, file, number)
+    return dict(counts)
+
+
+def _strace_line(line: str, within: bool) -> tuple[bool, _Row | str]:  # noqa: FBT001  (a state)
+    if _STRACE_HEAD.fullmatch(line):
+        return True, None
+    if not within or not line.strip(" -"):
+        return within and bool(line.strip()), None
+    row = _STRACE.fullmatch(line)
+    if row is None:
+        return within, f"this is no line of `strace -c`: {line[:_SHOWN]!r}"
+    return (False, None) if row[2] == "total" else (True, (row[2], int(row[1])))
+
+
+def _perf_line(line: str, within: bool) -> tuple[bool, _Row | str]:  # noqa: FBT001  (a state)
+    if _PERF_HEAD.fullmatch(line):
+        return True, None
+    if not within or not line.strip():
+        return False, None
+    if _RULER.fullmatch(line):
+        return True, None
+    row = _PERF.fullmatch(line)
+    if row is None:
+        return within, f"this is no line of `perf trace -s`: {line[:_SHOWN]!r}"
+    return True, (row[1], int(row[2]))
+
+
+def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
+    try:
+        data = json.loads(text, parse_constant=lambda word: word)
+    except json.JSONDecodeError as error:
+        raise _error(file, error.lineno, f"this is not JSON: {error.msg}", None) from None
+    except RecursionError:
+        raise _error(
+            file, 1, "this is no object of counts: it is nested too deeply", None
+        ) from None
+    if not isinstance(data, dict):
+        raise _error(file, 1, "this is no object of counts", 'write {"openat": 12}')
+    by_arch = data if data and set(data) <= set(lookup.ARCHES) else {"b64": data}
+    found: dict[Arch, dict[str, float]] = {}
+    for arch in lookup.ARCHES:
+        counts = by_arch.get(arch, {})
+        if not isinstance(counts, dict):
+            raise _error(file, 1, f"{arch} is no object of counts", 'write {"openat": 12}')
+        found[arch] = {
+            name: _checked(count, name, file, _line_of(text, name))
+            for name, count in counts.items()
+        }
+    return found
+
+
+def _checked(count: Any, name: str, file: str, line: int | None) -> float:  # noqa: ANN401  (JSON)
+    number = isinstance(count, int | float) and not isinstance(count, bool)
+    if not number or not math.isfinite(count) or not 0 <= count <= MOST:
+        raise _error(
+            file, line, f"the count of {name[:_SHOWN]!r} is no number from 0 to {MOST:g}", None
+        )
+    return float(count)
+
+
+def _line_of(text: str, name: str) -> int | None:
+    at = text.find(json.dumps(name))
+    return text.count("\n", 0, at) + 1 if at >= 0 else None
+
+
+def _numbered(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogram:
+    """Return the counts by number of the call.
+
+    Raises:
+        RulesError: A name is no call's.
+    """
+    found: defaultdict[tuple[Arch, int], float] = defaultdict(float)
+    faults = []
+    for arch, by_name in counts.items():
+        known = lookup.calls(arch)
+        for name, count in by_name.items():
+            number = known.get(name, known.get(_RENAMED.get(name, "")))
+            if number is None and re.fullmatch(r"syscall_(\d{1,4}|0x[0-9a-f]{1,3})", name):
+                number = int(name.removeprefix("syscall_"), 0)
+            if number is None:
+                shown = name if _PLAIN.fullmatch(name) else repr(name[:_SHOWN])
+                faults.append(Fault(f"{arch} has no system call {shown}", file, None))
+            else:
+                found[arch, number] += count
+    if faults:
+        raise RulesError(tuple(faults))
+    if not sum(found.values()):
+        raise _error(file, None, "it counts no system call", None)
+    return MappingProxyType(dict(found))
+
+
+def _error(file: str, line: int | None, message: str, remedy: str | None) -> RulesError:
+    return RulesError((Fault(message, file, line, remedy),))

@@ -1,0 +1,313 @@
+"""What a rule set costs each system call: predicted out of constants, nothing is run.
+
+    constants = Constants.of_debian()
+    loaded = semantics.load(rules)
+    predict(constants, loaded, events.typical("openat")).total     # instructions
+    price(constants, loaded, histogram)                            # of a whole workload
+
+A prediction follows the kernel's own steps (`semantics.decide`) and prices each: entering the
+filter, each rule that is passed over, each condition tested, the record. Which bucket a file lies
+in depends on its inode number. Where that is not known (`events.SOME_INODE`) the price is the
+expected one: each rule in a bucket is met by one file in 32. Rules on `task` and `exclude` are
+priced as far as `unpriced` does not name them.
+
+Source of the decomposition: kernel/auditsc.c of Linux 6.1.192 (audit_filter_syscall,
+audit_filter_rules, audit_filter_inodes).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost.events import SOME_INODE, of_number
+from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
+from hardcost.auditrules.semantics import BUCKETS, Verdict
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.event import Event, Name
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.semantics import Loaded, Step
+    from hardcost.auditrules.tables.lookup import Arch
+
+Histogram = Mapping[tuple["Arch", int], float]
+"""How often a workload makes each call: counts by architecture and number."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a rule set adds to one call, in instructions.
+
+    `base` is what any rule at all costs, `walking` the walk by rule (index among those loaded),
+    `recording` the record. `estimated` are the constants that stand for ones never measured.
+    """
+
+    base: float
+    walking: Mapping[int, float]
+    recording: float = 0.0
+    recorded: bool = False
+    estimated: frozenset[str] = frozenset()
+
+    @property
+    def walk(self) -> float:
+        """All of the walk."""
+        return sum(self.walking.values())
+
+    @property
+    def total(self) -> float:
+        """All that the rules add to the call."""
+        return self.base + self.walk + self.recording
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a rule set adds to a workload, in instructions: the sum over its calls.
+
+    `by_rule` is the walk by rule; `by_call` the total by call, `calls` the number of calls.
+    """
+
+    total: float
+    base: float
+    recording: float
+    by_rule: Mapping[int, float]
+    by_call: Mapping[tuple[Arch, int], float]
+    calls: float
+    estimated: frozenset[str] = field(default=frozenset())
+
+    @property
+    def per_call(self) -> float:
+        """The mean over the workload's calls."""
+        return self.total / self.calls if self.calls else 0.0
+
+
+def predict(constants: Constants, loaded: Loaded, event: Event) -> Prediction:
+    """Return what the rules add to a call, beside what audit costs without rules."""
+    return _Pricing(constants, loaded, event).prediction()
+
+
+def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
+    """Return what the rules add to a workload, whose calls are taken to be typical ones."""
+    by_rule: defaultdict[int, float] = defaultdict(float)
+    by_call = {}
+    base = recording = 0.0
+    estimated: frozenset[str] = frozenset()
+    for (arch, call), count in histogram.items():
+        one = predict(constants, loaded, of_number(call, arch))
+        for rule, cost in one.walking.items():
+            by_rule[rule] += cost * count
+        by_call[arch, call] = one.total * count
+        base += one.base * count
+        recording += one.recording * count
+        estimated |= one.estimated
+    return Price(
+        total=sum(by_call.values()),
+        base=base,
+        recording=recording,
+        by_rule=MappingProxyType(dict(by_rule)),
+        by_call=MappingProxyType(by_call),
+        calls=sum(histogram.values()),
+        estimated=estimated,
+    )
+
+
+def unpriced(loaded: Loaded) -> tuple[int, ...]:
+    """Return the rules (by index) whose cost, or effect on cost, is not predicted.
+
+    `always,task` records everything; a rule on `task` with conditions decides for each new task.
+    """
+    return tuple(
+        index
+        for index in loaded.lists[FilterList.TASK]
+        if loaded.rules[index].conditions or loaded.rules[index].action is Action.ALWAYS
+    )
+
+
+class _Pricing:
+    """One call's prediction while it is worked out."""
+
+    def __init__(self, constants: Constants, loaded: Loaded, event: Event) -> None:
+        self.constants, self.loaded, self.event = constants, loaded, event
+        self.walk = constants.walk
+        self.name = lookup.call_name(event.arch, event.call)
+        self.estimated: set[str] = set()
+
+    def prediction(self) -> Prediction:
+        if not _counted(self.loaded):
+            return Prediction(0.0, MappingProxyType({}))
+        known = tuple(name for name in self.event.names if name.file.inode != SOME_INODE)
+        outcome = semantics.decide(self.loaded, replace(self.event, names=self._unmet(known)))
+        walking: defaultdict[int, float] = defaultdict(float)
+        for step in outcome.walked:
+            walking[step.rule] += self._step(step)
+        if len(known) < len(self.event.names):
+            for rule, cost in self._expected(outcome.decided_by):
+                walking[rule] += cost
+        base = self._base()
+        recording = self._recording() if outcome.recorded else 0.0
+        return Prediction(
+            base,
+            MappingProxyType(dict(walking)),
+            recording,
+            outcome.recorded,
+            frozenset(self.estimated),
+        )
+
+    # Base and record ---------------------------------------------------------------------------
+
+    def _base(self) -> float:
+        cost = self.constants.base.get(self.name) if self.event.arch == "b64" else None
+        if cost is None:
+            self.estimated.add(f"base of {self.name}")
+            cost = self.walk["call"] + self.walk["name"] * len(self.event.names)
+        if self.loaded.lists[FilterList.EXIT]:
+            cost += self.walk["list"]
+        if self.event.call in lookup.class_calls(self.event.arch, "signal"):
+            cost += self.walk["signal"] * any(map(_names_a_signal, self.loaded.rules))
+        return cost
+
+    def _recording(self) -> float:
+        cost = self.constants.record.get(self.name) if self.event.arch == "b64" else None
+        if cost is None:
+            self.estimated.add(f"record of {self.name}")
+            cost = self.walk["record"] + self.walk["record-name"] * len(self.event.names)
+        return cost
+
+    # The walk ----------------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> float:
+        rule = self.loaded.rules[step.rule]
+        if step.verdict is Verdict.NOT_NAMED:
+            return self.walk["unnamed"]
+        if step.verdict is Verdict.OUTRANKED:
+            return self.walk["outranked"]
+        cost = self.walk["enter"] + sum(map(self._condition, rule.conditions[: step.tested]))
+        if step.verdict is Verdict.FAILED:
+            return cost + self.walk["held"] * (step.tested - 1)
+        cost += self.walk["held"] * step.tested + self.walk["matched"]
+        if rule.key:
+            cost += self.walk["key"] + self.walk["key-byte"] * len(rule.key.encode())
+        return cost
+
+    def _condition(self, condition: Condition) -> float:
+        """Return what testing a condition costs, beside what follows from its result."""
+        if isinstance(condition, Comparison):
+            return self._comparison(condition)
+        kind, operator = condition.field, condition.operator
+        cost = self._constant(self.constants.field, kind)
+        if kind == "perm":
+            cost += self._permission(condition)
+        family = _family(kind)
+        if family is not None and operator is not Operator.EQUAL:
+            cost += self.constants.operator.get(f"{family} {operator}", 0.0)
+        return cost
+
+    def _comparison(self, condition: Comparison) -> float:
+        return self._constant(self.constants.field, f"{condition.left}:{condition.right}")
+
+    def _permission(self, test: Test) -> float:
+        """Return what looking up the call's class costs, beside the rest (AS:148)."""
+        table = self.constants.permission
+        cost = table["ia32"] if self.event.arch == "b32" else 0.0
+        if self.name in table:
+            return cost + table[self.name]
+        wanted = test.value if isinstance(test.value, int) else 0
+        stands_for = semantics.class_permissions(self.event.arch, self.event.call)
+        for bit in (2, 4, 8):  # write, read, attributes: the kernel's order
+            if wanted & bit:
+                cost += table["class"]
+                if stands_for & bit:
+                    break
+        return cost
+
+    def _constant(self, table: Mapping[str, float], key: str) -> float:
+        if key in table:
+            return table[key]
+        self.estimated.add(f"field {key}")
+        return table["other"]
+
+    # Files whose bucket is not known --------------------------------------------------------------
+
+    def _unmet(self, known: tuple[Name, ...]) -> tuple[Name, ...]:
+        """Return the visited files; those with unknown numbers lie in a bucket without rules."""
+        free = [number for number, rules in enumerate(self.loaded.buckets) if not rules]
+        if len(known) == len(self.event.names):
+            return self.event.names
+        if not free:
+            return known
+        return tuple(
+            name if name in known else replace(name, file=name.file._replace(inode=free[0]))
+            for name in self.event.names
+        )
+
+    def _expected(self, decided_by: int | None) -> list[tuple[int, float]]:
+        """Return the expected cost of each rule in a bucket for the files with unknown numbers."""
+        priority = self.loaded.priority[decided_by] if decided_by is not None else 0
+        found = []
+        for name in self.event.names:
+            if name.file.inode != SOME_INODE:
+                continue
+            for bucket in self.loaded.buckets:
+                found += [
+                    (index, self._in_a_bucket(index, name, priority) / BUCKETS) for index in bucket
+                ]
+        return found
+
+    def _in_a_bucket(self, index: int, name: Name, priority: int) -> float:
+        """Return what a rule in a bucket costs a file that it does not watch."""
+        rule = self.loaded.rules[index]
+        if not rule.names(self.event.call):
+            return self.walk["unnamed"]
+        if self.loaded.priority[index] <= priority:
+            return self.walk["outranked"]
+        cost = self.walk["enter"]
+        for condition in rule.conditions:
+            cost += self._condition(condition)
+            if not semantics.holds(condition, self.event, name, self.loaded.files):
+                break
+            cost += self.walk["held"]
+        return cost
+
+
+def _counted(loaded: Loaded) -> bool:
+    """Say whether there is a rule that makes the kernel collect what calls do (`audit_n_rules`)."""
+    counted = (FilterList.EXIT, FilterList.TASK, FilterList.IO_URING)
+    return any(loaded.lists[name] for name in counted) or any(loaded.buckets)
+
+
+def _names_a_signal(rule: KernelRule) -> bool:
+    """Say whether the rule names a call that sends a signal (`audit_match_signal`, AF:300)."""
+    if rule.list is not FilterList.EXIT:
+        return False
+    arches = [
+        arch
+        for arch in lookup.ARCHES
+        if not any(
+            isinstance(test, Test)
+            and test.field == "arch"
+            and test.value != lookup.ARCH_NUMBERS[arch]
+            for test in rule.conditions
+        )
+    ]
+    return any(rule.names(call) for arch in arches for call in lookup.class_calls(arch, "signal"))
+
+
+_USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
+_GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
+_COMPARED_OTHERWISE = frozenset({"path", "dir", "exe", "perm", "filetype", "key"})
+
+
+def _family(kind: str) -> str | None:
+    """Return how the kernel compares a field: as a number, a user, a group, or otherwise (None)."""
+    if kind in _USERS:
+        return "user"
+    if kind in _GROUPS:
+        return "group"
+    if kind in _COMPARED_OTHERWISE or kind.startswith(("subj_", "obj_")):
+        return None
+    return "number"
