@@ -12,6 +12,7 @@ mod ascii;
 mod aside;
 mod audit;
 mod base64;
+mod battery;
 mod bootline;
 mod calls;
 mod capture;
@@ -68,6 +69,7 @@ fn run(verb: Option<&str>) -> c_int {
         Some("serve") => serve(),
         Some("list") => list(),
         Some("workload") => workload::run(),
+        Some(battery::worker::VERB) => battery::worker::run(),
         // The kernel gives its init the words of the boot line that it did not understand.
         _ if std::process::id() == 1 => guest::run(),
         _ => {

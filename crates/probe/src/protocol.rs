@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::battery::Job;
 use crate::clock::ClockName;
 use crate::error::Result;
 
@@ -64,6 +65,8 @@ pub enum Request {
         /// What to read at start and end.
         clock: ClockName,
     },
+    /// Make system calls under many rule sets and say which were recorded.
+    Battery(Job),
 }
 
 fn default_backlog_limit() -> u32 {
@@ -155,6 +158,22 @@ pub enum Answer {
     Call(CallAnswer),
     /// `command` is done.
     Command(CommandAnswer),
+    /// The first answer to `battery`: what lies at the paths that it names.
+    Files {
+        /// What lies at each; null where nothing does.
+        files: Vec<Option<FileAnswer>>,
+    },
+    /// What the kernel records of one call of a battery when everything is recorded.
+    Learned {
+        /// The call's index.
+        call: usize,
+        /// What it came to: what the kernel answered, or the wait status of a child that made it.
+        result: i64,
+        /// The records of its event: kind and text.
+        records: Vec<(u16, String)>,
+    },
+    /// What came of a battery's calls under one rule set.
+    Set(SetAnswer),
     /// A request failed; none after it is tried.
     Error {
         /// The request's index, from 0; null if it was none that failed.
@@ -212,6 +231,32 @@ pub struct CommandAnswer {
     pub audit: Option<AuditCounts>,
 }
 
+/// A file: the major and minor number of its device, its inode number, and the magic number of its
+/// file system (null for a symbolic link).
+#[derive(Debug, Serialize)]
+pub struct FileAnswer(pub u32, pub u32, pub u64, pub Option<i64>);
+
+/// What came of a battery's calls under one rule set.
+#[derive(Debug, Serialize)]
+pub struct SetAnswer {
+    /// The set's index.
+    pub set: usize,
+    /// What auditctl complained about; its lines are two ahead of the set's.
+    pub complaints: String,
+    /// Rules that the kernel held.
+    pub loaded: usize,
+    /// Records that the kernel has dropped since it started.
+    pub lost: u32,
+    /// What `auditctl -l` printed, where it was asked for.
+    pub listing: Option<String>,
+    /// The keys of the records, as written there.
+    pub keys: Vec<String>,
+    /// For each SYSCALL record of a call: the call's index and its key's.
+    pub recorded: Vec<(usize, usize)>,
+    /// Calls that came to another result than when they were learned, with that.
+    pub changed: Vec<(usize, i64)>,
+}
+
 /// Audit records of one process tree in one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditCounts {
@@ -241,6 +286,10 @@ mod tests {
             r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
             r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8}]}"#,
             r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
+            r#"{"do":"battery","fixture":[{"step":"mount","path":"/m"}],"paths":["/m"],
+                "workers":[{"pid":500,"program":"/init","uid":[0,0,0],"gid":[0,0,0]}],
+                "calls":[{"worker":0,"arch":"b32","number":20,"arguments":[1,{"text":"x"}]}],
+                "sets":[{"rules":"-w /m","calls":[0]},{"rules":"","list":true}]}"#,
         ];
         for line in lines {
             parse(line.as_bytes()).expect(line);

@@ -9,9 +9,9 @@ use rustix::system::uname;
 
 use crate::ascii::write_line;
 use crate::audit::Audit;
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
-use crate::{command, files, measure};
+use crate::{battery, command, files, measure};
 
 /// Where the probe runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,7 @@ impl Session {
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
             Request::Command { argv, clock } => command::measure(self, argv, clock)?,
+            Request::Battery(job) => return battery::run(self, &job),
         };
         self.say(&answer)
     }
@@ -114,6 +115,12 @@ impl Session {
         };
         audit.enable(backlog_limit)?;
         audit.load(rules)
+    }
+
+    /// The audit daemon, which has to run by now.
+    pub fn daemon(&mut self) -> Result<&mut Audit> {
+        let missing = || Error::Other("a battery needs `audit` first".into());
+        self.audit.as_mut().ok_or_else(missing)
     }
 }
 

@@ -11,7 +11,8 @@ use std::process::{self, Command};
 use std::time::Duration;
 
 use self::counts::Counts;
-use self::netlink::{Netlink, SYSCALL, Setting};
+pub use self::netlink::SYSCALL;
+use self::netlink::{Netlink, Setting};
 use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
@@ -28,6 +29,15 @@ const QUIET: Duration = Duration::from_millis(1);
 /// How often to look whether there are no more.
 const PATIENCE: u32 = 1000;
 
+/// A record of the kernel's, as text.
+#[derive(Debug)]
+pub struct Record {
+    /// What it is.
+    pub kind: u16,
+    /// Its text, from `audit(` on.
+    pub text: String,
+}
+
 /// This process as the kernel's audit daemon.
 ///
 /// The kernel makes no records of what its audit daemon does.
@@ -37,6 +47,8 @@ pub struct Audit {
     /// Where questions are asked, so that records and answers do not mix.
     control: Netlink,
     counts: Counts,
+    /// Records kept whole, where that was asked for.
+    kept: Option<Vec<Record>>,
     lost_before: u32,
 }
 
@@ -44,7 +56,8 @@ impl Audit {
     /// Opens the connection to the kernel; changes nothing yet.
     pub fn new() -> Result<Self> {
         let open = || Netlink::open(RECEIVE_BUFFER).map_err(explain);
-        Ok(Self { records: open()?, control: open()?, counts: Counts::default(), lost_before: 0 })
+        let (records, control) = (open()?, open()?);
+        Ok(Self { records, control, counts: Counts::default(), kept: None, lost_before: 0 })
     }
 
     /// Turns audit on and becomes its daemon.
@@ -68,17 +81,22 @@ impl Audit {
             (Some(0), String::new(), String::new())
         } else {
             fs::write(RULES, rules).context(|| RULES.into())?;
-            self.run_auditctl().context(|| AUDITCTL.into())?
+            self.run_auditctl(&["-R", RULES]).context(|| AUDITCTL.into())?
         };
         let loaded = self.control.count_rules().context(|| "listing audit rules".into())?;
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
-    /// Runs auditctl on the rules file: its exit status, output and complaints.
-    fn run_auditctl(&mut self) -> io::Result<(Option<i32>, String, String)> {
+    /// What `auditctl -l` prints: the rules as it words them.
+    pub fn list(&mut self) -> Result<String> {
+        self.run_auditctl(&["-l"]).context(|| AUDITCTL.into()).map(|(_, stdout, _)| stdout)
+    }
+
+    /// Runs auditctl: its exit status, output and complaints.
+    fn run_auditctl(&mut self, words: &[&str]) -> io::Result<(Option<i32>, String, String)> {
         let mut log = SystemLog::open();
         let mut command = Command::new(AUDITCTL);
-        command.args(["-R", RULES]).stdin(process::Stdio::null());
+        command.args(words).stdin(process::Stdio::null());
         let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
         while !auditctl.wait(log.as_ref().map(AsFd::as_fd), Some(self))?.ended {
             log.iter_mut().try_for_each(SystemLog::take)?;
@@ -97,8 +115,24 @@ impl Audit {
             if record.kind == SYSCALL {
                 self.counts.add(record.payload);
             }
+            if let Some(kept) = &mut self.kept {
+                let text = String::from_utf8_lossy(record.payload);
+                let text = text.trim_end_matches(['\0', '\n']).to_owned();
+                kept.push(Record { kind: record.kind, text });
+            }
         }
         Ok(())
+    }
+
+    /// Starts to keep records whole.
+    pub fn keep(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// The records since `keep`, once all have arrived, and how many of any were lost by now.
+    pub fn kept(&mut self) -> Result<(Vec<Record>, u32)> {
+        let lost = self.settle()?;
+        Ok((self.kept.take().unwrap_or_default(), lost))
     }
 
     /// Starts to count the records of an audit session, once all before them have arrived.

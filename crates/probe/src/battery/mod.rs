@@ -1,0 +1,155 @@
+//! A battery: the same system calls made under many sets of audit rules, and which of them the
+//! kernel recorded each time, with which key.
+//!
+//! The calls are made by processes that stay, so that nothing but the rules differs. Under a rule
+//! that records everything their records are reported whole, which says what the kernel knows of
+//! each call. What has to be done around the calls the probe does itself: the kernel makes no
+//! records of its audit daemon.
+
+mod gate;
+mod job;
+mod memory;
+mod records;
+mod steps;
+pub mod worker;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{major, minor, statfs};
+
+pub use self::job::Job;
+use self::job::{Call, RuleSet};
+use self::memory::Layout;
+use self::records::{Marks, syscall_key};
+use self::worker::Worker;
+use crate::audit::{Audit, Record};
+use crate::error::{Error, Result};
+use crate::protocol::{Answer, FileAnswer, SetAnswer};
+use crate::session::Session;
+
+/// Records everything.
+const LEARN: &str = "-D\n-a always,exit -S all\n";
+/// Deletes what is loaded, and goes on after a line that is refused.
+const AFRESH: &str = "-D\n-c\n";
+
+/// Does a job: answers `files`, a `learned` for each call, and a `set` for each rule set.
+pub fn run(session: &mut Session, job: &Job) -> Result<()> {
+    check(job)?;
+    let layout = Layout::of(&job.calls)?;
+    let marks = Marks::new(layout.marks(&job.calls)?);
+    steps::carry_out(&job.fixture)?;
+    session.say(&Answer::Files { files: job.paths.iter().map(|path| identify(path)).collect() })?;
+    session.daemon()?.load("-D\n")?;
+    let workers: Result<Vec<Worker>> =
+        job.workers.iter().map(|identity| Worker::start(identity, &job.calls)).collect();
+    let mut battery = Battery { calls: &job.calls, marks, workers: workers?, results: Vec::new() };
+    battery.learn(session)?;
+    for (index, set) in job.sets.iter().enumerate() {
+        let answer = battery.under(session.daemon()?, index, set)?;
+        session.say(&Answer::Set(answer))?;
+    }
+    session.daemon()?.load("-D\n").map(drop)
+}
+
+/// Refuses indices of what is not there.
+fn check(job: &Job) -> Result<()> {
+    let workers = job.calls.iter().all(|call| call.worker < job.workers.len());
+    let mut named = job.sets.iter().flat_map(|set| set.calls.iter().flatten());
+    if workers && named.all(|&call| call < job.calls.len()) {
+        Ok(())
+    } else {
+        Err(Error::Other("a battery that names a worker or call it does not hold".into()))
+    }
+}
+
+/// What lies at a path.
+fn identify(path: &str) -> Option<FileAnswer> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let (device, inode) = (found.dev(), found.ino());
+    let kind = if found.is_symlink() { None } else { Some(statfs(path).ok()?.f_type) };
+    Some(FileAnswer(major(device), minor(device), inode, kind))
+}
+
+/// The calls, and who makes them.
+struct Battery<'a> {
+    calls: &'a [Call],
+    marks: Marks,
+    workers: Vec<Worker>,
+    /// What each call came to when it was learned.
+    results: Vec<i64>,
+}
+
+impl Battery<'_> {
+    /// Makes all calls with everything recorded, and reports each one's records.
+    fn learn(&mut self, session: &mut Session) -> Result<()> {
+        session.daemon()?.load(LEARN)?;
+        session.daemon()?.keep();
+        for index in 0..self.calls.len() {
+            let result = self.make(index)?;
+            self.results.push(result);
+        }
+        let (kept, _) = session.daemon()?.kept()?;
+        let mut found = self.marks.events(&kept);
+        for (call, &result) in self.results.iter().enumerate() {
+            let records = found.remove(&call).unwrap_or_default();
+            session.say(&Answer::Learned { call, result, records })?;
+        }
+        Ok(())
+    }
+
+    /// Makes calls under a set of rules and says which were recorded.
+    fn under(&mut self, audit: &mut Audit, index: usize, set: &RuleSet) -> Result<SetAnswer> {
+        let loading = audit.load(&format!("{AFRESH}{}", set.rules))?;
+        let Answer::Audit { stderr, loaded, .. } = loading else {
+            return Err(Error::Other("loading rules gave another answer".into()));
+        };
+        let listing = set.list.then(|| audit.list()).transpose()?;
+        audit.keep();
+        let all: Vec<usize> = (0..self.calls.len()).collect();
+        let mut changed = Vec::new();
+        for &call in set.calls.as_ref().unwrap_or(&all) {
+            let result = self.make(call)?;
+            if result != self.results[call] {
+                changed.push((call, result));
+            }
+        }
+        let (kept, lost) = audit.kept()?;
+        let (keys, recorded) = self.recorded(&kept);
+        Ok(SetAnswer {
+            set: index,
+            complaints: stderr,
+            loaded,
+            lost,
+            listing,
+            keys,
+            recorded,
+            changed,
+        })
+    }
+
+    fn make(&mut self, index: usize) -> Result<i64> {
+        let call = &self.calls[index];
+        steps::carry_out(&call.before)?;
+        let result = self.workers[call.worker].make(index)?;
+        steps::carry_out(&call.after)?;
+        Ok(result)
+    }
+
+    /// The keys among records, as written, and which call was recorded with which of them.
+    fn recorded(&self, kept: &[Record]) -> (Vec<String>, Vec<(usize, usize)>) {
+        let mut keys: BTreeMap<String, usize> = BTreeMap::new();
+        let mut recorded = Vec::new();
+        for record in kept {
+            if let Some(call) = self.marks.call(record) {
+                let next = keys.len();
+                let key = *keys.entry(syscall_key(record).to_owned()).or_insert(next);
+                recorded.push((call, key));
+            }
+        }
+        let mut ordered: Vec<(String, usize)> = keys.into_iter().collect();
+        ordered.sort_by_key(|&(_, number)| number);
+        (ordered.into_iter().map(|(key, _)| key).collect(), recorded)
+    }
+}
