@@ -123,6 +123,17 @@ def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
 # Lines for auditctl -----------------------------------------------------------------------------
 
 
+def condition_text(condition: Condition) -> str:
+    """Return a condition as it stands behind -F or -C, such as `auid>=1000`.
+
+    Raises:
+        UnwritableError: No word says it.
+    """
+    if isinstance(condition, Comparison):
+        return f"{condition.left}{condition.operator}{condition.right}"
+    return _field_word(condition)
+
+
 def _is_arch(condition: Condition) -> bool:
     return isinstance(condition, Test) and condition.field == "arch"
 
