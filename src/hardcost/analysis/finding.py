@@ -50,6 +50,8 @@ class Item:
     it costs by itself over the baseline; `share` is `cost` over the total's cost (0 where that is
     0). `fired` counts the audit records that it caused in the whole profile while the metric was
     measured; None: not known. `place` says where the control is written, as `file:line`, or "".
+    `predicted` is what the cost model of audit rules said of `cost`, None where it says nothing;
+    `findings` are the codes of what lint says of the rule.
     """
 
     control: str
@@ -62,6 +64,8 @@ class Item:
     alone: float
     fired: int | None
     place: str = ""
+    predicted: float | None = None
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

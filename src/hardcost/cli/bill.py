@@ -12,7 +12,8 @@ from hardcost.analysis import budget as budget_of
 from hardcost.analysis import itemise
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Advice, Finding
-from hardcost.cli import culprits, options
+from hardcost.analysis.predicted import annotated
+from hardcost.cli import culprits, expected, options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load
@@ -21,10 +22,12 @@ from hardcost.design import leave_one_out
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.analysis.finding import Bill
     from hardcost.cli.options import Choices
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
@@ -154,8 +157,16 @@ def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) 
         instrument=plan.instrument,
         cells=tuple(shown),
         notes=(*plan.notes, *notes_of(whole)),
-        bill=itemise.itemise(profile, records),
+        bill=_bill(profile, plan, records),
     )
+
+
+def _bill(profile: Profile, plan: Plan, records: Sequence[Record]) -> Bill:
+    """Return the bill; where instructions were counted, with what was predicted beside it."""
+    measured = itemise.itemise(profile, records)
+    if plan.instrument != INSN.name:
+        return measured
+    return annotated(measured, expected.of_profile(profile))
 
 
 def _advice(

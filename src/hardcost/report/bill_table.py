@@ -92,6 +92,10 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
             ),
         ),
     ]
+    if any(item.predicted is not None for item in bill.items):
+        terms.append(("predicted", "what the cost model says of `cost`, before it was measured"))
+    if any(item.findings for item in bill.items):
+        terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
     if any(remainder.cost for remainder in bill.rest):
         terms.append(("rest", "all that is too small to be told apart from nothing, summed"))
     if any(item.fired is not None for item in bill.items):
@@ -299,6 +303,11 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
         alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
         columns.append(Column("share", shares, optional=True))
         columns.append(Column("alone", tuple(alone), optional=True))
+        if any(
+            item.predicted is not None for entry in book.entries for item in entry.items.values()
+        ):
+            guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
+            columns.append(Column("predicted", tuple(guess), optional=True))
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return Group(title, tuple(columns))
@@ -322,12 +331,19 @@ def _alone(account: Account, entry: Entry) -> str:
     return ABSENT if item is None else signed(item.alone, account.digits)
 
 
+def _predicted(account: Account, entry: Entry) -> str:
+    item = entry.items.get(account.metric)
+    if item is None or item.predicted is None:
+        return ABSENT
+    return signed(item.predicted, account.digits)
+
+
 def _share(amount: Decimal, of: Decimal) -> str:
     return percent(float(amount / of)) if of else ABSENT
 
 
 def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
-    """Return the metrics without a column on which a control costs more than on the first."""
+    """Return on which metrics without a column a control costs more, and what lint finds in it."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
@@ -339,7 +355,10 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     left = len(more) - _NAMED
     if left > 0:
         named.append(f"{left} more")
-    return f"more on {listed(named)}" if named else ""
+    found = {code for item in entry.items.values() for code in item.findings}
+    said = [f"more on {listed(named)}"] if named else []
+    said += [f"lint: {listed(sorted(found))}"] if found else []
+    return "; ".join(said)
 
 
 def _sum_note(chosen: Sequence[Account]) -> list[str]:

@@ -154,6 +154,11 @@ def _total(total: Total) -> _Object:
 
 
 def _item(item: Item) -> _Object:
+    more: _Object = {}
+    if item.predicted is not None:
+        more["predicted"] = _finite(item.predicted)
+    if item.findings:
+        more["findings"] = list(item.findings)
     return {
         "control": item.control,
         "metric": item.metric,
@@ -164,6 +169,7 @@ def _item(item: Item) -> _Object:
         "alone": _finite(item.alone),
         "fired": item.fired,
         "place": item.place,
+        **more,
     }
 
 

@@ -1,0 +1,88 @@
+"""A bill's audit rules beside what the cost model predicts of them, and what lint finds in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost import events
+from hardcost.auditrules.cost.predict import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.analysis.finding import Bill, Item
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.event import Event
+    from hardcost.auditrules.kernelrule import KernelRule
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a rule before anything is measured.
+
+    `costs` is what leaving it out saves, by metric, in instructions; `findings` are lint's codes.
+    """
+
+    costs: Mapping[str, float]
+    findings: tuple[str, ...] = ()
+
+
+def expected(
+    rules: Sequence[KernelRule], constants: Constants, findings: Mapping[str, Sequence[str]]
+) -> dict[str, Expected]:
+    """Return what is expected of each rule, by its place (`file:line`).
+
+    `rules` are those of the profile, in order, `findings` lint's codes by place. A metric of the
+    workload `syscalls` is the calls of one operation. What is only estimated is left out.
+
+    Raises:
+        DuplicateError: Two rules are the same, and the kernel would refuse the second.
+        UnresolvedError: A rule names a user or group whose number is not known.
+    """
+    costs: list[dict[str, float]] = [{} for _ in rules]
+    for metric, calls in events.operations().items():
+        for index, cost in _savings(rules, constants, [events.typical(name) for name in calls]):
+            costs[index][metric] = cost
+    return {
+        str(rule.source.place): Expected(
+            costs[index], tuple(findings.get(str(rule.source.place), ()))
+        )
+        for index, rule in enumerate(rules)
+        if rule.source is not None and rule.source.place is not None
+    }
+
+
+def annotated(bill: Bill, known: Mapping[str, Expected]) -> Bill:
+    """Return the bill with what is known of its rules beside what was measured."""
+    return replace(
+        bill, items=tuple(_annotated(item, known.get(item.place)) for item in bill.items)
+    )
+
+
+def _annotated(item: Item, known: Expected | None) -> Item:
+    if known is None:
+        return item
+    return replace(item, predicted=known.costs.get(item.metric), findings=known.findings)
+
+
+def _savings(
+    rules: Sequence[KernelRule], constants: Constants, calls: Sequence[Event]
+) -> list[tuple[int, float]]:
+    """Return what leaving out each rule saves on the calls of one operation."""
+    loaded = semantics.load(rules)
+    whole = [predict(constants, loaded, event) for event in calls]
+    if any(prediction.estimated for prediction in whole):
+        return []
+    deciding = {semantics.decide(loaded, event).decided_by for event in calls}
+    found = []
+    for index in range(len(rules)):
+        if index in deciding or len(rules) == 1:
+            # Without it the walk goes on, or another rule decides, or nothing is walked at all.
+            rest = semantics.load([*rules[:index], *rules[index + 1 :]])
+            left = sum(predict(constants, rest, event).total for event in calls)
+            found.append((index, sum(prediction.total for prediction in whole) - left))
+        else:
+            found.append((index, sum(prediction.walking.get(index, 0.0) for prediction in whole)))
+    return found
