@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use crate::base64;
@@ -11,21 +11,27 @@ use crate::protocol::Answer;
 
 /// Makes directories and empty files where they are missing; their parents too, uncounted.
 pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
-    let mut answer = (0, 0);
+    let mut missing = (0, 0);
     for path in directories {
-        let missing = !Path::new(path).exists();
+        missing.0 += usize::from(!Path::new(path).exists());
         make_directory(Path::new(path))?;
-        answer.0 += usize::from(missing);
     }
     for path in files {
         make_parents(path)?;
         match File::options().write(true).create_new(true).mode(0o644).open(path) {
-            Ok(_) => answer.1 += 1,
+            Ok(_) => missing.1 += 1,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             failed @ Err(_) => drop(failed.context(|| path.clone())?),
         }
     }
-    Ok(Answer::Made { directories: answer.0, files: answer.1 })
+    let inodes = directories.iter().chain(files).map(|path| inode(path)).collect::<Result<_>>()?;
+    Ok(Answer::Made { directories: missing.0, files: missing.1, inodes })
+}
+
+/// The path and the number of the inode that it leads to.
+fn inode(path: &str) -> Result<(String, u64)> {
+    let found = fs::metadata(path).context(|| path.to_owned())?;
+    Ok((path.to_owned(), found.ino()))
 }
 
 /// Writes a file.
@@ -70,6 +76,8 @@ fn make_directory(path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{install, make, write};
     use crate::protocol::Answer;
 
@@ -79,9 +87,14 @@ mod tests {
         let path = |name: &str| root.join(name).to_string_lossy().into_owned();
         let (directories, files) = ([path("a/b")], [path("a/b/c"), path("d/e")]);
         let made = make(&directories, &files).expect("made");
-        assert!(matches!(made, Answer::Made { directories: 1, files: 2 }));
+        let Answer::Made { directories: 1, files: 2, inodes } = made else {
+            panic!("another answer");
+        };
+        let numbers: BTreeSet<_> = inodes.values().collect();
+        assert_eq!((inodes.len(), numbers.len()), (3, 3));
+        assert!(inodes.contains_key(&path("a/b/c")));
         let again = make(&directories, &files).expect("existing is fine");
-        assert!(matches!(again, Answer::Made { directories: 0, files: 0 }));
+        assert!(matches!(again, Answer::Made { directories: 0, files: 0, .. }));
 
         let installed = install(path("f/g"), 0o755, "MAo=").expect("installed");
         assert!(matches!(installed, Answer::Installed { bytes: 2, .. }));

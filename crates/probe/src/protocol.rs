@@ -119,6 +119,8 @@ pub enum Answer {
         directories: usize,
         /// How many of the files named were missing.
         files: usize,
+        /// The inode number of each path named: it decides on which calls a file's rule is tried.
+        inodes: BTreeMap<String, u64>,
     },
     /// `install` is done.
     Installed {
@@ -275,6 +277,8 @@ pub fn parse(line: &[u8]) -> Result<Request> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{Answer, Request, parse};
 
     #[test]
@@ -319,9 +323,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_tagged_with_its_event() {
-        let text =
-            serde_json::to_string(&Answer::Made { directories: 1, files: 2 }).expect("serializes");
-        assert_eq!(text, r#"{"event":"made","directories":1,"files":2}"#);
+        let inodes = BTreeMap::from([("/a".to_owned(), 7)]);
+        let text = serde_json::to_string(&Answer::Made { directories: 1, files: 0, inodes })
+            .expect("serializes");
+        assert_eq!(text, r#"{"event":"made","directories":1,"files":0,"inodes":{"/a":7}}"#);
         assert_eq!(serde_json::to_string(&Answer::End).expect("serializes"), r#"{"event":"end"}"#);
     }
 }
