@@ -1,0 +1,355 @@
+"""Conditions as formulas over an event that is not known.
+
+Each quantity of the event that a condition asks for becomes an unknown of that name. What always
+holds between them is a `law`: laws are collected beside, for those unknowns that were asked for.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
+from hardcost.auditrules.prove import logic
+from hardcost.auditrules.prove.classes import OPENED_FOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.prove.classes import Source
+    from hardcost.auditrules.prove.logic import Formula, Number
+
+USERS = ("uid", "euid", "suid", "fsuid", "auid")
+GROUPS = ("gid", "egid", "sgid", "fsgid")
+OBJECT_LABELS = ("obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev_high")
+OF_FILES = frozenset({"devmajor", "devminor", "inode", "obj_uid", "obj_gid", *OBJECT_LABELS})
+OWNERS = frozenset({"obj_uid", "obj_gid"})
+PLAIN = ("pid", "ppid", "sessionid", "pers")
+ARGUMENTS = ("a0", "a1", "a2", "a3")
+FORMAT_BITS = 0o170000
+"""The bits of a file's mode that say its type."""
+
+_BIND = 2
+_MOST_ERRORS = 4095
+_OTHER = 0
+_NO_LABEL = UNSET
+
+
+class UnsupportedError(Exception):
+    """A condition means something that formulas can't say."""
+
+
+def plain_path(path: str) -> str:
+    """Return a path as it is compared: without slashes that mean nothing."""
+    return posixpath.normpath(f"/{path.lstrip('/')}")
+
+
+def inside(path: str, directory: str) -> bool:
+    """Say whether a plain path is a directory or lies below it."""
+    return directory in {"/", path} or path.startswith(f"{directory}/")
+
+
+@dataclass
+class Atoms:
+    """The unknowns of one event, and the laws that hold between them.
+
+    `slots` is the number of names that it may visit. `asked` are the fields that were asked for.
+    """
+
+    source: Source
+    slots: int
+    paths: dict[str, int] = field(default_factory=dict)
+    directories: dict[str, Formula] = field(default_factory=dict)
+    programs: dict[str, int] = field(default_factory=dict)
+    names: dict[tuple[str, str], Number] = field(default_factory=dict)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)
+    members: dict[int | str, tuple[Number, Formula]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    _known: dict[tuple[Condition, int | None], Formula] = field(default_factory=dict)
+
+    def visited(self, slot: int) -> Formula:
+        """Return whether the call visits that many names and one more."""
+        return logic.truth(f"visited {slot}")
+
+    def of_name(self, slot: int, what: str) -> Number:
+        """Return a number of a visited name."""
+        self.asked.add(what)
+        return logic.unknown(f"{what} of name {slot}")
+
+    def of_path(self, path: str, what: str) -> Number:
+        """Return a number of the file at a watched path."""
+        return logic.unknown(f"{what} of {path}")
+
+    def ask(self, what: str) -> Number:
+        """Return a number of the call or its task."""
+        self.asked.add(what)
+        return logic.unknown(what)
+
+    def leads(self, slot: int) -> Formula:
+        """Return whether a visited name leads to a file."""
+        return logic.truth(f"name {slot} leads to a file")
+
+    def holds(self, condition: Condition, slot: int | None = None) -> Formula:
+        """Return when a condition holds: for the call, or for the file that a name led to.
+
+        Raises:
+            UnsupportedError: There is no saying it.
+        """
+        key = (condition, slot)
+        if key not in self._known:
+            if isinstance(condition, Comparison):
+                self._known[key] = self._compared(condition)
+            else:
+                self._known[key] = self._tested(condition, slot)
+        return self._known[key]
+
+    def all_hold(self, conditions: Sequence[Condition], slot: int | None) -> Formula:
+        """Return when all of the conditions hold."""
+        return logic.all_of(self.holds(condition, slot) for condition in conditions)
+
+    # Conditions -------------------------------------------------------------------------------
+
+    def _tested(self, test: Test, slot: int | None) -> Formula:
+        kind = test.field
+        if kind in OF_FILES:
+            if slot is not None:
+                return self._of_file(test, slot)
+            return self._of_any(lambda one: self._of_file(test, one))
+        if kind in USERS or kind in GROUPS:
+            return self._id(test)
+        if kind in PLAIN or kind in ARGUMENTS:
+            return logic.compare(self.ask(kind), test.operator, self.value(test))
+        if kind.startswith("subj_"):
+            return self._label(test, self.ask(kind))
+        readers: dict[str, Callable[[Test, int | None], Formula]] = {
+            "exit": self._exit,
+            "success": self._success,
+            "loginuid_set": self._is_set,
+            "saddr_fam": self._family,
+            "perm": self._permission,
+            "path": self._path,
+            "dir": self._directory,
+            "exe": self._program,
+            "filetype": self._type,
+        }
+        if kind not in readers:
+            raise UnsupportedError(f"the prover does not know the field {kind}")
+        return readers[kind](test, slot)
+
+    def value(self, test: Test) -> Number:
+        """Return the value of a test: an unknown, but always the same, for a name's number."""
+        if isinstance(test.value, int):
+            return logic.number(test.value)
+        what = "group" if test.field.endswith("gid") else "user"
+        found = logic.unknown(f"{what} {test.value}")
+        self.names[what, test.value] = found
+        return found
+
+    def _id(self, test: Test) -> Formula:
+        value = self.value(test)
+        held = logic.compare(self.ask(test.field), test.operator, value)
+        if test.field not in {"gid", "egid"}:
+            return held
+        if test.operator is Operator.EQUAL:
+            return logic.any_of([held, self._member(test, value)])
+        if test.operator is Operator.NOT_EQUAL:
+            return logic.all_of([held, logic.negation(self._member(test, value))])
+        return held
+
+    def _member(self, test: Test, value: Number) -> Formula:
+        """Return whether a value is among the task's supplementary groups."""
+        if test.value not in self.members:
+            self.members[test.value] = (value, logic.truth(f"member of {test.value!r}"))
+        return self.members[test.value][1]
+
+    def _exit(self, test: Test, _slot: int | None) -> Formula:
+        self.asked.add("returned")
+        held = logic.compare(self.ask("exit"), test.operator, self.value(test))
+        return logic.all_of([RETURNED, held])
+
+    def _success(self, test: Test, _slot: int | None) -> Formula:
+        self.asked |= {"returned", "success"}
+        mark = logic.either_number(SUCCESS, logic.number(1), logic.number(2))
+        wanted = logic.number(1 if test.value else 2)
+        return logic.all_of([RETURNED, logic.compare(mark, test.operator, wanted)])
+
+    def _is_set(self, test: Test, _slot: int | None) -> Formula:
+        unset = logic.same(self.ask("auid"), logic.number(UNSET))
+        mark = logic.either_number(unset, logic.number(0), logic.number(1))
+        return logic.compare(mark, test.operator, self.value(test))
+
+    def _family(self, test: Test, _slot: int | None) -> Formula:
+        held = logic.compare(self.ask("saddr_fam"), test.operator, self.value(test))
+        return logic.all_of([HAS_ADDRESS, held])
+
+    def _permission(self, test: Test, _slot: int | None) -> Formula:
+        if test.operator is not Operator.EQUAL or not isinstance(test.value, int):
+            raise UnsupportedError("the prover knows perm with = alone")
+        match self.source:
+            case int():
+                return logic.constant(value=bool(self.source & test.value))
+            case "bind":
+                return logic.same(self.ask("a0"), logic.number(_BIND))
+            case _:
+                flags = self.ask(self.source)
+                wanted = test.value
+                return logic.any_of(
+                    logic.low_bits(flags, 2, bits)
+                    for bits, access in enumerate(OPENED_FOR)
+                    if access & wanted
+                )
+
+    def _path(self, test: Test, slot: int | None) -> Formula:
+        if slot is None or test.operator is not Operator.EQUAL:
+            raise UnsupportedError("the prover knows path with = in a bucket alone")
+        path = plain_path(str(test.value))
+        index = self.paths.setdefault(path, len(self.paths) + 1)
+        return logic.same(self.of_name(slot, "which"), logic.number(index))
+
+    def _directory(self, test: Test, _slot: int | None) -> Formula:
+        path = plain_path(str(test.value))
+        held = self.directories.setdefault(path, logic.truth(f"in {path}"))
+        return held if test.operator is Operator.EQUAL else logic.negation(held)
+
+    def _program(self, test: Test, _slot: int | None) -> Formula:
+        index = self.programs.setdefault(plain_path(str(test.value)), len(self.programs) + 1)
+        held = logic.same(self.ask("exe"), logic.number(index))
+        return held if test.operator is Operator.EQUAL else logic.negation(held)
+
+    def _type(self, test: Test, _slot: int | None) -> Formula:
+        kind = self.value(test)
+        held = self._of_any(
+            lambda slot: logic.all_of(
+                [self.leads(slot), logic.same(self.of_name(slot, "type"), kind)]
+            )
+        )
+        return held if test.operator is Operator.EQUAL else logic.negation(held)
+
+    def _of_file(self, test: Test, slot: int) -> Formula:
+        kind = test.field
+        if kind in OBJECT_LABELS:
+            return self._label(test, self.of_name(slot, kind))
+        numbers = [kind]
+        if kind in {"devmajor", "devminor"}:
+            numbers.append(f"special {kind}")
+        return logic.any_of(
+            logic.compare(self.of_name(slot, what), test.operator, self.value(test))
+            for what in numbers
+        )
+
+    def _of_any(self, held: Callable[[int], Formula]) -> Formula:
+        """Return whether something holds of any visited name."""
+        return logic.any_of(
+            logic.all_of([self.visited(slot), held(slot)]) for slot in range(self.slots)
+        )
+
+    def _label(self, test: Test, label: Number) -> Formula:
+        """Compare a part of a label: a number for each text that is known, one for no label."""
+        if test.operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
+            raise UnsupportedError(f"the prover knows no order among values of {test.field}")
+        texts = self.labels.setdefault(test.field, {})
+        index = texts.setdefault(str(test.value), len(texts) + 1)
+        equal = logic.same(label, logic.number(index))
+        if test.operator is Operator.EQUAL:
+            return equal
+        return logic.negation(logic.any_of([equal, logic.same(label, logic.number(_NO_LABEL))]))
+
+    def _compared(self, condition: Comparison) -> Formula:
+        left = self.ask(condition.left)
+        if condition.right in OWNERS:
+            return self._of_any(
+                lambda slot: logic.compare(
+                    left, condition.operator, self.of_name(slot, condition.right)
+                )
+            )
+        return logic.compare(left, condition.operator, self.ask(condition.right))
+
+    # Laws -------------------------------------------------------------------------------------
+
+    def laws(self) -> list[Formula]:
+        """Return what holds between the unknowns that were asked for, whatever happens."""
+        found = [
+            logic.implies(self.visited(slot), self.visited(slot - 1))
+            for slot in range(1, self.slots)
+        ]
+        for slot in range(self.slots):
+            found += self._laws_of_name(slot)
+        found += self._laws_of_directories()
+        found += [
+            logic.negation(logic.same(name, logic.number(UNSET))) for name in self.names.values()
+        ]
+        found += [
+            logic.implies(logic.same(value, other), _alike(member, further))
+            for value, member in self.members.values()
+            for other, further in self.members.values()
+            if member is not further
+        ]
+        if {"exit", "success"} <= self.asked:
+            error = logic.compare(
+                logic.unknown("exit"), Operator.GREATER_OR_EQUAL, logic.number(-_MOST_ERRORS)
+            )
+            found.append(logic.any_of([SUCCESS, error]))
+        return found
+
+    def _laws_of_name(self, slot: int) -> list[Formula]:
+        numbers = sorted(self.asked & NUMBERS_OF_NAMES)
+        which = logic.unknown(f"which of name {slot}")
+        found = [
+            logic.compare(which, Operator.LESS_OR_EQUAL, logic.number(len(self.paths))),
+        ]
+        nothing = [logic.same(which, logic.number(_OTHER))]
+        for what in numbers:
+            empty = UNSET if what == "inode" or what in OBJECT_LABELS else 0
+            nothing.append(logic.same(self.of_name(slot, what), logic.number(empty)))
+        found.append(logic.any_of([self.leads(slot), logic.all_of(nothing)]))
+        for path, index in self.paths.items():
+            same_file = [
+                logic.same(self.of_name(slot, what), self.of_path(path, what))
+                for what in numbers
+                if what in {"inode", "devmajor", "devminor"}
+            ]
+            here = logic.same(which, logic.number(index))
+            found.append(logic.implies(here, logic.all_of(same_file)))
+        return found
+
+    def _laws_of_directories(self) -> list[Formula]:
+        somewhere = self.visited(0) if self.slots else logic.FALSE
+        found = [logic.implies(held, somewhere) for held in self.directories.values()]
+        for directory, held in self.directories.items():
+            found += [
+                logic.implies(other, held)
+                for further, other in self.directories.items()
+                if further != directory and inside(further, directory)
+            ]
+            for path, index in self.paths.items():
+                if inside(path, directory):
+                    found += [
+                        logic.implies(
+                            logic.all_of(
+                                [
+                                    self.visited(slot),
+                                    logic.same(self.of_name(slot, "which"), logic.number(index)),
+                                ]
+                            ),
+                            held,
+                        )
+                        for slot in range(self.slots)
+                    ]
+        return found
+
+
+def _alike(left: Formula, right: Formula) -> Formula:
+    return logic.all_of([logic.implies(left, right), logic.implies(right, left)])
+
+
+NUMBERS_OF_NAMES = frozenset({
+    *OF_FILES, "special devmajor", "special devminor", "type", "filesystem",
+})  # fmt: skip
+"""What is asked of visited names, but for which of the watched files they are."""
+
+RETURNED = logic.truth("returned")
+SUCCESS = logic.truth("success")
+HAS_ADDRESS = logic.truth("has an address")
+RAISED = logic.truth("raised")

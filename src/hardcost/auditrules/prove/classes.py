@@ -1,0 +1,224 @@
+"""Calls that no rule tells apart, and what is left of the rules for them.
+
+For the calls of a class it is known whether a rule's mask holds them, what `arch` says, and mostly
+what `perm` says. What remains is short, and often the same for both sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import (
+    ALL_CALLS,
+    Action,
+    FilterList,
+    KernelRule,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.semantics import class_permissions, compare
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.tables.lookup import Arch
+
+Source = int | str
+"""Where a call's permissions come from: a number if they are known, or else one of these words:
+`a1`, `a2` (flags of open in an argument), `flags` (of openat2), `bind` (socketcall's argument)."""
+
+OPENED_FOR: tuple[int, int, int, int] = (4, 2, 6, 6)
+"""The permissions that the low two bits of an open's flags stand for (`semantics`)."""
+
+BOUND_FOR = 2
+"""The permission of a socketcall that binds."""
+
+_SYMBOLIC: Mapping[str, Source] = MappingProxyType(
+    {"open": "a1", "openat": "a2", "openat2": "flags", "socketcall": "bind"}
+)
+_EXECUTE = 1
+_KNOWN_ALWAYS = frozenset({"key"})
+_KNOWN_NEVER = frozenset({"msgtype", "fstype"})
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is left of a rule for the calls of one class."""
+
+    conditions: frozenset[Condition]
+    always: bool
+    key: str
+    bucket: bool
+
+
+Ranked = tuple[tuple[int, Part], ...]
+"""Rules from the highest priority to the lowest, each with its index in its set."""
+
+
+@dataclass(frozen=True)
+class CallClass:
+    """Calls that the rules of both sets treat alike; `calls` is a mask like a rule's."""
+
+    arch: Arch
+    calls: int
+    source: Source
+    a: Ranked
+    b: Ranked
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the calls' numbers."""
+        rest = self.calls
+        while rest:
+            low = rest & -rest
+            yield low.bit_length() - 1
+            rest ^= low
+
+
+def classes(
+    a: Sequence[KernelRule], b: Sequence[KernelRule], arches: Iterable[Arch], *, keys: bool = True
+) -> Iterator[CallClass]:
+    """Yield the classes of calls. Without `keys`, the rules' keys are left out.
+
+    Calls above those that a mask can hold are in no class: no rule says anything about them.
+    """
+    ranked_a, ranked_b = ranked(a), ranked(b)
+    masks = sorted({a[index].mask for index in ranked_a} | {b[index].mask for index in ranked_b})
+    for arch in arches:
+        for source, calls in _sources(arch).items():
+            for part in _split(calls, masks):
+                yield CallClass(
+                    arch,
+                    part,
+                    source,
+                    _parts(a, ranked_a, part, arch, source, keys=keys),
+                    _parts(b, ranked_b, part, arch, source, keys=keys),
+                )
+
+
+def ranked(rules: Sequence[KernelRule]) -> tuple[int, ...]:
+    """Return the rules that calls are tested against, from the highest priority to the lowest."""
+    first: list[int] = []
+    last: list[int] = []
+    for index, rule in enumerate(rules):
+        if rule.list is FilterList.EXIT or rule.in_a_bucket:
+            (first if rule.prepend else last).append(index)
+    return (*reversed(first), *last)
+
+
+@cache
+def _sources(arch: Arch) -> Mapping[Source, int]:
+    """Return where permissions come from, and a mask of the calls for which they do."""
+    found: dict[Source, int] = {}
+    rest = ALL_CALLS
+    for name, number in lookup.calls(arch).items():
+        source: Source = class_permissions(arch, number)
+        source = _EXECUTE if name in {"execve", "execveat"} else _SYMBOLIC.get(name, source)
+        if source != 0:
+            found[source] = found.get(source, 0) | 1 << number
+            rest &= ~(1 << number)
+    return MappingProxyType({**found, 0: rest})
+
+
+def _split(calls: int, masks: Iterable[int]) -> list[int]:
+    parts = [calls]
+    for mask in masks:
+        parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]
+    return parts
+
+
+def _parts(  # noqa: PLR0913  (a class is told by all of these)
+    rules: Sequence[KernelRule],
+    order: Sequence[int],
+    calls: int,
+    arch: Arch,
+    source: Source,
+    *,
+    keys: bool,
+) -> Ranked:
+    found: list[tuple[int, Part]] = []
+    for index in order:
+        rule = rules[index]
+        if not rule.mask & calls:
+            continue
+        conditions = _folded(rule.conditions, arch, source)
+        if conditions is None or any(
+            part.conditions <= conditions and (rule.in_a_bucket or not part.bucket)
+            for _, part in found
+        ):
+            continue  # it holds for none of the calls, or where it holds an earlier one does
+        always = rule.action is Action.ALWAYS
+        found.append((index, Part(conditions, always, rule.key if keys else "", rule.in_a_bucket)))
+        if not conditions:
+            break
+    return tuple(found)
+
+
+def _folded(
+    conditions: Iterable[Condition], arch: Arch, source: Source
+) -> frozenset[Condition] | None:
+    """Return the conditions that are not known to hold; None if one is known not to."""
+    left: set[Condition] = set()
+    for condition in conditions:
+        known = _known(condition, arch, source) if isinstance(condition, Test) else condition
+        if known is False:
+            return None
+        if known is not True:
+            left.add(known)
+    return frozenset(left)
+
+
+def _known(test: Test, arch: Arch, source: Source) -> bool | Condition:
+    if test.field in _KNOWN_ALWAYS:
+        return True
+    if test.field in _KNOWN_NEVER:
+        return False
+    if not isinstance(test.value, int):
+        return test
+    if test.field == "arch":
+        return compare(lookup.ARCH_NUMBERS[arch], test.operator, test.value)
+    if test.field == "perm" and test.operator is Operator.EQUAL:
+        return _known_permission(test.value, source)
+    return test
+
+
+def _known_permission(wanted: int, source: Source) -> bool | Condition:
+    if isinstance(source, int):
+        return bool(source & wanted)
+    if source == "bind":
+        return Test("perm", Operator.EQUAL, BOUND_FOR) if wanted & BOUND_FOR else False
+    granted = [bool(access & wanted) for access in OPENED_FOR]
+    if all(granted):
+        return True
+    if not any(granted):
+        return False
+    return Test("perm", Operator.EQUAL, wanted & OPENED_FOR[-1])
+
+
+def in_any_order(rules: Ranked) -> tuple[Part, ...]:
+    """Return the rules with those sorted whose order among each other means nothing.
+
+    Neighbours that do the same, with the same key, may change places within the exit list, and
+    within buckets: whichever holds, the same comes of it.
+    """
+    sorted_rules: list[Part] = []
+    run: list[Part] = []
+    for _, part in rules:
+        if run and (run[0].always, run[0].key, run[0].bucket) != (
+            part.always,
+            part.key,
+            part.bucket,
+        ):
+            sorted_rules.extend(sorted(run, key=_spelled))
+            run = []
+        run.append(part)
+    sorted_rules.extend(sorted(run, key=_spelled))
+    return tuple(sorted_rules)
+
+
+def _spelled(part: Part) -> list[str]:
+    return sorted(repr(condition) for condition in part.conditions)

@@ -1,0 +1,368 @@
+"""An event out of a solver's model: as ordinary a one as the model leaves room for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
+from hardcost.auditrules.kernelrule import UNSET, KernelRule, Operator, Test
+from hardcost.auditrules.prove import logic
+from hardcost.auditrules.prove.atoms import (
+    ARGUMENTS,
+    GROUPS,
+    HAS_ADDRESS,
+    NUMBERS_OF_NAMES,
+    OBJECT_LABELS,
+    OWNERS,
+    PLAIN,
+    RAISED,
+    RETURNED,
+    SUCCESS,
+    USERS,
+    Atoms,
+    inside,
+    plain_path,
+)
+from hardcost.auditrules.prove.unresolved import numbers_for
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hardcost.auditrules.prove.classes import CallClass
+    from hardcost.auditrules.prove.logic import Formula, Model
+    from hardcost.auditrules.tables.lookup import Arch
+
+ORDINARY_CALLS = (
+    "openat", "open", "unlinkat", "unlink", "renameat2", "renameat", "rename", "fchmodat", "chmod",
+    "fchownat", "chown", "mkdirat", "mkdir", "truncate", "execve", "read", "getppid", "getuid",
+    "setxattr", "creat", "link", "symlink", "mount", "sethostname", "kill", "ptrace", "socket",
+)  # fmt: skip
+"""Calls that are easily made, those first that say most."""
+
+_OPENERS = frozenset({"open", "openat", "openat2", "creat", "socket"})
+_A_DESCRIPTOR = 3
+_EACCES = 13
+_ERRORS = (1, 2, 13)
+_MOST_ERRORS = 4095
+_REGULAR = 0o100000
+_USER = 1000
+_DEVICE = (8, 1)
+_FIRST_FILE = 1000
+_FIRST_PROGRAM = 5000
+_FIRST_VISITED = 9000
+_HIGH = 1 << 32
+_EXT4 = 0xEF53
+_ELSEWHERE = ("/tmp/x", "/srv/x", "/opt/x", "/home/x", "/var/lib/x", "/x")  # noqa: S108  (no file)
+
+
+@dataclass(frozen=True)
+class Example:
+    """An event, the files at the paths that rules name, and numbers for unresolved names."""
+
+    event: Event
+    files: Mapping[str, FileId]
+    resolved: Mapping[tuple[str, str], int]
+
+
+def rank(found: CallClass) -> int:
+    """Return how far down among the ordinary calls the best call of a class stands."""
+    known = lookup.calls(found.arch)
+    for position, name in enumerate(ORDINARY_CALLS):
+        if name in known and found.calls >> known[name] & 1:
+            return position
+    return len(ORDINARY_CALLS)
+
+
+def best_call(found: CallClass) -> int:
+    """Return the call of a class that is most easily made."""
+    known = lookup.calls(found.arch)
+    for name in ORDINARY_CALLS:
+        if name in known and found.calls >> known[name] & 1:
+            return known[name]
+    names = lookup.call_names(found.arch)
+    return next((one for one in found.numbers() if one in names), next(found.numbers()))
+
+
+# Wishes -----------------------------------------------------------------------------------------
+
+
+def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
+    """Return what makes an event ordinary, the most important first."""
+    found = [logic.negation(RAISED)]
+    if "returned" in atoms.asked:
+        found.append(RETURNED)
+    found += _about_exit(atoms, arch, call)
+    found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
+    found += _about_places(atoms)
+    asked = sorted(atoms.asked)
+    for group in (USERS, GROUPS):
+        found += [_among(atoms, what, (0, _USER)) for what in asked if what in group]
+    values = [*atoms.names.values()]
+    for index, value in enumerate(values):
+        found.append(logic.compare(value, Operator.GREATER, logic.number(2 * _USER)))
+        found += [logic.negation(logic.same(value, other)) for other in values[:index]]
+    found += [logic.negation(member) for _, member in atoms.members.values()]
+    found.append(logic.negation(HAS_ADDRESS))
+    found += [_among(atoms, what, range(3)) for what in asked if what in {*ARGUMENTS, "flags"}]
+    usual = {"auid": _USER, "sessionid": 1, "ppid": 1, "pid": _USER, "exe": 0}
+    found += [_among(atoms, what, (usual.get(what, 0),)) for what in asked if what in _OF_CALL]
+    for slot in range(atoms.slots):
+        found += _about_name(atoms, slot)
+    return found
+
+
+_OF_CALL = frozenset({*USERS, *GROUPS, *PLAIN, *ARGUMENTS, "exe", "flags"})
+
+
+def _among(atoms: Atoms, what: str, values: Iterable[int]) -> Formula:
+    unknown = atoms.ask(what)
+    return logic.any_of(logic.same(unknown, logic.number(value)) for value in values)
+
+
+def _about_exit(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
+    found: list[Formula] = []
+    if "exit" in atoms.asked:
+        code = atoms.ask("exit")
+        failed = logic.compare(code, Operator.GREATER_OR_EQUAL, logic.number(-_MOST_ERRORS))
+        if "success" in atoms.asked:
+            found.append(logic.any_of([logic.negation(SUCCESS), logic.negation(failed)]))
+        usual = _usual_exit(arch, call)
+        found.append(_among(atoms, "exit", (usual, *(-error for error in _ERRORS))))
+        found.append(_among(atoms, "exit", (usual,)))
+    elif "success" in atoms.asked:
+        found.append(SUCCESS)
+    return found
+
+
+def _usual_exit(arch: Arch, call: int) -> int:
+    return _A_DESCRIPTOR if lookup.call_name(arch, call) in _OPENERS else 0
+
+
+def _about_places(atoms: Atoms) -> list[Formula]:
+    """Wish that one name is in all directories that the call is said to visit, and in no others."""
+    found: list[Formula] = []
+    directories = list(atoms.directories.items())
+    for index, (one, held) in enumerate(directories):
+        for other, further in directories[:index]:
+            if not inside(one, other) and not inside(other, one):
+                found.append(logic.negation(logic.all_of([held, further])))
+        for path, number in atoms.paths.items():
+            if not inside(path, one) and atoms.slots:
+                here = logic.same(atoms.of_name(0, "which"), logic.number(number))
+                found.append(logic.negation(logic.all_of([atoms.visited(0), here, held])))
+    return found
+
+
+def _about_name(atoms: Atoms, slot: int) -> list[Formula]:
+    found = [atoms.leads(slot)]
+    usual = {"type": _REGULAR, "devmajor": _DEVICE[0], "devminor": _DEVICE[1]}
+    for what in sorted(atoms.asked & NUMBERS_OF_NAMES):
+        value = UNSET if what in OBJECT_LABELS else usual.get(what, 0)
+        if what == "inode":
+            value = _FIRST_VISITED + slot
+        elif what in OWNERS:
+            owners = [logic.same(atoms.of_name(slot, what), logic.number(_USER))]
+            owners.append(logic.same(atoms.of_name(slot, what), logic.number(0)))
+            found += [logic.any_of(owners), owners[0]]
+            continue
+        found.append(logic.same(atoms.of_name(slot, what), logic.number(value)))
+    return found
+
+
+# Reading a model --------------------------------------------------------------------------------
+
+
+def read(
+    atoms: Atoms,
+    model: Model,
+    found: CallClass,
+    rules: Sequence[KernelRule],
+    filesystem: int = _EXT4,
+) -> Example:
+    """Return the event that a model stands for, a call of the class.
+
+    `rules` are all rules of both sets; `filesystem` is where visited names lie.
+    """
+    call = best_call(found)
+    reader = _Reader(atoms, model)
+    files = reader.files(rules)
+    programs = {index: path for path, index in atoms.programs.items()}
+    program = programs.get(reader.number("exe", 0))
+    flags = (("a0", 0), ("a1", 0), ("a2", 0), ("a3", 0))
+    arguments = tuple(reader.number(what, usual) for what, usual in flags)
+    event = Event(
+        arch=found.arch,
+        call=call,
+        arguments=(arguments[0], arguments[1], arguments[2], arguments[3]),
+        exit=reader.exit(found.arch, call),
+        pid=reader.number("pid", _USER),
+        ppid=reader.number("ppid", 1),
+        uid=reader.number("uid", 0),
+        euid=reader.number("euid", 0),
+        suid=reader.number("suid", 0),
+        fsuid=reader.number("fsuid", 0),
+        gid=reader.number("gid", 0),
+        egid=reader.number("egid", 0),
+        sgid=reader.number("sgid", 0),
+        fsgid=reader.number("fsgid", 0),
+        sessionid=reader.number("sessionid", 1),
+        personality=reader.number("pers", 0),
+        auid=reader.number("auid", _USER),
+        groups=frozenset(reader.members()),
+        exe=FileId(*_DEVICE, _FIRST_PROGRAM) if program is None else files[program],
+        open_flags=reader.number("flags", 0) if found.source == "flags" else None,
+        socket_family=reader.family(),
+        subject=reader.labels(atoms.ask, [one for one in atoms.labels if one.startswith("subj_")]),
+        raised=model.holds(RAISED),
+    )
+    names = tuple(replace(name, filesystem=filesystem) for name in reader.names(files))
+    chosen = numbers_for(rules, {name: model.value(value) for name, value in atoms.names.items()})
+    texts = {str(test.value) for rule in rules for test in _places(rule)}
+    at = {text: files[plain_path(text)] for text in texts}
+    return Example(replace(event, names=names), at, chosen)
+
+
+def _places(rule: KernelRule) -> list[Test]:
+    return [
+        test
+        for test in rule.conditions
+        if isinstance(test, Test) and test.field in {"path", "dir", "exe"}
+    ]
+
+
+class _Reader:
+    """A model's values, usual ones where the rules ask for none."""
+
+    def __init__(self, atoms: Atoms, model: Model) -> None:
+        self.atoms, self.model = atoms, model
+
+    def number(self, what: str, usual: int) -> int:
+        if what not in self.atoms.asked:
+            return usual
+        return self.model.value(logic.unknown(what))
+
+    def exit(self, arch: Arch, call: int) -> int | None:
+        asked = self.atoms.asked
+        if "returned" in asked and not self.model.holds(RETURNED):
+            return None
+        success = self.model.holds(SUCCESS)
+        usual = _usual_exit(arch, call)
+        if "exit" not in asked:
+            return -_EACCES if "success" in asked and not success else usual
+        code = _signed(self.number("exit", usual))
+        if "success" in asked and success and -_MOST_ERRORS <= code < 0:
+            # A result of 64 bits, an address for instance, of which rules see the lower half.
+            return code % _HIGH + _HIGH
+        return code
+
+    def members(self) -> list[int]:
+        return [
+            self.model.value(value)
+            for value, member in self.atoms.members.values()
+            if self.model.holds(member)
+        ]
+
+    def family(self) -> int | None:
+        if "saddr_fam" not in self.atoms.asked or not self.model.holds(HAS_ADDRESS):
+            return None
+        return self.number("saddr_fam", 0)
+
+    def labels(self, ask: Callable[[str], logic.Number], fields: Iterable[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for field in fields:
+            value = self.model.value(ask(field))
+            texts = {index: text for text, index in self.atoms.labels[field].items()}
+            if value != UNSET:
+                found[field] = texts.get(value, "another")
+        return found
+
+    def files(self, rules: Sequence[KernelRule]) -> dict[str, FileId]:
+        """Return the files at all plain paths that rules name, each another file."""
+        found: dict[str, FileId] = {}
+        places = sorted({plain_path(str(test.value)) for rule in rules for test in _places(rule)})
+        for index, path in enumerate(places):
+            inode = self._of_path(path, "inode", _FIRST_FILE + index)
+            major = self._of_path(path, "devmajor", _DEVICE[0])
+            minor = self._of_path(path, "devminor", _DEVICE[1])
+            while FileId(major, minor, inode) in found.values():
+                inode += _HIGH
+            found[path] = FileId(major, minor, inode)
+        return found
+
+    def _of_path(self, path: str, what: str, usual: int) -> int:
+        if what not in self.atoms.asked or path not in self.atoms.paths:
+            return usual
+        return self.model.value(self.atoms.of_path(path, what))
+
+    def names(self, files: Mapping[str, FileId]) -> tuple[Name, ...]:
+        atoms = self.atoms
+        slots = [slot for slot in range(atoms.slots) if self.model.holds(atoms.visited(slot))]
+        watched = {index: path for path, index in atoms.paths.items()}
+        open_places = {path for path, held in atoms.directories.items() if self.model.holds(held)}
+        found: list[Name] = []
+        for slot in slots:
+            which = self.model.value(atoms.of_name(slot, "which")) if atoms.paths else 0
+            name = self._name(slot, watched.get(which), files)
+            if name.path is None:
+                name = replace(name, path=self._somewhere(open_places))
+            found.append(name)
+            found += [replace(name, path=place) for place in self._missing(found, open_places)]
+        return tuple(found)
+
+    def _missing(self, names: Iterable[Name], wanted: Iterable[str]) -> list[str]:
+        """Return the wanted directories, the deepest alone, in which none of the names lies."""
+        left = [place for place in wanted if not any(name.lies_in(place) for name in names)]
+        return [
+            f"{place}/x" if place != "/" else "/x"
+            for place in sorted(left)
+            if not any(other != place and inside(other, place) for other in left)
+        ]
+
+    def _somewhere(self, wanted: set[str]) -> str | None:
+        """Return a path that lies in one wanted directory, or in none; None if there is none."""
+        closed = set(self.atoms.directories) - wanted
+        deepest = sorted(wanted, key=len, reverse=True)
+        tries = [f"{place.rstrip('/')}/x" for place in deepest]
+        for path in (*tries, *_ELSEWHERE):
+            inside_closed = any(inside(path, place) for place in closed)
+            if not inside_closed and path not in self.atoms.paths:
+                return path
+        return None
+
+    def _name(self, slot: int, path: str | None, files: Mapping[str, FileId]) -> Name:
+        if not self.model.holds(self.atoms.leads(slot)):
+            return Name()
+        number = self._of_name
+        if path is not None:
+            file = files[path]
+        else:
+            major = number(slot, "devmajor", _DEVICE[0])
+            minor = number(slot, "devminor", _DEVICE[1])
+            inode = number(slot, "inode", _FIRST_VISITED + slot)
+            while FileId(major, minor, inode) in files.values() or inode == NO_INODE:
+                inode += _HIGH
+            file = FileId(major, minor, inode)
+        fields = [one for one in OBJECT_LABELS if one in self.atoms.labels]
+        return Name(
+            path=path,
+            file=file,
+            special_device=(
+                number(slot, "special devmajor", 0),
+                number(slot, "special devminor", 0),
+            ),
+            mode=number(slot, "type", _REGULAR),
+            uid=number(slot, "obj_uid", 0),
+            gid=number(slot, "obj_gid", 0),
+            label=self.labels(lambda field: self.atoms.of_name(slot, field), fields),
+        )
+
+    def _of_name(self, slot: int, what: str, usual: int) -> int:
+        if what not in self.atoms.asked:
+            return usual
+        return self.model.value(self.atoms.of_name(slot, what))
+
+
+def _signed(value: int) -> int:
+    return value - _HIGH if value >= _HIGH // 2 else value

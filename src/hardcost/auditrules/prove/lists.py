@@ -1,0 +1,327 @@
+"""The lists that are not asked when a call returns: task, user, exclude, filesystem, io_uring.
+
+Read in Linux 6.1.192: `audit_filter_task` (auditsc.c) and `audit_filter` (auditfilter.c:1331).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import (
+    Action,
+    Comparison,
+    FilterList,
+    KernelRule,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.prove import example, logic
+from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
+from hardcost.auditrules.prove.classes import CallClass
+from hardcost.auditrules.prove.outcome import Verdicts
+from hardcost.auditrules.prove.relation import Difference, ProverError, Relation
+from hardcost.auditrules.prove.unresolved import resolved, shown
+from hardcost.auditrules.semantics import Decision, Outcome, compare, holds
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hardcost.auditrules.event import Event, FileId
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.prove.logic import Formula, Number
+
+OF_A_TASK = frozenset({
+    "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
+    "sessionid", "pers", "exe", "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr",
+    "key",
+})  # fmt: skip
+"""What can be asked of a task that is being made: it has no call yet, and whatever asks for one
+does not hold. The rule's key is no condition."""
+
+OF_A_RECORD = frozenset({
+    "pid", "uid", "gid", "auid", "loginuid_set", "msgtype", "exe", "subj_user", "subj_role",
+    "subj_type", "subj_sen", "subj_clr",
+})  # fmt: skip
+"""What can be asked when a record is to be written. Any other field, the key among them, ends the
+walk, and the record is written."""
+
+_SOME_CALL = lookup.calls("b64")["getppid"]
+_ORDINARY_RECORDS = (1000, 2999)
+_EXT4 = 0xEF53
+
+
+def differences(
+    a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation, reasons: list[str]
+) -> Iterator[Difference]:
+    """Yield events that other lists treat differently; add to `reasons` what is not known.
+
+    Raises:
+        ProverError: A difference that was found is none.
+    """
+    for which in (FilterList.TASK, FilterList.USER, FilterList.EXCLUDE):
+        left, right = _of(which, a), _of(which, b)
+        if _said(left) == _said(right):
+            continue
+        try:
+            difference = _solved(which, (left, right), (a, b), relation)
+        except (UnsupportedError, logic.UndecidedError) as error:
+            reasons.append(f"the lists {which}: {error}")
+            continue
+        if difference is not None:
+            yield difference
+    if _said(_of(FilterList.IO_URING, a)) != _said(_of(FilterList.IO_URING, b)):
+        reasons.append("the rules of the list io_uring differ, and the prover does not know it")
+
+
+def _of(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
+    first = [rule for rule in rules if rule.list is which and rule.prepend]
+    return (*reversed(first), *(rule for rule in rules if rule.list is which and not rule.prepend))
+
+
+def _said(rules: Iterable[KernelRule]) -> list[KernelRule]:
+    return [replace(rule, prepend=False) for rule in rules]
+
+
+# What lists say of one event --------------------------------------------------------------------
+
+
+def outcome(
+    rules: Sequence[KernelRule],
+    which: FilterList,
+    event: Event,
+    record_type: int | None,
+    files: Mapping[str, FileId],
+) -> Outcome:
+    """Return what the list `task`, `user` or `exclude` says of a task or a record.
+
+    Of a task, ALWAYS and NEVER are decided for all that it will do. Of a record, `recorded` says
+    whether it is written.
+    """
+    if which is FilterList.TASK:
+        return _of_task(rules, event, files)
+    event = replace(event, groups=frozenset())  # they do not count here
+    for index, rule in _numbered(which, rules):
+        fields = [*rule.conditions, *([None] if rule.key else [])]
+        for condition in fields:
+            if condition is None or not _is_of_a_record(condition):
+                return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
+            if not _record_holds(condition, event, record_type, files):
+                break
+        else:
+            if fields:
+                dropped = which is FilterList.EXCLUDE or rule.action is Action.NEVER
+                decision = Decision.NEVER if dropped else Decision.ALWAYS
+                return Outcome(decision, not dropped, "", index, ())
+    return Outcome(Decision.NONE, recorded=True, key="", decided_by=None, walked=())
+
+
+def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, FileId]) -> Outcome:
+    for index, rule in _numbered(FilterList.TASK, rules):
+        if all(
+            _is_of_a_task(condition) and holds(condition, event, None, files)
+            for condition in rule.conditions
+        ):
+            always = rule.action is Action.ALWAYS
+            decision = Decision.ALWAYS if always else Decision.NEVER
+            return Outcome(decision, always, rule.key if always else "", index, ())
+    return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+
+
+def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
+    found = [(index, rule) for index, rule in enumerate(rules) if rule.list is which]
+    first = [one for one in found if one[1].prepend]
+    return [*reversed(first), *(one for one in found if not one[1].prepend)]
+
+
+def _is_of_a_task(condition: Condition) -> bool:
+    return isinstance(condition, Test) and condition.field in OF_A_TASK
+
+
+def _is_of_a_record(condition: Condition) -> bool:
+    return not isinstance(condition, Comparison) and condition.field in OF_A_RECORD
+
+
+def _record_holds(
+    condition: Condition, event: Event, record_type: int | None, files: Mapping[str, FileId]
+) -> bool:
+    if isinstance(condition, Test) and condition.field == "msgtype":
+        value = condition.value if isinstance(condition.value, int) else 0
+        return compare(record_type or 0, condition.operator, value)
+    return holds(condition, event, None, files)
+
+
+# All events -------------------------------------------------------------------------------------
+
+
+def _solved(
+    which: FilterList,
+    lists: tuple[Sequence[KernelRule], Sequence[KernelRule]],
+    whole: tuple[Sequence[KernelRule], Sequence[KernelRule]],
+    relation: Relation,
+) -> Difference | None:
+    atoms = Atoms(0, 0)
+    keys = {"": 0}
+    for rule in (*lists[0], *lists[1]):
+        keys.setdefault(rule.key, len(keys))
+    say = _task_verdicts if which is FilterList.TASK else _record_verdicts
+    left, right = (say(atoms, rules, keys) for rules in lists)
+    solver = logic.Solver(10)
+    solver.add([_disagreement(left, right, relation), *atoms.laws()])
+    if solver.solve() is None:
+        return None
+    nothing = CallClass("b64", 1 << _SOME_CALL, 0, (), ())
+    wanted = example.wishes(atoms, "b64", _SOME_CALL)
+    if "msgtype" in atoms.asked:
+        wanted += _ordinary_record(atoms.ask("msgtype"))
+    model = solver.solve_with_wishes(wanted)
+    if model is None:
+        raise logic.UndecidedError("the solver found a difference and lost it")
+    found = example.read(atoms, model, nothing, (*whole[0], *whole[1]))
+    record_type = model.value(atoms.ask("msgtype")) if which is not FilterList.TASK else None
+    outcomes = [
+        outcome(resolved(rules, found.resolved), which, found.event, record_type, found.files)
+        for rules in whole
+    ]
+    difference = Difference(
+        found.event,
+        found.files,
+        outcomes[0],
+        outcomes[1],
+        shown(found.resolved),
+        which,
+        record_type,
+    )
+    if not _differ(difference, relation):
+        raise ProverError(f"not confirmed: {difference}")
+    return difference
+
+
+def _ordinary_record(kind: Number) -> list[Formula]:
+    first, last = _ORDINARY_RECORDS
+    return [
+        logic.compare(kind, Operator.GREATER_OR_EQUAL, logic.number(first)),
+        logic.compare(kind, Operator.LESS_OR_EQUAL, logic.number(last)),
+    ]
+
+
+def _task_verdicts(atoms: Atoms, rules: Sequence[KernelRule], keys: Mapping[str, int]) -> Verdicts:
+    found = _undecided()
+    for rule in reversed(rules):
+        if all(_is_of_a_task(condition) for condition in rule.conditions):
+            held = atoms.all_hold([one for one in rule.conditions if not _is_key(one)], None)
+            found = _where(held, found, always=rule.action is Action.ALWAYS, key=keys[rule.key])
+    return found
+
+
+def _record_verdicts(
+    atoms: Atoms, rules: Sequence[KernelRule], keys: Mapping[str, int]
+) -> Verdicts:
+    found = _undecided()
+    for rule in reversed(rules):
+        known: list[Condition] = []
+        for condition in rule.conditions:
+            if not _is_of_a_record(condition):
+                break
+            known.append(condition)
+        held = logic.all_of(_record_formula(atoms, condition) for condition in known)
+        if rule.key or len(known) < len(rule.conditions):
+            nothing = _undecided()
+            found = Verdicts(logic.FALSE, logic.either(held, nothing.never, found.never), found.key)
+        elif known:
+            dropped = rule.list is FilterList.EXCLUDE or rule.action is Action.NEVER
+            found = Verdicts(
+                logic.FALSE,
+                logic.either(held, logic.constant(value=dropped), found.never),
+                logic.number(keys[""]),
+            )
+    return found
+
+
+def _record_formula(atoms: Atoms, condition: Condition) -> Formula:
+    if isinstance(condition, Test) and condition.field in {"msgtype", "gid"}:
+        return logic.compare(atoms.ask(condition.field), condition.operator, atoms.value(condition))
+    return atoms.holds(condition)
+
+
+def _is_key(condition: Condition) -> bool:
+    return isinstance(condition, Test) and condition.field == "key"
+
+
+def _undecided() -> Verdicts:
+    return Verdicts(logic.FALSE, logic.FALSE, logic.number(0))
+
+
+def _where(held: Formula, otherwise: Verdicts, *, always: bool, key: int) -> Verdicts:
+    return Verdicts(
+        logic.either(held, logic.constant(value=always), otherwise.always),
+        logic.either(held, logic.constant(value=not always), otherwise.never),
+        logic.either_number(held, logic.number(key), otherwise.key),
+    )
+
+
+def _disagreement(a: Verdicts, b: Verdicts, relation: Relation) -> Formula:
+    found = [
+        logic.all_of([a.always, logic.negation(b.always)]),
+        logic.all_of([b.never, logic.negation(a.never)]),
+    ]
+    if not relation.at_least:
+        found += [
+            logic.all_of([b.always, logic.negation(a.always)]),
+            logic.all_of([a.never, logic.negation(b.never)]),
+        ]
+    if not relation.ignore_keys:
+        other_key = logic.negation(logic.same(a.key, b.key))
+        found.append(logic.all_of([a.always, b.always, other_key]))
+    return logic.any_of(found)
+
+
+_LEVEL = {Decision.NEVER: 0, Decision.NONE: 1, Decision.ALWAYS: 2}
+
+
+def _differ(found: Difference, relation: Relation) -> bool:
+    a, b = found.outcome_a, found.outcome_b
+    if found.list is not FilterList.TASK:
+        return a.recorded > b.recorded or (not relation.at_least and a.recorded != b.recorded)
+    if _LEVEL[a.decision] != _LEVEL[b.decision]:
+        return not relation.at_least or _LEVEL[a.decision] > _LEVEL[b.decision]
+    return not relation.ignore_keys and a.key != b.key
+
+
+# Hidden names -----------------------------------------------------------------------------------
+
+
+def visible_filesystem(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> int | None:
+    """Return the number of a file system whose names both sets let be seen; None if there is none.
+
+    Raises:
+        HidingError: The sets do not hide names of the same file systems.
+    """
+    number = logic.unknown("filesystem")
+    hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
+    solver = logic.Solver(10)
+    differ = [logic.all_of([hidden_a, logic.negation(hidden_b)])]
+    differ.append(logic.all_of([hidden_b, logic.negation(hidden_a)]))
+    if solver.solve([logic.any_of(differ)]) is not None:
+        raise HidingError("the rules of the list filesystem hide different names")
+    solver.add([logic.negation(hidden_a)])
+    for wish in ([logic.same(number, logic.number(_EXT4))], []):
+        model = solver.solve(wish)
+        if model is not None:
+            return model.value(number)
+    return None
+
+
+def _hidden(rules: Sequence[KernelRule], number: Number) -> Formula:
+    return logic.any_of(
+        logic.compare(number, test.operator, logic.number(test.value))
+        for rule in rules
+        if rule.list is FilterList.FILESYSTEM and rule.action is Action.NEVER
+        for test in rule.conditions
+        if isinstance(test, Test) and test.field == "fstype" and isinstance(test.value, int)
+    )
+
+
+class HidingError(Exception):
+    """Two sets hide the names of different file systems."""

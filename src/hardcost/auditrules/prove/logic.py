@@ -1,0 +1,198 @@
+"""Formulas over truth values and numbers of 32 bits: the only place that knows the solver, z3.
+
+What is known while a formula is made is not handed to the solver: `TRUE` and `FALSE` vanish.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NewType
+
+import z3
+
+from hardcost.auditrules.kernelrule import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+Formula = NewType("Formula", object)
+"""Something that holds or not."""
+
+Number = NewType("Number", object)
+"""A number without sign of `BITS` bits."""
+
+BITS = 32
+
+TRUE = Formula(z3.BoolVal(val=True))
+FALSE = Formula(z3.BoolVal(val=False))
+
+
+def truth(name: str) -> Formula:
+    """Return the unknown truth value of that name."""
+    return Formula(z3.Bool(name))
+
+
+def unknown(name: str) -> Number:
+    """Return the unknown number of that name."""
+    return Number(z3.BitVec(name, BITS))
+
+
+def number(value: int) -> Number:
+    """Return a number, cut to its bits."""
+    return Number(z3.BitVecVal(value & 0xFFFFFFFF, BITS))
+
+
+def constant(*, value: bool) -> Formula:
+    """Return what always holds, or never."""
+    return TRUE if value else FALSE
+
+
+def negation(formula: Formula) -> Formula:
+    """Return what holds where `formula` does not."""
+    if formula is TRUE:
+        return FALSE
+    return TRUE if formula is FALSE else Formula(z3.Not(formula))
+
+
+def all_of(formulas: Iterable[Formula]) -> Formula:
+    """Return what holds where all of them do."""
+    parts = [formula for formula in formulas if formula is not TRUE]
+    if any(part is FALSE for part in parts):
+        return FALSE
+    if len(parts) < 2:  # noqa: PLR2004  (one needs no And)
+        return parts[0] if parts else TRUE
+    return Formula(z3.And(parts))
+
+
+def any_of(formulas: Iterable[Formula]) -> Formula:
+    """Return what holds where at least one of them does."""
+    parts = [formula for formula in formulas if formula is not FALSE]
+    if any(part is TRUE for part in parts):
+        return TRUE
+    if len(parts) < 2:  # noqa: PLR2004  (one needs no Or)
+        return parts[0] if parts else FALSE
+    return Formula(z3.Or(parts))
+
+
+def implies(cause: Formula, effect: Formula) -> Formula:
+    """Return what holds unless `cause` does and `effect` does not."""
+    return any_of([negation(cause), effect])
+
+
+def either(condition: Formula, held: Formula, otherwise: Formula) -> Formula:
+    """Return what `held` says where `condition` holds, and what `otherwise` says elsewhere."""
+    if condition is TRUE or held is otherwise:
+        return held
+    if condition is FALSE:
+        return otherwise
+    if held is TRUE:
+        return any_of([condition, otherwise])
+    if held is FALSE:
+        return all_of([negation(condition), otherwise])
+    return Formula(z3.If(condition, held, otherwise))
+
+
+def either_number(condition: Formula, held: Number, otherwise: Number) -> Number:
+    """Return one of two numbers."""
+    if condition is TRUE or held is otherwise:
+        return held
+    if condition is FALSE:
+        return otherwise
+    return Number(z3.If(condition, held, otherwise))
+
+
+def same(left: Number, right: Number) -> Formula:
+    """Return what holds where two numbers are equal."""
+    return TRUE if left is right else Formula(_equal(left, right))
+
+
+def compare(left: Number, operator: Operator, right: Number) -> Formula:
+    """Return what holds where the kernel's comparison of two numbers does."""
+    return Formula(_COMPARISONS[operator](left, right))
+
+
+def low_bits(left: Number, bits: int, value: int) -> Formula:
+    """Return what holds where the lowest `bits` of a number have a value."""
+    return Formula(_equal(z3.Extract(bits - 1, 0, left), z3.BitVecVal(value, bits)))
+
+
+def _equal(left: object, right: object) -> object:
+    # An object's own `==` would be a truth value to the type checker; z3's makes a formula.
+    equal: object = left == right
+    return equal
+
+
+_COMPARISONS: Mapping[Operator, Callable[..., object]] = MappingProxyType({
+    Operator.EQUAL: _equal,
+    Operator.NOT_EQUAL: lambda left, right: z3.Not(_equal(left, right)),
+    Operator.LESS: z3.ULT,
+    Operator.LESS_OR_EQUAL: z3.ULE,
+    Operator.GREATER: z3.UGT,
+    Operator.GREATER_OR_EQUAL: z3.UGE,
+    Operator.ANY_BIT: lambda left, right: (left & right) != 0,
+    Operator.ALL_BITS: lambda left, right: (left & right) == right,
+})  # fmt: skip
+
+
+class Model:
+    """Values under which all that a solver was told holds."""
+
+    def __init__(self, model: z3.ModelRef) -> None:
+        """Hold a model of z3's."""
+        self._model = model
+
+    def holds(self, formula: Formula) -> bool:
+        """Say whether a formula holds."""
+        return bool(z3.is_true(self._model.eval(formula, model_completion=True)))
+
+    def value(self, term: Number) -> int:
+        """Return a number's value."""
+        return int(self._model.eval(term, model_completion=True).as_long())
+
+
+class Solver:
+    """Formulas that are all to hold."""
+
+    def __init__(self, seconds: float) -> None:
+        """Make an empty one; each question may take that many seconds."""
+        self._solver = z3.SolverFor("QF_BV")
+        self._solver.set("timeout", max(1, int(seconds * 1000)))
+
+    def add(self, formulas: Iterable[Formula]) -> None:
+        """Demand that these hold too."""
+        self._solver.add([formula for formula in formulas if formula is not TRUE])
+
+    def solve(self, extra: Sequence[Formula] = ()) -> Model | None:
+        """Return values under which all holds, with `extra` for this time; None if there are none.
+
+        Raises:
+            UndecidedError: It took too long.
+        """
+        found = self._solver.check(*[formula for formula in extra if formula is not TRUE])
+        if found == z3.sat:
+            return Model(self._solver.model())
+        if found == z3.unsat:
+            return None
+        raise UndecidedError(str(self._solver.reason_unknown()))
+
+    def solve_with_wishes(self, wishes: Sequence[Formula]) -> Model | None:
+        """Return values under which all holds, and of `wishes` as many as seem to go together.
+
+        Of wishes that contradict each other, the later ones are given up.
+        """
+        marks = {f"wish {index}": z3.Bool(f"wish {index}") for index in range(len(wishes))}
+        order = {name: index for index, name in enumerate(marks)}
+        for mark, wish in zip(marks.values(), wishes, strict=True):
+            self._solver.add(z3.Implies(mark, wish))
+        while True:
+            found = self._solver.check(*marks.values())
+            if found == z3.sat:
+                return Model(self._solver.model())
+            core = [str(mark) for mark in self._solver.unsat_core()] if found == z3.unsat else []
+            if not core:
+                return None
+            del marks[max(core, key=order.__getitem__)]
+
+
+class UndecidedError(Exception):
+    """The solver gave up."""

@@ -1,0 +1,131 @@
+"""What a set of rules makes of an event that is not known, as formulas; and when two sets differ.
+
+How many visited names are enough? Take an event that two sets treat differently. Let `i` be the
+first name at which a bucket rule of either set decides, and `j` the first at which one of the other
+set does, if that set did not decide at `i`. Keep these two, and for each condition that asks
+whether *any* visited name is such and such, and is met, one name that meets it. Drop the others,
+keeping the order. Conditions on any name that were met still are, the others still are not, since
+fewer names are left; so the exit lists decide as before. No kept name before `i` decides anything,
+and none between `i` and `j` does for the other set. So the event still shows the difference, with
+two names and one for each such condition. Where neither set decides at a name, those two are spare.
+
+`dir` conditions are left out of that count: whether the call visited the tree is one truth for the
+whole call. Any directories may be made true by copying a name that is kept (one is enough) to right
+behind itself and letting the copy lie there: if the name decides, the walk has stopped, and if not,
+its copy does not either. Nor does a copy meet a condition that its model did not.
+
+Names that rules of the list `filesystem` hide are as if not visited. If the sets hide different
+names, each name is seen by both sets, by A alone or by B alone; a witness is then needed for each
+set, and a name of each of the three sorts for `dir`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Comparison, Test
+from hardcost.auditrules.prove import logic
+from hardcost.auditrules.prove.atoms import OF_FILES, OWNERS, RAISED, Atoms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.prove.classes import Part
+    from hardcost.auditrules.prove.logic import Formula, Number
+    from hardcost.auditrules.prove.relation import Relation
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What a set makes of the event: recorded by a rule, suppressed by one, with which key."""
+
+    always: Formula
+    never: Formula
+    key: Number
+
+
+def slots_needed(parts: Sequence[Part]) -> int:
+    """Return how many visited names show all that the rules can do (see the module)."""
+    anywhere = {
+        _asks_any(condition, in_bucket=part.bucket)
+        for part in parts
+        for condition in part.conditions
+    } - {None}
+    of_trees = any(
+        isinstance(condition, Test) and condition.field == "dir"
+        for part in parts
+        for condition in part.conditions
+    )
+    deciding = 2 if any(part.bucket for part in parts) else 0
+    return max(deciding + len(anywhere), 1 if of_trees else 0)
+
+
+def _asks_any(condition: Condition, *, in_bucket: bool) -> object:
+    """Return what a condition asks of any visited name; None if it asks nothing of that kind."""
+    if isinstance(condition, Comparison):
+        return condition if condition.right in OWNERS else None
+    if condition.field == "filetype":
+        return condition.field, condition.value
+    return condition if condition.field in OF_FILES and not in_bucket else None
+
+
+def verdicts(atoms: Atoms, rules: Sequence[Part], keys: Mapping[str, int]) -> Verdicts:
+    """Return what a set makes of the event; `rules` go from the highest priority to the lowest."""
+    held = [logic.FALSE if part.bucket else atoms.all_hold(_ordered(part), None) for part in rules]
+    listed = Verdicts(logic.FALSE, logic.FALSE, logic.number(keys[""]))
+    for part, holds in reversed(list(zip(rules, held, strict=True))):
+        if not part.bucket:
+            listed = _where(holds, part, listed, logic.number(keys[""]), keys)
+    # A rule of the exit list passes its key on to bucket rules; one without key passes on none.
+    passed_on = listed.key
+    outranked: list[Formula] = []
+    before = logic.FALSE
+    for holds in held:
+        outranked.append(before)
+        before = logic.any_of([before, holds])
+    found = listed
+    for slot in reversed(range(atoms.slots)):
+        for part, higher in reversed(list(zip(rules, outranked, strict=True))):
+            if part.bucket:
+                decides = logic.all_of(
+                    [
+                        atoms.visited(slot),
+                        atoms.all_hold(_ordered(part), slot),
+                        logic.negation(higher),
+                    ]
+                )
+                found = _where(decides, part, found, passed_on, keys)
+    return found
+
+
+def _where(
+    holds: Formula, part: Part, otherwise: Verdicts, inherited: Number, keys: Mapping[str, int]
+) -> Verdicts:
+    own = logic.number(keys[part.key]) if part.key else inherited
+    return Verdicts(
+        logic.either(holds, logic.constant(value=part.always), otherwise.always),
+        logic.either(holds, logic.constant(value=not part.always), otherwise.never),
+        logic.either_number(holds, own, otherwise.key),
+    )
+
+
+def _ordered(part: Part) -> list[Condition]:
+    return sorted(part.conditions, key=repr)
+
+
+def disagreement(a: Verdicts, b: Verdicts, relation: Relation) -> Formula:
+    """Return when two sets do not agree as the relation wants it (`Relation.agree`)."""
+    raised = logic.FALSE if relation.ignore_raised else RAISED
+    recorded_a, recorded_b = (
+        logic.any_of([one.always, logic.all_of([raised, logic.negation(one.never)])])
+        for one in (a, b)
+    )
+    found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
+    if not relation.at_least:
+        found.append(logic.all_of([recorded_b, logic.negation(recorded_a)]))
+    if not relation.ignore_keys:
+        compared = [a.always, b.always, logic.negation(logic.same(a.key, b.key))]
+        found.append(logic.all_of(compared))
+    return logic.any_of(found)

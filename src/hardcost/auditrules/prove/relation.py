@@ -1,0 +1,82 @@
+"""What is to be proved of two sets of rules, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.semantics import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.auditrules.event import Event, FileId
+    from hardcost.auditrules.semantics import Outcome
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How two sets have to agree.
+
+    Without any of these: for every event the same is recorded, under the same key, also where
+    another part of the kernel (an LSM's denial) has asked for the record. `ignore_keys`: the key
+    does not matter. `no_b32`: there are no 32-bit calls. `at_least`: B records what A records, and
+    may record more; the keys are compared where a rule of A records. `ignore_raised`: no other part
+    of the kernel asks for records, so that `never` is the same as no rule.
+    """
+
+    ignore_keys: bool = False
+    no_b32: bool = False
+    at_least: bool = False
+    ignore_raised: bool = False
+
+    def agree(self, a: Outcome, b: Outcome) -> bool:
+        """Say whether what A and B made of one event is as the relation wants it."""
+        if a.recorded != b.recorded and not (self.at_least and b.recorded):
+            return False
+        if self.ignore_keys or not a.recorded or not b.recorded:
+            return True
+        if self.at_least and a.decision is not Decision.ALWAYS:
+            return True
+        return a.key == b.key
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One event that two sets treat differently, checked against `semantics`.
+
+    `files` says which files lie at the paths that the rules name. `resolved` are the numbers that
+    were chosen for users and groups that nobody resolved. For lists other than `exit`, `list` says
+    which, and `record_type` is the type of the record that is to be written.
+    """
+
+    event: Event
+    files: Mapping[str, FileId]
+    outcome_a: Outcome
+    outcome_b: Outcome
+    resolved: Mapping[str, int] = field(default_factory=dict)
+    list: FilterList = FilterList.EXIT
+    record_type: int | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a proof.
+
+    `equal` says whether the relation holds, None where it is not known, and `reason` then says why.
+    The answer holds under `assumptions`. `classes` are the classes of calls that were told apart,
+    `solved` those of them that took a solver.
+    """
+
+    equal: bool | None
+    relation: Relation
+    assumptions: tuple[str, ...] = ()
+    difference: Difference | None = None
+    reason: str = ""
+    classes: int = 0
+    solved: int = 0
+
+
+class ProverError(RuntimeError):
+    """The prover found a difference that `semantics` does not confirm: a fault of the prover."""

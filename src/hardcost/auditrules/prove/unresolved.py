@@ -1,0 +1,64 @@
+"""Users and groups whose numbers only the target knows, and numbers in their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import KernelRule, Test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+Named = tuple[str, str]
+"""`user` or `group`, and the name."""
+
+_FIRST = 60001
+
+
+def named(test: Test) -> Named | None:
+    """Return whose number a test needs; None if it has all numbers that it needs."""
+    if isinstance(test.value, int) or not test.field.endswith(("uid", "gid")):
+        return None
+    return "group" if test.field.endswith("gid") else "user", test.value
+
+
+def names(rules: Sequence[KernelRule]) -> Iterator[Named]:
+    """Yield the users and groups that rules name and nobody resolved."""
+    for rule in rules:
+        for condition in rule.conditions:
+            found = named(condition) if isinstance(condition, Test) else None
+            if found is not None:
+                yield found
+
+
+def numbers_for(rules: Sequence[KernelRule], known: Mapping[Named, int]) -> dict[Named, int]:
+    """Return a number for every name in the rules: the known one, or another for each."""
+    found = dict(known)
+    for name in names(rules):
+        found.setdefault(name, _FIRST + len(found))
+    return found
+
+
+def resolved(rules: Sequence[KernelRule], numbers: Mapping[Named, int]) -> tuple[KernelRule, ...]:
+    """Return rules with numbers in the place of names; `numbers` has all of them."""
+
+    def test_of(test: Test) -> Test:
+        name = named(test)
+        return test if name is None else replace(test, value=numbers[name])
+
+    return tuple(
+        replace(
+            rule,
+            conditions=tuple(
+                test_of(condition) if isinstance(condition, Test) else condition
+                for condition in rule.conditions
+            ),
+        )
+        for rule in rules
+    )
+
+
+def shown(numbers: Mapping[Named, int]) -> dict[str, int]:
+    """Return numbers by what is shown of a name, such as `user nobody`."""
+    return {f"{what} {name}": number for (what, name), number in numbers.items()}
