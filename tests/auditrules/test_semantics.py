@@ -148,6 +148,11 @@ def test_an_object_is_any_file_in_the_exit_list_and_this_file_in_its_bucket() ->
     assert key(both, "-a always,exit -F path=/w/f1 -C uid=obj_uid -k x") == "x"
 
 
+def test_a_directory_may_be_written_with_a_slash_at_its_end() -> None:
+    assert key(READ, "-a always,exit -F dir=/w/ -k x") == "x"
+    assert key(READ, "-a always,exit -F dir=/w/f -k x") is None
+
+
 def test_a_rule_on_a_file_that_is_not_there_never_matches_and_lies_in_the_last_bucket() -> None:
     loaded = rules("-w /w/absent -p rwxa -k x")
     assert loaded.buckets[31] == (0,)

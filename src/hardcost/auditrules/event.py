@@ -52,7 +52,8 @@ class Name:
         """Say whether the file is a directory or lies in its tree."""
         if self.path is None:
             return False
-        return directory in {"/", self.path} or self.path.startswith(f"{directory}/")
+        directory = directory.rstrip("/")  # as written, it may end in one
+        return directory in {"", self.path} or self.path.startswith(f"{directory}/")
 
 
 @dataclass(frozen=True)

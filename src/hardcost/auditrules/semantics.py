@@ -385,7 +385,8 @@ def _directory_holds(
     test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
 ) -> bool:
     directory = str(test.value)
-    return directory in files and any(visited.lies_in(directory) for visited in event.names)
+    exists = directory in files or (directory.rstrip("/") or "/") in files
+    return exists and any(visited.lies_in(directory) for visited in event.names)
 
 
 def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
