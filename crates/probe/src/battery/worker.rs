@@ -204,7 +204,7 @@ fn assume(identity: &Identity) -> io::Result<()> {
 
 /// Opens what calls refer to by descriptor, from `HELD` on: a datagram socket of the Internet, one
 /// of the system's own, and what is named; for writing too where that can be.
-fn open_held(held: &[String]) -> io::Result<()> {
+fn open_held(paths: &[String]) -> io::Result<()> {
     let mut next = HELD;
     let mut hold = |opened: OwnedFd| -> io::Result<()> {
         std::mem::forget(rustix::io::fcntl_dupfd_cloexec(&opened, next)?);
@@ -213,7 +213,7 @@ fn open_held(held: &[String]) -> io::Result<()> {
     };
     hold(socket(AddressFamily::INET, SocketType::DGRAM, None)?)?;
     hold(socket(AddressFamily::UNIX, SocketType::DGRAM, None)?)?;
-    for path in held {
+    for path in paths {
         let writable = File::options().read(true).write(true).open(path);
         hold(writable.or_else(|_| File::open(path))?.into())?;
     }
