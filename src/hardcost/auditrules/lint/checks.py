@@ -1,0 +1,107 @@
+"""All findings that there are, and looking for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint.finding import Documentation, Finding, Level, documentation
+from hardcost.auditrules.lint.findings import (
+    arch_lacks_call,
+    audit_off,
+    auid_not_tested,
+    b32_taxes_b64,
+    cannot_load,
+    catch_all,
+    contradictory,
+    costly_order,
+    dead_b32,
+    dir_for_file,
+    duplicate_rule,
+    every_call,
+    high_volume,
+    key_too_long,
+    lines_after_lock,
+    mergeable,
+    missing_path,
+    no_arch,
+    no_key,
+    shadowed,
+    small_backlog,
+    twin_missing,
+    unstable_order,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.finding import Check
+
+CHECKS: tuple[Check, ...] = (
+    cannot_load,
+    key_too_long,
+    duplicate_rule,
+    lines_after_lock,
+    audit_off,
+    contradictory,
+    arch_lacks_call,
+    dead_b32,
+    shadowed,
+    no_arch,
+    twin_missing,
+    missing_path,
+    unstable_order,
+    catch_all,
+    high_volume,
+    dir_for_file,
+    small_backlog,
+    no_key,
+    auid_not_tested,
+    every_call,
+    b32_taxes_b64,
+    mergeable,
+    costly_order,
+)
+"""In the order in which a page lists them: what keeps rules from working, what they miss, cost."""
+
+CODES: tuple[str, ...] = tuple(check.CODE for check in CHECKS)
+
+_RANKS = {level: rank for rank, level in enumerate(Level)}
+
+
+def lint(
+    context: Context, select: Collection[str] = CODES, ignore: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Return what there is to say: file by file as they load, and by line.
+
+    `select` and `ignore` are codes.
+    """
+    files = {name: at for at, name in enumerate(_files(context))}
+    ranks = {code: at for at, code in enumerate(CODES)}
+    found = [
+        finding
+        for check in CHECKS
+        if check.CODE in select and check.CODE not in ignore
+        for finding in check.find(context)
+    ]
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (
+                files.get(one.spot.file, -1),
+                one.spot.line or 0,
+                _RANKS[one.level],
+                ranks[one.code],
+            ),
+        )
+    )
+
+
+def documentations() -> tuple[Documentation, ...]:
+    """Return what each finding's file says of it."""
+    return tuple(documentation(check) for check in CHECKS)
+
+
+def _files(context: Context) -> list[str]:
+    """Return the files in the order in which they load."""
+    return list(dict.fromkeys(reading.place.file for reading in context.readings))

@@ -1,0 +1,70 @@
+"""A rule names numbers that are no calls of its architecture.
+
+What: A call was given by its number, and the architecture has no call of that number. Numbers above
+all that the table of calls holds are not judged: a newer kernel may have them.
+
+Why: For these numbers the rule never fires. Mostly the number is another architecture's.
+
+Example:
+    -a always,exit -F arch=b64 -S 350 -k module
+
+Remedy: Name the call in place of its number: auditctl then says what the architecture lacks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint.context import arch_of, column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.tables.lookup import Arch
+
+CODE = "arch-lacks-call"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule with numbers that are no calls."""
+    for rule in context.rules:
+        if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
+            continue
+        arch = arch_of(rule)
+        arches = (arch,) if arch else lookup.ARCHES
+        lacking = [
+            n for n in masks.numbers(rule.mask) if all(_is_no_call(one, n) for one in arches)
+        ]
+        if not lacking:
+            continue
+        only = len(lacking) == len(masks.numbers(rule.mask))
+        where = " and ".join(arches)
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"{'it never fires: ' if only else ''}{where} has no call of the number "
+            f"{masks.listed([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
+            spot_of(rule.source, column_of(rule.source, str(lacking[0]))),
+            rule.source.text if rule.source else "",
+            "name the calls that are meant",
+            pricing.passing_over(context, rule) if only else None,
+        )
+
+
+def _is_no_call(arch: Arch, number: int) -> bool:
+    known = lookup.call_names(arch)
+    return number not in known and number < max(known)
+
+
+def _elsewhere(numbers: list[int], arches: tuple[Arch, ...]) -> str:
+    """Return what the first number means in the other ABI, in parentheses, if anything."""
+    for arch in lookup.ARCHES:
+        if arch not in arches and numbers[0] in lookup.call_names(arch):
+            return f" ({numbers[0]} is {lookup.call_name(arch, numbers[0])} in {arch})"
+    return ""

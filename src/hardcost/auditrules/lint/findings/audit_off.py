@@ -1,0 +1,48 @@
+"""A rule switches auditing of calls off for new tasks.
+
+What: `never,task` without conditions: no task that is made from then on has its calls looked at.
+
+Why: No rule on calls or files fires for such tasks, that is for nearly all there will be. It is the
+cheapest state there is, and where other rules stand beside it, hardly what was meant.
+
+Example:
+    -a never,task
+    -w /etc/shadow -p wa -k identity
+
+Remedy: Delete the line where rules are to record calls; delete the rules where they are not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Action, FilterList
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "audit-off"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield the rule that switches auditing off where others want to record calls."""
+    tasks = [rule for rule in context.by_rank if rule.list is FilterList.TASK]
+    if not tasks or not context.recording:
+        return
+    first = tasks[0]
+    if first.action is Action.NEVER and not first.conditions:
+        count = len(context.recording)
+        what = f"{count} rules never fire" if count > 1 else "one rule never fires"
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"it keeps calls of all new tasks from being looked at: {what} for them",
+            spot_of(first.source),
+            first.source.text if first.source else "",
+            "delete this line, or the rules that record calls",
+            related=tuple(spot_of(rule.source) for rule in context.recording),
+        )

@@ -1,0 +1,72 @@
+"""Daemons' own work is recorded with that of people.
+
+What: The rule names calls that open, make, remove or change files, without saying on which path, by
+which program or by whom: it tests neither auid nor another id.
+
+Why: Every daemon's event matches: package managers, log rotation and services make these calls all
+day. The audit package's own rules and the published baselines test `auid>=1000` and `auid!=unset`
+in such rules, so that only those who logged in are recorded.
+
+Example:
+    -a always,exit -F arch=b64 -S unlink,rename -k delete
+
+Remedy: Add `-F auid>=1000 -F auid!=unset` if people are meant, or say by path or program what is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Comparison
+from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint.context import arch_of, column_of, fields_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "auid-not-tested"
+LEVEL = Level.NOTE
+
+_OPENING = ("open", "openat", "openat2", "creat", "open_by_handle_at", "truncate", "ftruncate")
+_SAYS_WHAT = frozenset(
+    [
+        "auid", "loginuid_set", "sessionid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid",
+        "fsgid", "pid", "ppid", "exe", "path", "dir", "inode", "obj_uid", "obj_gid", "subj_user",
+        "subj_role", "subj_type", "subj_sen", "subj_clr", "obj_user", "obj_role", "obj_type",
+        "obj_lev_low", "obj_lev_high",
+    ]
+)  # fmt: skip
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule on everybody's work with files."""
+    for rule in context.recording:
+        if masks.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
+            continue
+        if any(isinstance(one, Comparison) for one in rule.conditions):
+            continue
+        arch = arch_of(rule) or "b64"
+        calls = [call for call in masks.numbers(rule.mask) if call in _on_files(arch)]
+        if calls:
+            names = masks.listed([lookup.call_name(arch, call) for call in calls])
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"every daemon's {names} matches as well: it tests no auid",
+                spot_of(rule.source, column_of(rule.source, "-S")),
+                rule.source.text if rule.source else "",
+                "add -F auid>=1000 -F auid!=unset if people are meant",
+                pricing.recording(context, rule, calls[0], arch),
+            )
+
+
+def _on_files(arch: lookup.Arch) -> frozenset[int]:
+    """Return the calls that open, make, remove or change files."""
+    numbers = lookup.calls(arch)
+    opening = frozenset(numbers[name] for name in _OPENING if name in numbers)
+    changing = lookup.class_calls(arch, "dir_write") | lookup.class_calls(arch, "attributes")
+    return opening | changing

@@ -1,0 +1,46 @@
+"""A line can't be loaded.
+
+What: auditctl or the kernel refuses the line: it names an architecture, list, field, call, operator
+or value that there is not, or puts together what does not go together.
+
+Why: auditctl stops at the first line that it can't load, so that all lines below are missing as
+well, unless the files ask it to go on (-i, -c). Either way what the line was to record is not
+recorded, and nothing but a message at boot says so.
+
+Example:
+    -a always,exit -F arch=b33 -S execve -k exec
+
+Remedy: Write what was meant. `ausyscall --dump` lists the calls of an architecture, auditctl(8) the
+fields.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of_fault
+from hardcost.auditrules.lint.findings.key_too_long import has_long_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "cannot-load"
+LEVEL = Level.ERROR
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each line that can't be loaded, and each file that can't be read."""
+    long_keys = {one.place for one in context.readings if has_long_key(one)}
+    for fault in context.faults:
+        if any((fault.file, fault.line) == (place.file, place.line) for place in long_keys):
+            continue
+        yield Finding(
+            CODE,
+            LEVEL,
+            fault.message,
+            spot_of_fault(fault),
+            context.texts.get((fault.file, fault.line or 0), ""),
+            fault.remedy or "auditctl(8) says what it takes",
+        )

@@ -1,0 +1,127 @@
+"""A rule's conditions can't all hold.
+
+What: Two conditions exclude each other, no call that the rule names can stand for the permission
+that it asks for, or it wants success together with an error.
+
+Why: The rule never fires. It is paid for by every call that it names, and whoever reads it believes
+that something is recorded.
+
+Example:
+    -a always,exit -F arch=b64 -S openat -F auid<1000 -F auid>=1000 -k access
+
+Remedy: Take out the condition that was not meant. Conditions of one rule are joined by "and"; for
+"or", write two rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList, KernelRule, Operator, Test
+from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint.conditions import contradiction
+from hardcost.auditrules.lint.context import arch_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.semantics import class_permissions, compare
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.tables.lookup import Arch
+
+CODE = "contradictory"
+LEVEL = Level.WARNING
+
+_BY_CALL = {
+    "open": 6, "openat": 6, "openat2": 6, "execve": 1, "execveat": 1, "socketcall": 2,
+}  # fmt: skip
+"""The permissions (r 4, w 2, x 1, a 8) that a call may stand for by its arguments (AS:148)."""
+
+_NEVER_LARGE = (
+    "open", "openat", "openat2", "creat", "execve", "execveat", "open_by_handle_at", "mount",
+    "umount", "umount2", "connect", "accept", "accept4", "socket",
+)  # fmt: skip
+"""Calls, beside those of the classes, whose results are small where they succeed. That of lseek or
+mmap may have the same low 32 bits as an error, and the kernel compares no more."""
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule whose conditions can't all hold."""
+    for rule in context.rules:
+        message, remedy = _reason(rule)
+        if message:
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"it never fires: {message}",
+                spot_of(rule.source),
+                rule.source.text if rule.source else "",
+                remedy,
+                pricing.passing_over(context, rule),
+            )
+
+
+def _reason(rule: KernelRule) -> tuple[str, str]:
+    """Return why a rule can't fire and what to do about it; nothing where it may."""
+    clash = contradiction(rule.conditions, one_file=rule.in_a_bucket)
+    if clash:
+        words = masks.listed([masks.said(one) for one in clash])
+        return f"{words} can't hold together", "take one of them out, or make two rules of it"
+    if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
+        return "", ""
+    arch = arch_of(rule)
+    arches = (arch,) if arch else lookup.ARCHES
+    wanted = next((one for one in _tests(rule, "perm")), None)
+    if wanted is not None and not any(
+        _permissions(one, call) & _number(wanted)
+        for one in arches
+        for call in masks.numbers(rule.mask)
+    ):
+        calls = masks.named(rule.mask, arches[0])
+        return (
+            f"no call of {calls} stands for {masks.said(wanted)}",
+            "name calls that do, or leave out -S: perm alone picks its calls",
+        )
+    if _success_and_error(rule, arches):
+        return "a call that succeeds does not return an error", "take out exit or success"
+    return "", ""
+
+
+def _permissions(arch: Arch, call: int) -> int:
+    name = lookup.call_name(arch, call)
+    return _BY_CALL.get(name) or class_permissions(arch, call)
+
+
+def _success_and_error(rule: KernelRule, arches: tuple[Arch, ...]) -> bool:
+    """Say whether success is asked for together with an error number, where these can't meet."""
+    wants_success = any(
+        compare(1, test.operator, mark) and not compare(2, test.operator, mark)
+        for test in _tests(rule, "success")
+        for mark in (1 if _number(test) else 2,)
+    )
+    error = any(
+        test.operator is Operator.EQUAL and _number(test) >= _FIRST_ERROR
+        for test in _tests(rule, "exit")
+    )
+    if not (wants_success and error):
+        return False
+    small = {lookup.calls(arch).get(name) for arch in arches for name in _NEVER_LARGE}
+    return all(
+        call in small or class_permissions(arch, call)
+        for arch in arches
+        for call in masks.numbers(rule.mask)
+    )
+
+
+_FIRST_ERROR = (1 << 32) - 4095
+"""The smallest error number as 32 bits: -4095."""
+
+
+def _tests(rule: KernelRule, field: str) -> list[Test]:
+    return [one for one in rule.conditions if isinstance(one, Test) and one.field == field]
+
+
+def _number(test: Test) -> int:
+    return test.value if isinstance(test.value, int) else 0

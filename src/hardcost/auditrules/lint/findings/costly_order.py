@@ -1,0 +1,70 @@
+"""A costly condition is tested before a cheap one.
+
+What: A condition that takes many instructions (`exe`, `dir`, `perm`, -C …) stands in front of one
+that takes few. Both are compared by what the kernel was measured to take.
+
+Why: The kernel tests conditions in the order in which they stand and stops at the first that fails.
+What stands in front is paid for even by calls that the cheap condition would have turned away. The
+order never changes what a rule matches.
+
+Example:
+    -a always,exit -F arch=b64 -S openat -F exe=/usr/bin/vim -F exit=-EACCES -k denied
+
+Remedy: Put cheap conditions first, and among them those that fail most often. `arch` must stay in
+front of -S.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint.finding import Cost, Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "costly-order"
+LEVEL = Level.NOTE
+
+_WORTH_TELLING = 10
+"""Instructions between two conditions from which their order is told: half of what passing over
+a whole rule takes."""
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule that tests a costly condition before a cheap one."""
+    for rule in context.walked:
+        pair = _worst_pair(context, rule)
+        if pair is None:
+            continue
+        costly, cheap, spared = pair
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"{masks.said(costly)} is tested before {masks.said(cheap)}, which takes less",
+            spot_of(rule.source),
+            rule.source.text if rule.source else "",
+            f"put {masks.said(cheap)} in front of {masks.said(costly)}",
+            Cost(spared, f"on each call that it names and {masks.said(cheap)} turns away"),
+        )
+
+
+def _worst_pair(context: Context, rule: KernelRule) -> tuple[Condition, Condition, float] | None:
+    """Return the pair in the wrong order that spares most, with what it spares."""
+    found: tuple[Condition, Condition, float] | None = None
+    costliest: tuple[Condition, float] | None = None
+    for condition in rule.conditions:
+        cost = pricing.testing(context, condition)
+        if cost is None:
+            continue
+        if costliest and costliest[1] - cost >= _WORTH_TELLING:
+            spared = costliest[1]
+            if found is None or spared > found[2]:
+                found = (costliest[0], condition, spared)
+        if costliest is None or cost > costliest[1]:
+            costliest = (condition, cost)
+    return found

@@ -1,0 +1,47 @@
+"""A rule is for 32-bit calls, and 32-bit entry is off.
+
+What: The rule tests arch=b32 on a machine where no program can make 32-bit calls (a kernel without
+IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). It is looked for with --no-b32.
+
+Why: The rule never fires, and is not free: every 64-bit call passes over it, and those that have
+the same number as one of its calls test its architecture each time.
+
+Example:
+    -a always,exit -F arch=b32 -S mount -k export
+
+Remedy: Delete the rule, as long as 32-bit entry stays off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.lint import pricing
+from hardcost.auditrules.lint.context import arch_of, column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "dead-b32"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule for 32-bit calls where there are none."""
+    if context.options.b32:
+        return
+    for rule in context.rules:
+        if rule.list is FilterList.EXIT and arch_of(rule) == "b32":
+            yield Finding(
+                CODE,
+                LEVEL,
+                "it never fires: it is for 32-bit calls, and no program can make them",
+                spot_of(rule.source, column_of(rule.source, "arch=")),
+                rule.source.text if rule.source else "",
+                "delete the rule",
+                pricing.passing_over(context, rule),
+            )

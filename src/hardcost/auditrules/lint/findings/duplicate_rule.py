@@ -1,0 +1,42 @@
+"""A rule is there already.
+
+What: An earlier line makes the very same rule: list, action, calls, conditions in their order, key.
+
+Why: The kernel refuses the second one ("Rule exists"), and auditctl stops there unless it was asked
+to go on (-i, -c): the lines below are then missing.
+
+Example:
+    -w /etc/passwd -p wa -k identity
+    -a always,exit -F path=/etc/passwd -F perm=wa -k identity
+
+Remedy: Delete one of the two lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "duplicate-rule"
+LEVEL = Level.ERROR
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule that is there already."""
+    for rule, earlier in context.twice:
+        there = spot_of(earlier.source)
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"the kernel refuses the rule: {there} makes the same one",
+            spot_of(rule.source),
+            rule.source.text if rule.source else "",
+            "delete one of the two lines",
+            related=(there,),
+        )

@@ -1,0 +1,90 @@
+"""A rule records calls that programs make all the time.
+
+What: The rule names calls such as read, futex or mmap, or successful opening of files, and nothing
+narrows it: no path, program, argument, error or certain user.
+
+Why: General-purpose systems make thousands of such calls a second. Each one that is recorded takes
+many times as long as the call itself, fills the log, and in the end makes programs wait or loses
+records.
+
+Example:
+    -a always,exit -F arch=b64 -S read,write -F auid>=1000 -k io
+
+Remedy: Leave these calls out, or narrow the rule: by path (-F dir=), program, or failure
+(-F exit=-EACCES).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Operator, Test
+from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint.context import arch_of, column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "high-volume"
+LEVEL = Level.WARNING
+
+_CONSTANT = frozenset({
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "lseek",
+    "_llseek", "close", "poll", "ppoll", "select", "_newselect", "pselect6", "epoll_wait",
+    "epoll_pwait", "epoll_ctl", "futex", "futex_time64", "mmap", "mmap2", "munmap", "mprotect",
+    "brk", "madvise", "stat", "fstat", "lstat", "stat64", "fstat64", "lstat64", "newfstatat",
+    "fstatat64", "statx", "access", "faccessat", "faccessat2", "ioctl", "fcntl", "fcntl64",
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "recvfrom", "recvmsg", "recvmmsg", "sendto",
+    "sendmsg", "sendmmsg", "getdents", "getdents64", "nanosleep", "clock_nanosleep",
+    "clock_gettime", "gettimeofday", "time", "sched_yield", "getpid", "gettid", "getuid", "geteuid",
+    "getrandom", "timerfd_settime", "readlink", "readlinkat", "dup", "dup2", "pipe", "pipe2",
+})  # fmt: skip
+"""Calls of which any busy program makes hundreds a second."""
+
+_OPENING = frozenset({"open", "openat", "openat2"})
+"""Calls as frequent."""
+
+_NUMBERS = frozenset({"auid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"})
+_FIRST_ERROR = (1 << 32) - 4095
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule that records what happens all the time."""
+    for rule in context.recording:
+        if masks.is_all(rule.mask) or not all(map(_leaves_much, rule.conditions)):
+            continue
+        arch = arch_of(rule) or "b64"
+        often = _CONSTANT | _OPENING
+        calls = [n for n in masks.numbers(rule.mask) if lookup.call_name(arch, n) in often]
+        if calls:
+            names = masks.listed([lookup.call_name(arch, call) for call in calls])
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"programs make {names} all the time, and hardly anything narrows the rule",
+                spot_of(rule.source, column_of(rule.source, "-S")),
+                rule.source.text if rule.source else "",
+                "leave these calls out, or narrow the rule by path, program or failure",
+                pricing.recording(context, rule, calls[0], arch),
+            )
+
+
+def _leaves_much(condition: Condition) -> bool:
+    """Say whether a condition leaves most calls of a busy system."""
+    if not isinstance(condition, Test):
+        return False
+    name, operator, value = condition.field, condition.operator, condition.value
+    if name in {"arch", "loginuid_set", "pers"}:
+        return True
+    if name == "success":
+        return bool(value) is (operator is Operator.EQUAL)
+    if name == "exit":
+        is_error = isinstance(value, int) and value >= _FIRST_ERROR
+        return operator is Operator.NOT_EQUAL or not is_error
+    # A range of users, or root, whose daemons do most; a certain user is narrow.
+    return name in _NUMBERS and (operator is not Operator.EQUAL or value == 0)

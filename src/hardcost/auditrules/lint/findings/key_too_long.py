@@ -1,0 +1,58 @@
+"""A key is longer than the kernel takes.
+
+What: The rule's keys, with a separator between each two, have more than 256 bytes. Characters
+outside of ASCII take two to four bytes each.
+
+Why: auditctl refuses the rule, and stops there unless it was asked to go on.
+
+Example:
+    -w /etc/shadow -p wa -k <257 letters>
+
+Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so that a short one serves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.rule import rule_keys
+from hardcost.auditrules.translate import LONGEST_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.rule import Reading
+
+CODE = "key-too-long"
+LEVEL = Level.ERROR
+
+
+def has_long_key(reading: Reading) -> bool:
+    """Say whether a line's rule has keys that are too long together."""
+    # A line that is shorter than that can't hold such a key.
+    return len(reading.text) > LONGEST_KEY // 4 and _key_bytes(reading) > LONGEST_KEY
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule whose keys are too long together."""
+    for reading in context.readings:
+        if has_long_key(reading):
+            column = column_of(reading.rule, "-k") or column_of(reading.rule, "key=")
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"the rule's keys have {_key_bytes(reading)} bytes, and {LONGEST_KEY} are allowed",
+                spot_of(reading.rule, column),
+                reading.text,
+                "shorten the key",
+            )
+
+
+def _key_bytes(reading: Reading) -> int:
+    if reading.rule is None:
+        return 0
+    return len(KEY_SEPARATOR.join(rule_keys(reading.rule)).encode())

@@ -1,0 +1,55 @@
+"""Rules that differ in nothing but their calls.
+
+What: Several rules have the same list, action, conditions and key, and name different calls.
+
+Why: A call that none of them names passes over each of them; one rule is passed over once. What is
+recorded is the same, unless a rule that stands between them decides first about one of the calls.
+
+Example:
+    -a always,exit -F arch=b64 -S init_module -k modules
+    -a always,exit -F arch=b64 -S delete_module -k modules
+
+Remedy: Write one rule with all calls: `-S init_module,delete_module`. `hardcost rules optimize`
+does it where it can be proved to change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint import pricing
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "mergeable"
+LEVEL = Level.NOTE
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each group of rules that differ in their calls alone, at its first rule."""
+    groups: dict[tuple[object, ...], list[KernelRule]] = {}
+    for rule in context.walked:
+        same = (rule.action, frozenset(rule.conditions), rule.key, rule.prepend)
+        groups.setdefault(same, []).append(rule)
+    for rules in groups.values():
+        if len(rules) == 1:
+            continue
+        first, *others = rules
+        count = f"{len(others)} other rules" if len(others) > 1 else "another rule"
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"{count} differs from it in nothing but the calls"
+            if len(others) == 1
+            else f"{count} differ from it in nothing but the calls",
+            spot_of(first.source),
+            first.source.text if first.source else "",
+            "write one rule with all their calls behind -S",
+            pricing.passing_over(context, first, len(others)),
+            tuple(spot_of(rule.source) for rule in others),
+        )

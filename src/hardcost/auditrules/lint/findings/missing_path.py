@@ -1,0 +1,69 @@
+"""A rule names a path at which nothing lies.
+
+What: Looked for with --root, which names a folder that stands for the machine's `/`. Links are
+followed as the machine would follow them, and never out of the folder.
+
+Why: A file that is missing, or whose folder is, is watched by nothing. A watch waits for a file to
+be made as long as its folder is there; where the folder is missing too, or the rule has `dir`, the
+kernel refuses the rule, and auditctl stops there unless it was asked to go on.
+
+Example:
+    -w /etc/paswd -p wa -k identity
+
+Remedy: Correct the path, or leave the rule out on machines that have no such file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Operator, Test
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.root import Root
+
+CODE = "missing-path"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule that names a path at which nothing lies."""
+    root = context.options.root
+    if root is None:
+        return
+    for rule in context.rules:
+        for test in rule.conditions:
+            if isinstance(test, Test) and test.field in {"path", "dir", "exe"}:
+                found = _missing(root, rule, test)
+                if found:
+                    yield found
+
+
+def _missing(root: Root, rule: KernelRule, test: Test) -> Finding | None:
+    path = str(test.value)
+    if root.mode(path) is not None:
+        return None
+    folder = path.rpartition("/")[0] or "/"
+    refused = test.field == "dir" or not root.is_directory(folder)
+    column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
+    if refused:
+        message = f"the kernel refuses it: {path if test.field == 'dir' else folder} does not exist"
+    elif test.field == "exe":
+        which = "no program" if test.operator is Operator.EQUAL else "every program"
+        message = f"{path} does not exist: {which} matches until it does"
+    else:
+        message = f"{path} does not exist: nothing is recorded until it does"
+    return Finding(
+        CODE,
+        Level.ERROR if refused else LEVEL,
+        message,
+        spot_of(rule.source, column),
+        rule.source.text if rule.source else "",
+        "correct the path, or leave the rule out on such machines",
+    )

@@ -1,0 +1,56 @@
+"""A rule names calls and does not say of which ABI.
+
+What: The rule has -S with names or numbers and no arch=b64 or arch=b32. auditctl looks the names up
+in the 64-bit table; the kernel compares numbers, in both ABIs.
+
+Why: In the 32-bit ABI the same number is another call, which is recorded in place of the one that
+was meant, while the one that was meant is not.
+
+Example:
+    -a always,exit -S open -F exit=-EACCES -k access
+
+Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` in front of -S.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.lint import masks
+from hardcost.auditrules.lint.context import arch_of, column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "no-arch"
+LEVEL = Level.WARNING
+
+_SHOWN = 4
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule whose numbers mean different calls in the two ABIs."""
+    for rule in context.rules:
+        if rule.list is not FilterList.EXIT or masks.is_all(rule.mask) or arch_of(rule):
+            continue
+        other = [
+            f"{lookup.call_name('b64', call)} ({call}) is {lookup.call_name('b32', call)} in b32"
+            for call in masks.numbers(rule.mask)
+            if call in lookup.call_names("b32")
+            and lookup.call_name("b64", call) != lookup.call_name("b32", call)
+        ]
+        if not other:
+            continue
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"it names calls without arch: {masks.listed(other, _SHOWN)}",
+            spot_of(rule.source, column_of(rule.source, "-S")),
+            rule.source.text if rule.source else "",
+            "write it twice, with -F arch=b64 and with -F arch=b32 in front of -S",
+        )

@@ -1,0 +1,67 @@
+"""Two rules on one path: which of them decides may change.
+
+What: Two rules watch the same path, can match the same call, and differ in action or key.
+
+Why: Usually the first one decides. But when the file is replaced, as editors and passwd do, the
+kernel moves rules to the new file and turns their order round, so that the other one decides from
+then on, until the next time.
+
+Example:
+    -w /etc/shadow -p wa -k identity
+    -w /etc/shadow -p rwa -k access
+
+Remedy: Make one rule of the two, or let them ask for different permissions, users or results.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.lint.conditions import contradiction
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "unstable-order"
+LEVEL = Level.WARNING
+
+_MOST_COMPARED = 50
+"""Rules on one path before a rule that it is compared with: far more than anybody writes."""
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule that an earlier one on the same path rivals."""
+    on_path: dict[str, list[KernelRule]] = {}
+    for rule in context.rules:
+        if rule.list is not FilterList.EXIT or rule.path is None:
+            continue
+        others = on_path.setdefault(rule.path, [])
+        rivals = [other for other in others[-_MOST_COMPARED:] if _rivals(rule, other)]
+        others.append(rule)
+        if rivals:
+            spots = tuple(spot_of(one.source) for one in rivals)
+            differ = "action" if any(one.action is not rule.action for one in rivals) else "key"
+            column = column_of(rule.source, "path=") or column_of(rule.source, "/")
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"{spots[0]} watches {rule.path} as well, with another {differ}: which one decides "
+                "changes when the file is replaced",
+                spot_of(rule.source, column),
+                rule.source.text if rule.source else "",
+                "make one rule of them, or let them ask for different permissions or users",
+                related=spots,
+            )
+
+
+def _rivals(rule: KernelRule, other: KernelRule) -> bool:
+    """Say whether both may match one call, and what comes of it differs."""
+    if (rule.action, rule.key) == (other.action, other.key) or not rule.mask & other.mask:
+        return False
+    return not contradiction((*rule.conditions, *other.conditions), one_file=True)

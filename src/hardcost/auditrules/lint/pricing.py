@@ -1,0 +1,81 @@
+"""What findings cost: predicted out of the constants of one kernel, in instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost.events import of_number
+from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.kernelrule import Comparison, FilterList
+from hardcost.auditrules.lint.finding import Cost
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.tables.lookup import Arch
+
+ON_OTHERS = "on each call that it does not name"
+
+
+def passing_over(context: Context, rule: KernelRule, rules: int = 1) -> Cost | None:
+    """Return what `rules` rules like this cost each call that they don't name."""
+    constants = context.options.constants
+    if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
+        return None
+    paid = ON_OTHERS if rules == 1 else "on each call that they do not name"
+    return Cost(rules * constants.walk["unnamed"], paid)
+
+
+def walking(context: Context, rule: KernelRule, call: int, arch: Arch = "b64") -> Cost | None:
+    """Return what a rule of the exit list costs an ordinary user's successful call."""
+    constants = context.options.constants
+    if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
+        return None
+    predicted = predict(constants, semantics.load([rule]), of_number(call, arch))
+    name = lookup.call_name(arch, call)
+    return Cost(predicted.walk, f"on each {name} that {_ABIS[arch]} programs make")
+
+
+def recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost | None:
+    """Return what a rule costs an ordinary user's successful call that it records."""
+    constants = context.options.constants
+    if constants is None:
+        return None
+    predicted = predict(constants, semantics.load([rule]), of_number(call, arch))
+    if not predicted.recorded:
+        return None
+    name = lookup.call_name(arch, call)
+    return Cost(predicted.walk + predicted.recording, f"on each {name} that it records")
+
+
+def testing(context: Context, condition: Condition) -> float | None:
+    """Return the instructions that testing a condition takes, None where that is not known."""
+    constants = context.options.constants
+    if constants is None:
+        return None
+    if isinstance(condition, Comparison):
+        return constants.field.get(f"{condition.left}:{condition.right}")
+    return constants.field.get(condition.field)
+
+
+_ABIS = {"b64": "64-bit", "b32": "32-bit"}
+
+
+def the_twin(context: Context, rule: KernelRule) -> Cost | None:
+    """Return what a rule for the other ABI, which is not there, would cost."""
+    cost = passing_over(context, rule)
+    return cost and Cost(cost.instructions, "more on each call, once the twin is there")
+
+
+def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | None:
+    """Return what several rules cost a 64-bit call beyond passing over them."""
+    constants = context.options.constants
+    if constants is None:
+        return None
+    tried = [rule for rule in rules if rule.names(call)]
+    over = constants.walk["unnamed"]
+    costs = [walking(context, rule, call) for rule in tried]
+    total = sum(cost.instructions - over for cost in costs if cost)
+    return Cost(total, f"on each {lookup.call_name('b64', call)}, more than on calls of no rule")

@@ -1,0 +1,67 @@
+"""A machine's file system below a folder: looked at, never left."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MOST_LINKS = 40
+"""Links that the kernel follows for one path (MAXSYMLINKS)."""
+
+
+@dataclass(frozen=True)
+class Root:
+    """The folder that stands for `/`."""
+
+    folder: Path
+
+    def mode(self, path: str) -> int | None:
+        """Return the mode of what lies at an absolute path, None where nothing does.
+
+        Links are followed as the machine itself would: an absolute one begins at the folder, and
+        `..` does not lead out of it.
+
+        Raises:
+            OSError: The folder can't be looked at.
+        """
+        here: list[str] = []
+        ahead = _steps(path)
+        links = 0
+        mode = os.lstat(self.folder).st_mode
+        while ahead:
+            step = ahead.pop()
+            if step == "..":
+                here = here[:-1]
+                continue
+            try:
+                mode = os.lstat(self._real([*here, step])).st_mode
+                leads_to = os.readlink(self._real([*here, step])) if stat.S_ISLNK(mode) else None  # noqa: PTH115 (a Path would lose what the link says)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            if leads_to is None:
+                here.append(step)
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                return None
+            here = [] if leads_to.startswith("/") else here
+            ahead.extend(_steps(leads_to))
+        return os.lstat(self._real(here)).st_mode
+
+    def is_directory(self, path: str) -> bool:
+        """Say whether a directory lies at an absolute path."""
+        mode = self.mode(path)
+        return mode is not None and stat.S_ISDIR(mode)
+
+    def _real(self, steps: list[str]) -> str:
+        return "/".join([str(self.folder), *steps])
+
+
+def _steps(path: str) -> list[str]:
+    """Return the names along a path, the last first."""
+    return [step for step in reversed(path.split("/")) if step not in {"", "."}]
