@@ -417,6 +417,12 @@ def _split_field(value: str) -> tuple[str, Operator, str]:
     raise _RefusedError(f"{value!r} has no field and operator", "write one such as auid>=1000")
 
 
+_NEVER_CALLS = {
+    "fini_module": "delete_module unloads a module; finit_module loads one from an open file",
+}
+"""Names that published rules use, and that no version of Linux has had."""
+
+
 def _call_number(name: str, arch: Arch) -> int:
     number = lookup.calls(arch).get(name)
     if number is None and name[:1].isdigit():
@@ -424,7 +430,9 @@ def _call_number(name: str, arch: Arch) -> int:
     if number is not None and number < 2048:  # noqa: PLR2004  (the mask's bits)
         return number
     other: Arch = "b32" if arch == "b64" else "b64"
-    if name in lookup.calls(other):
+    if name in _NEVER_CALLS:
+        remedy = _NEVER_CALLS[name]
+    elif name in lookup.calls(other):
         remedy = f"{other} has it and {arch} has not: write it under arch={other} alone"
     else:
         remedy = _nearest([name], lookup.calls(arch)) or "`ausyscall --dump` lists the names"
