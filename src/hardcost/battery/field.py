@@ -1,0 +1,150 @@
+"""The ground on which a battery takes place: files in file systems of their own, and workers.
+
+What rules name is never replaced while calls run: a watched file that is replaced moves its rule,
+and then no two runs of a call are alike. What calls make and remove has names of its own, the
+`SCRATCH`, which no rule names.
+"""
+
+from __future__ import annotations
+
+from hardcost.battery.calls import (
+    Step,
+    Worker,
+    device,
+    directory,
+    fifo,
+    file,
+    link,
+    mount,
+    program,
+    symlink,
+)
+
+FIELD = "/field"
+"""Where nearly everything lies."""
+
+YARD = "/yard"
+"""Another file system, with the same inode numbers."""
+
+INNER = f"{FIELD}/inner/mounted"
+"""A third one, within the first."""
+
+OPEN = f"{FIELD}/open"
+"""A directory where all may write."""
+
+_FILLERS = 36
+"""So many files that inode numbers share buckets."""
+
+DIRECTORIES = (
+    FIELD, YARD, INNER, OPEN, f"{FIELD}/inner", f"{FIELD}/dir", f"{FIELD}/dir/sub",
+    f"{FIELD}/secret", f"{FIELD}/theirs", f"{YARD}/dir",
+)  # fmt: skip
+
+FIXTURE: tuple[Step, ...] = (
+    mount(FIELD),
+    mount(YARD),
+    directory(OPEN, 0o777),
+    directory(f"{FIELD}/dir"),
+    directory(f"{FIELD}/dir/sub"),
+    directory(f"{FIELD}/secret", 0o700),
+    directory(f"{FIELD}/theirs", 0o750, (1000, 1000)),
+    directory(f"{FIELD}/inner"),
+    mount(INNER),
+    file(f"{FIELD}/f1"),
+    file(f"{FIELD}/f2", 0o600, (1000, 1000)),
+    file(f"{FIELD}/f3", 0o664, (1000, 42)),
+    file(f"{FIELD}/f4", 0o600),
+    file(f"{FIELD}/f5", 0o644, (33, 33)),
+    file(f"{FIELD}/f6", 0o666, (1000, 33)),
+    file(f"{FIELD}/f7", 0o666),
+    file(f"{FIELD}/f8", 0o666, (33, 0)),
+    file(f"{FIELD}/held", 0o644, (1000, 0)),
+    file(f"{FIELD}/dir/a"),
+    file(f"{FIELD}/dir/b", 0o660, (1000, 1000)),
+    file(f"{FIELD}/dir/sub/c", 0o666, (33, 8)),
+    file(f"{FIELD}/secret/s", 0o666),
+    file(f"{FIELD}/theirs/t", 0o600, (1000, 1000)),
+    file(f"{OPEN}/o", 0o666, (1000, 1000)),
+    file(f"{INNER}/m", 0o666, (1000, 8)),
+    link(f"{FIELD}/dir/hard", f"{FIELD}/f5"),
+    symlink(f"{FIELD}/link", f"{FIELD}/f1"),
+    symlink(f"{FIELD}/dangling", f"{FIELD}/nowhere"),
+    symlink(f"{FIELD}/dirlink", f"{FIELD}/dir"),
+    device(f"{FIELD}/null", (1, 3)),
+    device(f"{FIELD}/zero", (1, 5)),
+    fifo(f"{FIELD}/fifo"),
+    program(f"{FIELD}/noop"),
+    program(f"{FIELD}/suid", 0o4755),
+    program(f"{FIELD}/unrunnable", 0o644),
+    program(f"{FIELD}/prog"),
+    program(f"{FIELD}/dir/prog"),
+    program(f"{YARD}/prog"),
+    *(file(f"{FIELD}/fill{number}") for number in range(_FILLERS)),
+    directory(f"{YARD}/dir", 0o777),
+    file(f"{YARD}/y1", 0o666),
+    file(f"{YARD}/y2", 0o600, (1000, 1000)),
+    file(f"{YARD}/dir/y3", 0o644, (33, 42)),
+    *(file(f"{YARD}/fill{number}") for number in range(_FILLERS)),
+)
+
+_SYMLINKS = frozenset({f"{FIELD}/link", f"{FIELD}/dangling", f"{FIELD}/dirlink"})
+
+FILES = tuple(
+    sorted(
+        step.path
+        for step in FIXTURE
+        if step.kind not in {"mount", "directory"} and step.path not in _SYMLINKS
+    )
+)
+"""What is there and no directory or symbolic link."""
+
+SYMLINKS = tuple(sorted(_SYMLINKS))
+
+ABSENT = (f"{FIELD}/nowhere", f"{FIELD}/dir/absent", f"{YARD}/absent", f"{OPEN}/absent")
+"""What is never there."""
+
+PATHS = ("/", *DIRECTORIES, *FILES, *SYMLINKS, "/tmp", "/dev", "/dev/null", "/bin", "/bin/noop")  # noqa: S108  (the guest's)
+"""Whose identity is asked for."""
+
+PROGRAMS = (f"{FIELD}/prog", f"{FIELD}/dir/prog", f"{YARD}/prog", f"{FIELD}/noop", f"{FIELD}/suid")
+
+_HELD = (f"{FIELD}/held", f"{FIELD}/dir")
+
+WORKERS: tuple[Worker, ...] = (
+    Worker(501, f"{FIELD}/prog", held=_HELD),
+    Worker(
+        502,
+        f"{FIELD}/dir/prog",
+        uid=(1000, 1000, 1000),
+        gid=(1000, 1000, 1000),
+        auid=1000,
+        groups=(4, 42),
+        held=_HELD,
+    ),
+    Worker(
+        503,
+        f"{YARD}/prog",
+        uid=(1000, 33, 0),
+        gid=(1000, 33, 8),
+        auid=1000,
+        fsuid=1000,
+        fsgid=8,
+        groups=(42, 1000),
+        personality=0x8,
+        held=_HELD,
+    ),
+    Worker(504, f"{FIELD}/prog", gid=(0, 42, 0), auid=0, groups=(1000,), held=_HELD),
+    Worker(
+        505,
+        f"{FIELD}/dir/prog",
+        uid=(33, 33, 33),
+        gid=(33, 33, 33),
+        auid=33,
+        personality=0x40000,
+        held=_HELD,
+    ),
+)
+"""Root that nobody logged in as, a user, a mixture, root that somebody logged in as, a service."""
+
+ROOTS = frozenset({0, 3})
+"""The workers with all rights."""

@@ -1,0 +1,180 @@
+"""Running a battery: real system calls, in a guest, under any sets of audit rules.
+
+    battery = run_battery(machine, ["-w /field/f1 -p wa -k one", "-a always,exit -S open"])
+    battery.sets[0].recorded     # {index of a call: its key}, those recorded under the first set
+    battery.events[index]        # what the kernel's filter saw of a call
+
+`machine` is `VirtualMachine(Cache(), Hardware("tcg"))`. The calls are `repertoire.CALLS`, on the
+files of `field.FIXTURE`; a rule set may be any text that `auditctl -R` takes. Each call is made
+once under each set, so two sets that are equivalent have the same `recorded`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.event import FileId
+from hardcost.battery.events import Ground, event_of, key_of, unrecorded
+from hardcost.battery.field import FIXTURE, PATHS, WORKERS
+from hardcost.battery.repertoire import CALLS
+from hardcost.errors import TrialError
+from hardcost.machines.machine import Boot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.event import Event
+    from hardcost.battery.calls import Call
+    from hardcost.machines.machine import Answer, Machine, Request
+
+_LIMIT_SECONDS = 1800.0
+_AHEAD = 2  # lines that the probe puts before a set's
+_REFUSED = re.compile(r"error in line (\d+) of")
+
+
+@dataclass(frozen=True)
+class SetResult:
+    """What came of the calls under one rule set.
+
+    `recorded` has the key of each call that was recorded (several keys joined by `KEY_SEPARATOR`),
+    `made` which calls were made, by their indices. `refused` are the lines that auditctl or the
+    kernel refused, from 1, `complaints` its words; `loaded` is how many rules there were; `listing`
+    is what `auditctl -l` prints, if asked for. `unsteady` are calls that did not come to the same
+    result as when they were learned, or were recorded more than once: nothing can be said of them.
+    """
+
+    made: tuple[int, ...]
+    recorded: Mapping[int, str]
+    refused: frozenset[int]
+    complaints: str
+    loaded: int
+    listing: str | None
+    unsteady: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Battery:
+    """What a battery came to: the files' identities, each call's event, each set's result."""
+
+    files: Mapping[str, FileId]
+    events: tuple[Event, ...]
+    sets: tuple[SetResult, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A rule set to try, with the calls to make (all, if None), and whether to list it."""
+
+    rules: str
+    calls: tuple[int, ...] | None = None
+    listed: bool = False
+
+
+def run_battery(
+    machine: Machine,
+    sets: Sequence[str | Wanted],
+    calls: Sequence[Call] = CALLS,
+    boot: Boot = Boot(),  # noqa: B008  (frozen)
+) -> Battery:
+    """Make `calls` in one guest under each of `sets`, all of them in one boot.
+
+    Raises:
+        TrialError: The guest did not do its job, lost records, or the events are not known.
+    """
+    wanted = [Wanted(rules) if isinstance(rules, str) else rules for rules in sets]
+    job = request(wanted, calls)
+    execution = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS))
+    return read(execution.answers, wanted, calls)
+
+
+def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Request, ...]:
+    """Return the job: audit turned on, and the battery."""
+    return (
+        {"do": "audit", "rules": ""},
+        {
+            "do": "battery",
+            "fixture": [step.as_json() for step in FIXTURE],
+            "paths": list(PATHS),
+            "workers": [worker.as_json() for worker in WORKERS],
+            "calls": [call.as_json() for call in calls],
+            "sets": [
+                {
+                    "rules": wanted.rules,
+                    "calls": None if wanted.calls is None else list(wanted.calls),
+                    "list": wanted.listed,
+                }
+                for wanted in sets
+            ],
+        },
+    )
+
+
+def read(answers: Sequence[Answer], sets: Sequence[Wanted], calls: Sequence[Call]) -> Battery:
+    """Return what the probe's answers say.
+
+    Raises:
+        TrialError: They are not those of this job, or records were lost.
+    """
+    by_event: dict[str, list[Answer]] = {"files": [], "learned": [], "set": []}
+    for answer in answers:
+        by_event.setdefault(answer["event"], []).append(answer)
+    counts = tuple(len(by_event[name]) for name in ("files", "learned", "set"))
+    if counts != (1, len(calls), len(sets)):
+        raise TrialError("the guest's answers are not those of the battery")
+    ground = _ground(by_event["files"][0])
+    events = _events(by_event["learned"], calls, ground)
+    every = tuple(range(len(calls)))
+    results = tuple(
+        _result(answer, every if wanted.calls is None else wanted.calls)
+        for answer, wanted in zip(by_event["set"], sets, strict=True)
+    )
+    return Battery(ground.files, events, results)
+
+
+def _ground(answer: Answer) -> Ground:
+    found = {
+        path: file for path, file in zip(PATHS, answer["files"], strict=True) if file is not None
+    }
+    return Ground(
+        {path: FileId(*file[:3]) for path, file in found.items()},
+        {(file[0], file[1]): file[3] for file in found.values() if file[3] is not None},
+    )
+
+
+def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) -> tuple[Event, ...]:
+    """Return each call's event; of one that can't be recorded, what others of its worker tell."""
+    told = [
+        event_of([(kind, text) for kind, text in answer["records"]], call, WORKERS, ground)
+        for answer, call in zip(learned, calls, strict=True)
+    ]
+    of_worker: dict[int, Event] = {}
+    for call, event in zip(calls, told, strict=True):
+        if event is not None and not call.child:
+            of_worker.setdefault(call.worker, event)
+    return tuple(
+        unrecorded(call, answer["result"], of_worker[call.worker]) if event is None else event
+        for event, call, answer in zip(told, calls, learned, strict=True)
+    )
+
+
+def _result(answer: Answer, made: tuple[int, ...]) -> SetResult:
+    if answer["lost"]:
+        raise TrialError(f"the kernel lost {answer['lost']} audit records")
+    keys = [key_of(written) for written in answer["keys"]]
+    recorded = {call: keys[key] for call, key in answer["recorded"]}
+    times = Counter(call for call, _ in answer["recorded"])
+    twice = {call for call, number in times.items() if number > 1}
+    complaints = answer["complaints"]
+    return SetResult(
+        made=made,
+        recorded=recorded,
+        refused=frozenset(int(line) - _AHEAD for line in _REFUSED.findall(complaints)),
+        complaints=complaints,
+        loaded=answer["loaded"],
+        listing=answer["listing"],
+        unsteady=frozenset(twice | {call for call, _ in answer["changed"]}),
+    )
