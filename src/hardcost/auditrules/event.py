@@ -36,7 +36,8 @@ class Name:
 
     `path` is where the file lies, all links resolved; it says in which directories' trees it is.
     `label` has the fields obj_user, obj_role, obj_type, obj_lev_low, obj_lev_high where an LSM
-    gives them; `filesystem` is the magic number of its file system.
+    gives them; `filesystem` is the magic number of its file system. `given`: the call itself gave
+    this name as a string, so that it stays, without a file, where a rule hides the file system.
     """
 
     path: str | None = None
@@ -47,6 +48,7 @@ class Name:
     gid: int = 0
     label: Mapping[str, str] = field(default_factory=dict)
     filesystem: int = 0
+    given: bool = False
 
     def lies_in(self, directory: str) -> bool:
         """Say whether the file is a directory or lies in its tree."""

@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
-from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.event import NO_INODE, Name
 from hardcost.auditrules.kernelrule import (
     UNSET,
     Action,
@@ -25,7 +25,7 @@ from hardcost.auditrules.tables import lookup
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from hardcost.auditrules.event import Event, FileId, Name
+    from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
 
 BUCKETS = 32
@@ -226,7 +226,10 @@ class _Walk:
 
 
 def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
-    """Return the call without the names that a rule of the list `filesystem` hides (AS:2310)."""
+    """Return the call without the files that a rule of the list `filesystem` hides (AS:2291).
+
+    A name that the call gave is there before the kernel looks for its file, and stays without one.
+    """
     hiding = [
         test
         for index in loaded.lists[FilterList.FILESYSTEM]
@@ -237,12 +240,16 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
     ]
     if not hiding:
         return event
-    kept = tuple(
-        name
-        for name in event.names
-        if not any(compare(name.filesystem, test.operator, _number(test)) for test in hiding)
-    )
-    return replace(event, names=kept)
+    names: list[Name] = []
+    for name in event.names:
+        hidden = name.file.inode != NO_INODE and any(
+            compare(name.filesystem, test.operator, _number(test)) for test in hiding
+        )
+        if not hidden:
+            names.append(name)
+        elif name.given:
+            names.append(Name())
+    return replace(event, names=tuple(names))
 
 
 # One condition ----------------------------------------------------------------------------------
