@@ -26,7 +26,7 @@ def as_augenrules(readings: Iterable[Reading]) -> tuple[Reading, ...]:
         if option in moved and option != "-D":
             note = f"{moved[option].place}: `{moved[option].text}` is replaced by {reading.place}"
             rest.append(
-                Reading(Kind.LEFT_OUT, moved[option].place, moved[option].text, notes=(note,))
+                Reading(Kind.REPLACED, moved[option].place, moved[option].text, notes=(note,))
             )
         moved[option] = reading
     first = [moved[option] for option in ("-D", "-b", "-f") if option in moved]

@@ -103,6 +103,8 @@ class Kind(StrEnum):
     """It asks for what a fresh guest is anyway, such as `-D` or `-e 1`."""
     LEFT_OUT = "left out"
     """It is not taken over, and a note says why."""
+    REPLACED = "replaced"
+    """augenrules leaves it out, since a later line says the same setting anew."""
     FAULT = "fault"
 
 

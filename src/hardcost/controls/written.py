@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.auditrules.rule import RulesError, RuleSet
-from hardcost.controls import kerneloptions, watched
+from hardcost.controls import kerneloptions, scap, watched
 from hardcost.controls.control import (
     AuditDaemon,
     AuditRule,
@@ -44,7 +44,8 @@ class AuditTable(BaseModel):
 
     `rules` are lines of a rules file; `files` are such files, or folders read as augenrules does,
     relative to the TOML file; `package` names the Debian package that holds the files; `profile` is
-    the name or path of a profile, whose audit rules are taken.
+    the name or path of a profile, whose audit rules are taken. With `scap-profile`, the `files` are
+    SCAP datastreams, and the rules those that this profile of theirs asks for.
     """
 
     model_config = TABLE
@@ -55,6 +56,7 @@ class AuditTable(BaseModel):
     files: tuple[str, ...] = ()
     package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
     profile: str | None = None
+    scap_profile: Annotated[str | None, Field(alias="scap-profile")] = None
 
 
 class ControlsTable(BaseModel):
@@ -261,10 +263,14 @@ class Resolver:
             root / (file.lstrip("/") if table.package is not None else file) for file in table.files
         ]
         try:
+            if table.scap_profile is not None:
+                return scap.rule_set(files, table.scap_profile, self.shown)
             return parse.read(files, self.shown)
         except RulesError as error:
             self.problems.extend(problems_of(error))
-            return RuleSet(())
+        except InputError as error:
+            self.problems.extend(error.problems)
+        return RuleSet(())
 
     def _profile(self, name: str, *at: str | int) -> Controls:
         """Return the controls of a profile by its name, or its path relative to the file."""
