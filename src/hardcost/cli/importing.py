@@ -1,39 +1,49 @@
-"""`hardcost import`: profiles out of what other tools report."""
+"""`hardcost import`: profiles out of what other tools write."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hardcost.cli.console import note
+from hardcost.controls import auditprofile
 from hardcost.controls import khc as reports
 from hardcost.errors import InputError
 from hardcost.report.text import count, visible
+
+if TYPE_CHECKING:
+    from hardcost.controls.auditprofile import Imported
 
 _STREAM = Path("-")
 
 
 @click.group(name="import")
 def import_() -> None:
-    """Make a profile out of what another tool reports.
+    """Make a profile out of what another tool reports or reads.
 
     \b
-    Example:  hardcost import khc report.json -o failing.toml
+    Examples:  hardcost import khc report.json -o failing.toml
+               hardcost import scap ssg-rhel9-ds.xml --scap-profile stig -o stig.toml
+               hardcost import audit /etc/audit/rules.d -o rules.toml
     """
 
 
-@import_.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
-@click.option(
+_output = click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     default=_STREAM,
     help="Where the profile goes (default: stdout). A file of that name is replaced.",
 )
+
+
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@_output
 def khc(file: Path, output: Path) -> None:
     """Make a profile of what kernel-hardening-checker finds failing.
 
@@ -55,6 +65,58 @@ def khc(file: Path, output: Path) -> None:
     where = "" if output == _STREAM else f" in {visible(str(output))}"
     left_out = f"; {len(findings.notes)} left out" if findings.notes else ""
     note(f"{count(settings, 'setting')}{where}{left_out}")
+
+
+@import_.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--scap-profile",
+    required=True,
+    metavar="ID",
+    help="A profile of the datastream: its id, or the end of it such as stig.",
+)
+@_output
+def scap(file: Path, scap_profile: str, output: Path) -> None:
+    """Make a profile of the audit rules that a profile of a SCAP datastream asks for.
+
+    The rules are those that the datastream's repair scripts write on an x86_64 that has none; no
+    script is run. Rules whose lines can't be found stand in the notes, and so does how much else
+    the SCAP profile asks for. An output that ends in .rules is a file for auditctl.
+
+    \b
+    Example:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
+              --scap-profile stig -o stig.toml && hardcost bill stig.toml
+    """
+    _write(auditprofile.of_scap(file, scap_profile), output)
+
+
+@import_.command()
+@click.argument(
+    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
+)
+@_output
+def audit(paths: tuple[Path, ...], output: Path) -> None:
+    """Make a profile of audit rules: of files, and of folders as augenrules reads them.
+
+    An output that ends in .rules is one file for auditctl, with the lines in the order of loading.
+
+    \b
+    Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
+    """
+    _write(auditprofile.of_files(paths), output)
+
+
+def _write(imported: Imported, output: Path) -> None:
+    """Write audit rules in the form that the output's name asks for, and say what was left out."""
+    text = imported.rules() if output.suffix == ".rules" else imported.toml()
+    if output == _STREAM:
+        click.echo(text, nl=False)
+    else:
+        _replace(output, text)
+    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    note(f"{count(len(imported.lines), 'line')} of audit rules{where}")
+    for one in imported.notes:
+        note(visible(one))
 
 
 def _content(file: Path) -> bytes:

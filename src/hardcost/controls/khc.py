@@ -10,14 +10,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardcost.controls import kerneloptions
+from hardcost.controls import kerneloptions, tomltext
 from hardcost.controls.control import BootParameter, KernelOption, Sysctl
 from hardcost.errors import InputError, Place, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LARGEST = 16 << 20
 """Bytes that a report may have; one of every check there is takes some 60 kB."""
@@ -100,15 +97,16 @@ def profile_toml(findings: Findings, name: str) -> str:
     title = f"What kernel-hardening-checker finds failing in {shown}"
     counts = f"{findings.failing} of {findings.checks} checks fail"
     lines = [
-        f"title = {_quoted(title)}",
-        f"source = {_quoted(f'kernel-hardening-checker, {shown}: {counts}')}",
-        *_array("notes", findings.notes),
-        *_array("kconfig", map(_option_text, findings.options)),
-        *_array("boot", (boot.text for boot in findings.boots)),
+        f"title = {tomltext.quoted(title)}",
+        f"source = {tomltext.quoted(f'kernel-hardening-checker, {shown}: {counts}')}",
+        *tomltext.array("notes", findings.notes),
+        *tomltext.array("kconfig", map(_option_text, findings.options)),
+        *tomltext.array("boot", (boot.text for boot in findings.boots)),
     ]
     if findings.sysctls:
         lines += ["", "[sysctl]"]
-        lines += [f"{_quoted(one.key)} = {_quoted(one.value)}" for one in findings.sysctls]
+        quoted = tomltext.quoted
+        lines += [f"{quoted(one.key)} = {quoted(one.value)}" for one in findings.sysctls]
     return "\n".join(lines) + "\n"
 
 
@@ -271,14 +269,3 @@ def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
 def _option_text(option: KernelOption) -> str:
     """Return an option as `KernelOption.of` reads it."""
     return option.name if _PLAIN.fullmatch(option.value) else f'{option.option}="{option.value}"'
-
-
-def _array(key: str, texts: Iterable[str]) -> list[str]:
-    """Return the lines of a TOML array with an element on each, or none for an empty one."""
-    lines = [f"    {_quoted(text)}," for text in texts]
-    return [f"{key} = [", *lines, "]"] if lines else []
-
-
-def _quoted(text: str) -> str:
-    """Return text as a TOML string; JSON's are the same, but for one more control character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

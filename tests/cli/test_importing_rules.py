@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from hardcost.auditrules import parse
+from hardcost.cli.verbs import hardcost
+from hardcost.controls import catalogue
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+STREAM = """<?xml version="1.0"?>
+<x:Benchmark xmlns:x="http://checklists.nist.gov/xccdf/1.2">
+  <x:Profile id="xccdf_org.example_profile_p"><x:title>The p</x:title></x:Profile>
+  <x:Profile id="xccdf_org.example_profile_none">
+    <x:select idref="a" selected="false"/>
+    <x:select idref="b" selected="false"/>
+  </x:Profile>
+  <x:Rule id="a"><x:fix system="urn:xccdf:fix:script:sh">
+cat &lt;&lt; EOF &gt; /etc/audit/rules.d/x.rules
+-w /etc/passwd -p wa -k id
+-b 99
+EOF
+  </x:fix></x:Rule>
+  <x:Rule id="b"><x:description>-w /y in /etc/audit/rules.d/x.rules</x:description></x:Rule>
+  <x:Rule id="c"/>
+</x:Benchmark>
+"""
+NOTES = [
+    "b is not taken over: it has no shell script that says its lines",
+    "1 of its rules are not about audit rules, and not taken",
+]
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(hardcost, ["import", *words])
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Path:
+    path = tmp_path / "ds.xml"
+    path.write_text(STREAM)
+    return path
+
+
+def test_a_scap_profile_becomes_a_profile_that_can_be_loaded(stream: Path, tmp_path: Path) -> None:
+    output = tmp_path / "p.toml"
+    result = run("scap", str(stream), "--scap-profile", "p", "-o", str(output))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.splitlines() == [f"2 lines of audit rules in {output}", *NOTES]
+    profile = catalogue.load(str(output))
+    assert profile.title == "The audit rules of The p"
+    assert [one.name for one in profile.controls] == ["auditd", "-w /etc/passwd -p wa -k id"]
+    assert list(profile.notes) == NOTES
+
+
+def test_an_output_in_rules_is_a_file_of_rules(stream: Path, tmp_path: Path) -> None:
+    output = tmp_path / "p.rules"
+    assert run("scap", str(stream), "--scap-profile", "p", "-o", str(output)).exit_code == 0
+    assert parse.read([output]).backlog_limit == 99
+    assert "\n# a\n-b 99\n-w /etc/passwd -p wa -k id\n" in output.read_text()
+
+
+def test_a_scap_profile_without_audit_rules_makes_no_profile(stream: Path) -> None:
+    result = run("scap", str(stream), "--scap-profile", "none")
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == "the profile none asks for no audit rules"
+
+
+def test_a_folder_of_rules_becomes_one_profile_in_the_order_of_loading(tmp_path: Path) -> None:
+    folder = tmp_path / "rules.d"
+    folder.mkdir()
+    (folder / "10-a.rules").write_text("-w /a\n-e 1\n# no rule\n-b 5\n")
+    (folder / "9-b.rules").write_text("-b 4\n-w /b -k 'x\n")
+    result = run("audit", str(folder))
+    assert result.exit_code == 0
+    output = tmp_path / "own.toml"
+    output.write_text(result.stdout)
+    profile = catalogue.load(str(output))
+    assert [one.name for one in profile.controls] == ["auditd", "-w /b -k 'x", "-w /a"]
+    rules = tmp_path / "own.rules"
+    assert run("audit", str(folder), "-o", str(rules)).exit_code == 0
+    lines = [line for line in rules.read_text().splitlines() if line.startswith("-")]
+    assert lines == ["-b 5", "-w /b -k 'x", "-w /a", "-e 1"]
+
+
+def test_faults_of_rules_are_told_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-w /a -Z\n-w /b\nnonsense\n")
+    result = run("audit", str(path))
+    assert isinstance(result.exception, InputError)
+    assert [one.place.line for one in result.exception.problems if one.place] == [1, 3]
