@@ -293,6 +293,11 @@ class Atoms:
             found.append(logic.any_of([SUCCESS, error]))
         return found
 
+    def no_files(self) -> list[Formula]:
+        """Return what holds where rules hide every file that a call visits."""
+        leading = [logic.negation(self.leads(slot)) for slot in range(self.slots)]
+        return [*leading, *(logic.negation(held) for held in self.directories.values())]
+
     def _laws_of_name(self, slot: int) -> list[Formula]:
         numbers = sorted(self.asked & NUMBERS_OF_NAMES)
         which = logic.unknown(f"which of name {slot}")

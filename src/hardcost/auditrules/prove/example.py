@@ -41,6 +41,14 @@ ORDINARY_CALLS = (
 )  # fmt: skip
 """Calls that are easily made, those first that say most."""
 
+_VISITS_TWO = frozenset({"rename", "renameat", "renameat2", "link", "linkat"})
+_VISITS_ONE = frozenset(ORDINARY_CALLS[:17]) - _VISITS_TWO - {"read", "getppid", "getuid"} | {
+    "openat2", "open_by_handle_at", "fchmod", "fchown", "fchmodat2", "lchown", "ftruncate",
+    "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "setxattr", "creat",
+    "stat", "lstat", "newfstatat", "access", "faccessat", "readlink", "readlinkat", "getxattr",
+    "rmdir", "mknod", "mknodat", "symlink", "symlinkat", "utime", "utimes", "utimensat", "chdir",
+    "chroot", "mount", "umount2", "execveat", "statx", "truncate64", "chown32", "lchown32",
+}  # fmt: skip
 _OPENERS = frozenset({"open", "openat", "openat2", "creat", "socket"})
 _A_DESCRIPTOR = 3
 _EACCES = 13
@@ -83,6 +91,18 @@ def best_call(found: CallClass) -> int:
             return known[name]
     names = lookup.call_names(found.arch)
     return next((one for one in found.numbers() if one in names), next(found.numbers()))
+
+
+def oddity(event: Event) -> int:
+    """Return how far an event is from what calls do: 0 if its call can visit its files, and so on.
+
+    It orders examples; an event of 0 is looked for no further.
+    """
+    name = lookup.call_name(event.arch, event.call)
+    most = 2 if name in _VISITS_TWO else 1 if name in _VISITS_ONE else 0
+    odd = max(0, len(event.names) - most)
+    odd += event.raised + (event.exit is None) + bool(event.groups)
+    return 2 * odd + (name not in _VISITS_TWO | _VISITS_ONE | set(ORDINARY_CALLS))
 
 
 # Wishes -----------------------------------------------------------------------------------------
@@ -305,7 +325,7 @@ class _Reader:
         for slot in slots:
             which = self.model.value(atoms.of_name(slot, "which")) if atoms.paths else 0
             name = self._name(slot, watched.get(which), files)
-            if name.path is None:
+            if name.path is None and (open_places or name.file.inode != NO_INODE):
                 name = replace(name, path=self._somewhere(open_places))
             found.append(name)
             found += [replace(name, path=place) for place in self._missing(found, open_places)]

@@ -86,15 +86,20 @@ class _Proof:
         elsewhere = next(lists.differences(self.a, self.b, self.relation, self.reasons), None)
         if elsewhere is not None:
             return elsewhere
+        best: Difference | None = None
         for found in self._open_classes():
             try:
                 difference = self._solve(found)
             except (UnsupportedError, logic.UndecidedError) as error:
                 self.reasons.append(str(error))
                 continue
-            if difference is not None:
-                return difference
-        return None
+            if difference is None:
+                continue
+            if best is None or example.oddity(difference.event) < example.oddity(best.event):
+                best = difference
+            if example.oddity(best.event) == 0:
+                break
+        return best
 
     def _open_classes(self) -> list[CallClass]:
         """Return the classes in which the sets are not the same by their words, each but once."""
@@ -110,20 +115,22 @@ class _Proof:
             if example.rank(one) < example.rank(known):
                 found[one.source, left, right] = one
         self.solved = len(found)
-        return sorted(found.values(), key=example.rank)
+        return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
 
     def _solve(self, found: CallClass) -> Difference | None:
         left, right = [part for _, part in found.a], [part for _, part in found.b]
         slots = slots_needed([*left, *right])
         if self.hides and slots:
             raise UnsupportedError(self.hides)
-        atoms = Atoms(found.source, 0 if self.filesystem is None else slots)
+        atoms = Atoms(found.source, slots)
         keys = _numbered([*left, *right])
         differ = disagreement(
             verdicts(atoms, left, keys), verdicts(atoms, right, keys), self.relation
         )
         solver = logic.Solver(self._seconds_left())
         solver.add([differ, *atoms.laws()])
+        if self.filesystem is None:
+            solver.add(atoms.no_files())
         if solver.solve() is None:
             return None
         wishes = example.wishes(atoms, found.arch, example.best_call(found))

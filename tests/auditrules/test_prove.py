@@ -1,0 +1,405 @@
+"""The prover against the semantics: what it says of all events must hold of any that is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, KernelRule
+from hardcost.auditrules.prove.draw import Drawing
+from hardcost.auditrules.prove.prove import can_fire, fires, prove
+from hardcost.auditrules.prove.relation import Relation, Result
+from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.semantics import Decision, DuplicateError, decide, load
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.translate import translate, translate_all
+
+OPENAT, CHMOD = lookup.calls("b64")["openat"], lookup.calls("b64")["chmod"]
+
+
+def rules(*lines: str) -> list[KernelRule]:
+    return [translate(Rule(line)) for line in lines]
+
+
+def proved(a: tuple[str, ...], b: tuple[str, ...], relation: Relation | None = None) -> Result:
+    return prove(rules(*a), rules(*b), relation or Relation())
+
+
+STIG = (
+    "-a always,exit -F arch=b32 -S adjtimex,settimeofday,stime -F key=time-change",
+    "-a always,exit -F arch=b64 -S adjtimex,settimeofday -F key=time-change",
+    "-a always,exit -F arch=b64 -S clock_settime -F a0=0x0 -F key=time-change",
+    "-w /etc/localtime -p wa -k time-change",
+    "-w /etc/group -p wa -k identity",
+    "-w /etc/passwd -p wa -k identity",
+    "-w /etc/shadow -p wa -k identity",
+    "-a always,exit -F dir=/etc/NetworkManager/ -F perm=wa -F key=system-locale",
+    "-a never,exit -F arch=b64 -S chmod -F auid=1001",
+    "-a always,exit -F arch=b32 -S chmod,fchmod,fchmodat -F auid>=1000 -F auid!=unset -k perm_mod",
+    "-a always,exit -F arch=b64 -S chmod,fchmod,fchmodat -F auid>=1000 -F auid!=unset -k perm_mod",
+    "-a always,exit -F arch=b64 -S open,creat,openat -F exit=-EACCES -F auid>=1000 -k access",
+    "-a always,exit -F arch=b64 -S open,creat,openat -F exit=-EPERM -F auid>=1000 -k access",
+    "-a always,exit -F arch=b64 -S unlink,unlinkat,rename,renameat -F auid>=1000 -k delete",
+    "-w /etc/sudoers -p wa -k actions",
+)
+
+
+def test_a_set_is_equal_to_itself_without_a_solver() -> None:
+    result = proved(STIG, STIG)
+    assert result.equal
+    assert result.solved == 0
+    assert result.classes > 10
+    assert result.difference is None
+
+
+def test_rules_that_no_event_matches_together_may_change_places() -> None:
+    order = (5, 6, 1, 3, 4, 7, 0, 8, 10, 2, 9, 12, 11, 13, 14)
+    shuffled = tuple(STIG[index] for index in order)
+    assert sorted(shuffled) == sorted(STIG)
+    moved = (*STIG[:3], STIG[7], *STIG[3:7], *STIG[8:])
+    assert proved(STIG, shuffled).equal
+    # but a call that visits a watched file and a watched tree tells which of the two came first
+    result = proved(STIG, moved)
+    assert result.equal is False
+    assert result.difference is not None
+    assert {len(result.difference.event.names)} <= {1, 2}
+
+
+def _with(index: int, old: str, new: str) -> tuple[str, ...]:
+    assert old in STIG[index]
+    return (*STIG[:index], STIG[index].replace(old, new), *STIG[index + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("other", "call"),
+    [
+        (_with(13, "unlinkat,", ""), "unlinkat"),
+        (_with(10, "auid>=1000", "auid>=500"), None),
+        (_with(2, "a0=0x0", "a0=0x1"), "clock_settime"),
+        ((*STIG[:8], *STIG[9:], STIG[8]), "chmod"),
+        (_with(14, "-p wa", "-p w"), None),
+        (_with(6, "identity", "identities"), None),
+    ],
+)
+def test_an_edit_is_found_with_an_event_that_the_semantics_confirm(
+    other: tuple[str, ...], call: str | None
+) -> None:
+    result = proved(STIG, other)
+    difference = result.difference
+    assert result.equal is False
+    assert difference is not None
+    event = difference.event
+    assert call in {None, lookup.call_name(event.arch, event.call)}
+    for lines, outcome in ((STIG, difference.outcome_a), (other, difference.outcome_b)):
+        assert decide(load(rules(*lines), difference.files), event) == outcome
+    assert not Relation().agree(difference.outcome_a, difference.outcome_b)
+    # such as a kernel would see it
+    assert len(event.names) <= 1
+    assert not event.raised
+
+
+def test_a_lost_permission_is_shown_by_a_call_that_has_it_alone() -> None:
+    result = proved(("-w /etc/sudoers -p wa -k k",), ("-w /etc/sudoers -p w -k k",))
+    assert result.difference is not None
+    event = result.difference.event
+    name = lookup.call_name(event.arch, event.call)
+    assert name in {"fchmodat", "chmod"}
+    assert [visited.path for visited in event.names] == ["/etc/sudoers"]
+
+
+ALWAYS, NEVER = "-a always,exit -S openat -k a", "-a never,exit -S openat -F uid=0"
+
+
+def test_never_differs_from_no_rule_only_where_a_record_may_be_raised() -> None:
+    exact = proved((NEVER,), ())
+    assert exact.equal is False
+    assert exact.difference is not None
+    assert exact.difference.event.raised
+    assert proved((NEVER,), (), Relation(ignore_raised=True)).equal
+
+
+def test_a_never_rule_behind_all_others_changes_nothing_but_what_is_raised() -> None:
+    assert proved((ALWAYS,), (ALWAYS, NEVER)).equal
+    assert proved((ALWAYS,), (NEVER, ALWAYS)).equal is False
+
+
+def test_keys_count_unless_they_are_ignored() -> None:
+    other = ALWAYS.replace("-k a", "-k b")
+    assert proved((ALWAYS,), (other,)).equal is False
+    assert proved((ALWAYS,), (other,), Relation(ignore_keys=True)).equal
+
+
+def test_a_winner_without_key_hands_on_the_losers() -> None:
+    watch, plain = "-a always,exit -F path=/f -F perm=r", "-a always,exit -S openat -k loser"
+    # the calls that the second names lose nothing by it
+    assert proved((watch, plain), (watch.replace("perm=r", "perm=r -k w"), plain)).equal is False
+
+
+def test_32_bit_calls_are_left_out_on_demand() -> None:
+    both = ("-a always,exit -F arch=b64 -S openat", "-a always,exit -F arch=b32 -S openat")
+    assert proved(both, both[:1]).equal is False
+    assert proved(both, both[:1], Relation(no_b32=True)).equal
+
+
+def test_at_least_lets_the_second_record_more_but_not_less() -> None:
+    less, more = ("-a always,exit -S openat -F uid=0 -k a",), (ALWAYS,)
+    relation = Relation(at_least=True)
+    assert proved(less, more, relation).equal
+    assert proved(more, less, relation).equal is False
+
+
+def test_a_file_in_a_watched_directory_needs_no_watch_of_its_own() -> None:
+    tree = "-a always,exit -F dir=/etc -F perm=wa -k etc"
+    watch = "-a always,exit -F path=/etc/passwd -F perm=wa -k etc"
+    assert proved((tree, watch), (tree,)).equal
+    outside = watch.replace("/etc/passwd", "/srv/passwd")
+    assert proved((tree, outside), (tree,)).equal is False
+
+
+def test_nested_directories_are_known() -> None:
+    outer, inner = "-a always,exit -F dir=/etc -k e", "-a always,exit -F dir=/etc/ssh/ -k e"
+    assert proved((outer, inner), (outer,)).equal
+    assert proved((outer, inner), (inner,)).equal is False
+
+
+def test_the_first_visited_file_decides_so_order_matters_with_two_files_alone() -> None:
+    one, two = "-w /a -p r -k one", "-w /b -p r -k two"
+    assert proved((one, two), (two, one)).equal
+
+
+def test_conditions_on_any_file_need_more_names_than_two() -> None:
+    anywhere = "-a always,exit -S rename -F obj_uid=1 -F obj_uid=2 -F obj_uid=3 -F dir=/d -k x"
+    result = proved((anywhere,), ())
+    assert result.equal is False
+    assert result.difference is not None
+    owners = {name.uid for name in result.difference.event.names}
+    assert owners >= {1, 2, 3}
+    assert proved(
+        (anywhere, "-a always,exit -F inode=5 -F obj_uid=1 -F obj_uid=2"), (anywhere,)
+    ).equal
+
+
+def test_contradictions_are_seen() -> None:
+    never_true = "-a always,exit -S openat -F auid>=1000 -F auid<500"
+    assert proved((never_true,), ()).equal
+    assert proved(("-a always,exit -S openat -F success=1 -F success=0",), ()).equal
+    assert proved(("-a always,exit -S openat -F exit=-13 -F success=1",), ()).equal is False
+
+
+def test_two_halves_make_a_whole() -> None:
+    halves = ("-a always,exit -S openat -F uid<7 -k k", "-a always,exit -S openat -F uid>=7 -k k")
+    assert proved(halves, ("-a always,exit -S openat -k k",)).equal
+    gap = (halves[0], halves[1].replace(">=", ">"))
+    result = proved(gap, ("-a always,exit -S openat -k k",))
+    assert result.difference is not None
+    assert result.difference.event.uid == 7
+
+
+def test_a_supplementary_group_is_no_other_value_of_gid() -> None:
+    is_five, is_not = "-a always,exit -S openat -F gid=5", "-a always,exit -S openat -F gid!=5"
+    assert proved((is_five, is_not), ("-a always,exit -S openat",)).equal
+    between = ("-a always,exit -S openat -F gid>=5 -F gid<=5",)
+    result = proved((is_five,), between)
+    assert result.difference is not None
+    assert result.difference.event.groups == {5}
+
+
+def test_a_user_whom_nobody_resolved_is_the_same_in_both() -> None:
+    line = "-a always,exit -S openat -F uid=someone -k k"
+    result = proved((line,), (line, "-a always,exit -S openat -F uid=someone -F gid=3 -k k"))
+    assert result.equal
+    assert any("someone" in text for text in result.assumptions)
+    result = proved((line,), (line.replace("someone", "another"),))
+    assert result.difference is not None
+    assert set(result.difference.resolved) == {"user someone", "user another"}
+
+
+def test_assumptions_are_told_where_they_matter() -> None:
+    plain, watch = proved((ALWAYS,), (ALWAYS,)), proved(("-w /f -p r",), ("-w /f -p r",))
+    assert not any("replaced" in text for text in plain.assumptions)
+    assert any("replaced" in text for text in watch.assumptions)
+    assert any("no rule at all" in text for text in proved((ALWAYS,), ()).assumptions)
+
+
+def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_an_error() -> None:
+    with pytest.raises(DuplicateError):
+        proved((ALWAYS, ALWAYS), (ALWAYS,))
+
+
+# Other lists
+
+
+def test_the_task_list_decides_by_its_first_match() -> None:
+    never = "-a never,task -F uid=1"
+    assert proved((never,), (never, "-a never,task -F uid=1 -F gid=2")).equal
+    result = proved((never,), ("-a never,task -F uid=2",))
+    assert result.difference is not None
+    assert result.difference.list is FilterList.TASK
+    assert {result.difference.outcome_a.decision, result.difference.outcome_b.decision} == {
+        Decision.NEVER,
+        Decision.NONE,
+    }
+
+
+def test_a_rule_of_the_task_list_that_asks_for_a_call_never_holds() -> None:
+    assert proved(("-a never,task -F arch=b64",), ()).equal
+
+
+def test_records_that_are_excluded_differ_by_their_type() -> None:
+    cwd = "-a always,exclude -F msgtype=CWD"
+    result = proved((cwd,), ("-a always,exclude -F msgtype=PATH",))
+    assert result.difference is not None
+    assert result.difference.record_type in {lookup.records()["CWD"], lookup.records()["PATH"]}
+    assert proved((cwd,), (cwd.replace("always", "never"),)).equal
+
+
+def test_a_key_ends_the_walk_of_the_user_list() -> None:
+    never = "-a never,user -F uid=1"
+    keyed = replace(rules(never)[0], key="k")
+    assert prove([keyed], []).equal
+    assert prove([keyed, *rules(never)], []).equal
+    assert prove(rules(never), []).equal is False
+
+
+def test_file_systems_that_are_hidden_differently_are_no_proof() -> None:
+    hide = "-a never,filesystem -F fstype=debugfs"
+    assert proved((hide, "-w /f -p r"), (hide, "-w /f -p r")).equal
+    result = proved((hide, "-w /f -p r"), ("-w /f -p rw",))
+    assert result.equal is None
+    assert "filesystem" in result.reason
+    assert proved((hide, ALWAYS), (ALWAYS,)).equal
+
+
+def test_a_file_that_is_always_hidden_decides_nothing() -> None:
+    hide = ("-a never,filesystem -F fstype=5", "-a never,filesystem -F fstype!=5")
+    assert proved((*hide, "-w /f -p r"), hide).equal
+    # a name that the call gave stays, without a file
+    owned = (*hide, "-a always,exit -S openat -F obj_uid=0")
+    result = proved(owned, hide)
+    assert result.difference is not None
+    assert [name.path for name in result.difference.event.names] == [None]
+
+
+# Which rules can decide
+
+
+def test_a_shadowed_rule_can_decide_nothing() -> None:
+    lines = rules(
+        "-a always,exit -S openat -k all",
+        "-a always,exit -S openat,chmod -F uid=0",
+        "-a never,exit -S openat -F uid=1",
+        "-w /f -p wa",
+        "-a always,exit -S chmod -F uid=0 -F auid=7",
+        "-a always,exit -S open -F auid>5 -F auid<5",
+    )
+    assert fires(lines) == {0: True, 1: True, 2: False, 3: True, 4: False, 5: False}
+    assert can_fire(lines, 2) is False
+    assert can_fire(lines, 3) is True
+
+
+# At random
+
+FIELDS = st.sampled_from([
+    "arch=b64", "arch=b32", "auid>=1000", "auid!=unset", "auid=unset", "uid=0", "uid!=0", "euid<5",
+    "gid=5", "gid!=5", "egid=5", "gid<=5", "exit=-13", "exit=-1", "exit>0", "success=0",
+    "success=1", "success!=0", "a0=0", "a1&1", "a2&=3", "pid>5", "ppid=1", "sessionid=4",
+    "pers=8", "exe=/bin/p", "exe!=/bin/p", "dir=/w", "dir=/w/sub/", "perm=w", "perm=r",
+    "perm=wa", "perm=x", "obj_uid=0", "obj_uid!=1000", "obj_gid=5", "inode!=1000", "devmajor=8",
+    "devminor!=1", "filetype=file", "filetype!=dir", "saddr_fam=2", "obj_type=t", "obj_type!=t",
+    "subj_user=u", "subj_user!=u",
+])  # fmt: skip
+PLACES = st.sampled_from(["", "", "path=/w/f", "path=/w/sub/g", "path=/x", "inode=1001", "inode=9"])
+PAIRS = st.sampled_from(["", "", "", "uid=euid", "uid!=obj_uid", "auid=fsuid", "gid=obj_gid"])
+NAMED = st.sampled_from(["open", "openat", "openat2", "chmod,openat", "rename", "all", "execve"])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    fields = draw(st.lists(FIELDS, max_size=3, unique=True))
+    place, pair = draw(PLACES), draw(PAIRS)
+    if any(one.startswith(("dir=", "inode")) for one in fields):
+        place = ""
+    fields.sort(key=lambda one: not one.startswith("arch="))
+    words = [f"-a {draw(st.sampled_from(['always', 'always', 'never']))},exit"]
+    words += [f"-F {one}" for one in fields if one.startswith("arch=")][:1]
+    words += [f"-S {draw(NAMED)}"]
+    words += [f"-F {one}" for one in (*fields, place) if one and not one.startswith("arch=")]
+    words += [f"-C {pair}"] if pair else []
+    words += [f"-k {key}" for key in [draw(st.sampled_from(["", "one", "two"]))] if key]
+    line = " ".join(words)
+    return line.replace("-a ", "-A ", 1) if draw(st.integers(0, 9)) == 0 else line
+
+
+SETS = st.lists(lines(), max_size=5, unique=True)
+RELATIONS = st.builds(Relation, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+
+
+@st.composite
+def pairs_of_sets(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """Two sets that have much in common."""
+    first = draw(SETS)
+    second = list(draw(st.permutations(first)))
+    for line in draw(st.lists(lines(), max_size=2)):
+        if line not in second:
+            second.insert(draw(st.integers(0, len(second))), line)
+    if draw(st.booleans()) and second:
+        second.pop(draw(st.integers(0, len(second) - 1)))
+    return first, second
+
+
+def _loadable(text: list[str]) -> list[KernelRule]:
+    """Return rules without those that auditctl or the kernel would refuse."""
+    taken: list[KernelRule] = []
+    for rule in translate_all([Rule(line) for line in text])[0]:
+        try:
+            load([*taken, rule])
+        except DuplicateError:
+            continue
+        taken.append(rule)
+    return taken
+
+
+@settings(max_examples=150, deadline=None)
+@given(pairs_of_sets(), RELATIONS, st.integers(0, 2**32))
+def test_no_drawn_event_contradicts_a_proof(
+    pair: tuple[list[str], list[str]], relation: Relation, seed: int
+) -> None:
+    a, b = (_loadable(text) for text in pair)
+    result = prove(a, b, relation)
+    assert result.equal is not None
+    if not result.equal:
+        return  # the event is checked before it is returned
+    drawing = Drawing([*a, *b], Random(seed))  # noqa: S311  (no secret)
+    loaded_a, loaded_b = load(a, drawing.files), load(b, drawing.files)
+    for _ in range(200):
+        event = drawing.event()
+        if relation.no_b32 and event.arch == "b32":
+            continue
+        if relation.ignore_raised:
+            event = replace(event, raised=False)
+        outcomes = decide(loaded_a, event), decide(loaded_b, event)
+        assert relation.agree(*outcomes), (event, outcomes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SETS, st.integers(0, 2**32))
+def test_a_rule_that_decided_about_a_drawn_event_can_fire(text: list[str], seed: int) -> None:
+    loaded_rules = _loadable(text)
+    drawing = Drawing(loaded_rules, Random(seed))  # noqa: S311  (no secret)
+    loaded = load(loaded_rules, drawing.files)
+    can = fires(loaded_rules)
+    for _ in range(100):
+        decided_by = decide(loaded, drawing.event()).decided_by
+        assert decided_by is None or can[decided_by]
+
+
+def test_masks_of_all_calls_and_of_none_are_told_apart() -> None:
+    everything = replace(rules(ALWAYS)[0], mask=(1 << CALLS) - 1)
+    nothing = replace(everything, mask=0)
+    assert prove([nothing], []).equal
+    assert prove([everything], [nothing]).equal is False
+    assert prove([replace(everything, action=Action.NEVER)], [everything]).equal is False
