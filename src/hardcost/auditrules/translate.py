@@ -570,6 +570,15 @@ def _check_path(path: str) -> None:
 # What fits together -----------------------------------------------------------------------------
 
 
+_PLACES: Mapping[str, set[FilterList]] = {
+    "fstype": {FilterList.FILESYSTEM},
+    "msgtype": {FilterList.EXCLUDE, FilterList.USER},
+    "sessionid": {FilterList.EXCLUDE, FilterList.USER, FilterList.EXIT},
+    **{field: {FilterList.EXIT, FilterList.IO_URING} for field in _EXIT_ONLY},
+}
+"""The lists that a field belongs to, where it does not belong to all."""
+
+
 def _check_list(name: str, where: FilterList) -> None:
     """Check that a field may stand in a list (auditctl's checks, then the kernel's, AF:300)."""
     problems = (
@@ -583,14 +592,8 @@ def _check_list(name: str, where: FilterList) -> None:
                 f"a rule of the list {where} can't test {name}",
                 f"{what} {', '.join(sorted(allowed - {'key'}))}",
             )
-    places = {
-        "fstype": {FilterList.FILESYSTEM},
-        "msgtype": {FilterList.EXCLUDE, FilterList.USER},
-        "sessionid": {FilterList.EXCLUDE, FilterList.USER, FilterList.EXIT},
-        **{field: {FilterList.EXIT, FilterList.IO_URING} for field in _EXIT_ONLY},
-    }
-    if name in places and where not in places[name]:
-        allowed_lists = " or ".join(sorted(places[name] - {FilterList.IO_URING}))
+    if name in _PLACES and where not in _PLACES[name]:
+        allowed_lists = " or ".join(sorted(_PLACES[name] - {FilterList.IO_URING}))
         raise _RefusedError(
             f"{name} can't be tested in the list {where}", f"it belongs to {allowed_lists}"
         )

@@ -49,8 +49,9 @@ _PERMISSION_SETS = (_READ, _WRITE, _READ | _WRITE, _EXECUTE, _ATTRIBUTES, _WRITE
 _Bound = tuple[Operator, int]
 
 
+@lru_cache(maxsize=1 << 16)
 def contradiction(
-    conditions: Sequence[Condition], *, one_file: bool = False
+    conditions: tuple[Condition, ...], *, one_file: bool = False
 ) -> tuple[Condition, ...]:
     """Return some of the conditions that can't hold together, none where they may.
 
@@ -58,11 +59,11 @@ def contradiction(
     """
     by_field: dict[str, list[Condition]] = {}
     for condition in conditions:
-        by_field.setdefault(_about(condition), []).append(condition)
+        by_field.setdefault(about(condition), []).append(condition)
     single = _OF_THE_CALL | _OF_ONE_FILE if one_file else _OF_THE_CALL
-    for name, about in by_field.items():
-        if _clash(name, about, single):
-            return tuple(about)
+    for name, alike in by_field.items():
+        if _clash(name, alike, single):
+            return tuple(alike)
     return ()
 
 
@@ -73,34 +74,30 @@ def implies(first: Condition, second: Condition) -> bool:
         return True
     if not (isinstance(first, Test) and isinstance(second, Test)):
         return False
-    if _about(first) != _about(second):
+    if about(first) != about(second):
         return False
     if first.field == "perm":
         return _bits(first) & ~_bits(second) == 0
-    if second.operator not in _OPPOSITE or _about(first) not in _OF_THE_CALL:
+    if second.operator not in _OPPOSITE or about(first) not in _OF_THE_CALL:
         return False
     return bool(contradiction((first, _negated(second))))
 
 
-def _about(condition: Condition) -> str:
+def about(condition: Condition) -> str:
+    """Return what a condition is about; those about different things imply nothing."""
     if isinstance(condition, Comparison):
         return f"{condition.left} {condition.right}"
     return "auid" if condition.field == "loginuid_set" else condition.field
-
-
-def about(condition: Condition) -> str:
-    """Return what a condition is about; those about different things imply nothing."""
-    return _about(condition)
 
 
 def _negated(test: Test) -> Test:
     return Test(test.field, _OPPOSITE[test.operator], test.value)
 
 
-def _clash(name: str, about: Sequence[Condition], single: frozenset[str]) -> bool:
-    tests = [one for one in about if isinstance(one, Test)]
-    if len(tests) != len(about):
-        return not name.split(" ")[1].startswith("obj_") and _opposed(about)
+def _clash(name: str, alike: Sequence[Condition], single: frozenset[str]) -> bool:
+    tests = [one for one in alike if isinstance(one, Test)]
+    if len(tests) != len(alike):
+        return not name.split(" ")[1].startswith("obj_") and _opposed(alike)
     if name == "perm":
         wanted = [_bits(test) for test in tests]
         return not any(all(have & want for want in wanted) for have in _PERMISSION_SETS)
@@ -113,9 +110,9 @@ def _clash(name: str, about: Sequence[Condition], single: frozenset[str]) -> boo
     )
 
 
-def _opposed(about: Sequence[Condition]) -> bool:
+def _opposed(alike: Sequence[Condition]) -> bool:
     """Say whether there is a condition and its very opposite."""
-    held = {(_value(one), one.operator) for one in about}
+    held = {(_value(one), one.operator) for one in alike}
     return any(
         (value, _OPPOSITE[operator]) in held for value, operator in held if operator in _OPPOSITE
     )

@@ -32,9 +32,9 @@ LEVEL = Level.ERROR
 
 def find(context: Context) -> Iterable[Finding]:
     """Yield each line that can't be loaded, and each file that can't be read."""
-    long_keys = {one.place for one in context.readings if has_long_key(one)}
+    long_keys = {(one.place.file, one.place.line) for one in context.readings if has_long_key(one)}
     for fault in context.faults:
-        if any((fault.file, fault.line) == (place.file, place.line) for place in long_keys):
+        if (fault.file, fault.line) in long_keys:
             continue
         yield Finding(
             CODE,

@@ -33,8 +33,8 @@ LEVEL = Level.ERROR
 
 def has_long_key(reading: Reading) -> bool:
     """Say whether a line's rule has keys that are too long together."""
-    # A line that is shorter than that can't hold such a key.
-    return len(reading.text) > LONGEST_KEY // 4 and _key_bytes(reading) > LONGEST_KEY
+    # Looking at its words takes long, and a short line can't hold such a key.
+    return len(reading.text.encode()) > LONGEST_KEY and _key_bytes(reading) > LONGEST_KEY
 
 
 def find(context: Context) -> Iterable[Finding]:

@@ -44,8 +44,9 @@ def find(context: Context) -> Iterable[Finding]:
         if reading.kind not in _SPOKEN:
             continue
         if lock is None:
-            lock = reading if ("-e", 2) in _settings(reading) else None
-        elif any(option in _CHANGE for option, _ in _settings(reading)):
+            locks = reading.rule is None and ("-e", 2) in _settings(reading)
+            lock = reading if locks else None
+        elif reading.rule is not None or any(option in _CHANGE for option, _ in _settings(reading)):
             refused.append(reading)
     if lock is None or not refused:
         return
