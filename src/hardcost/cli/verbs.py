@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import click
 
-from hardcost.cli import (
-    bill,
-    compare,
-    doctor,
-    image,
-    importing,
-    kernel,
-    listing,
-    report,
-    run,
+from hardcost.cli.lazy import LazyGroup
+
+VERBS = {
+    "bill": "hardcost.cli.bill:bill",
+    "compare": "hardcost.cli.compare:compare",
+    "doctor": "hardcost.cli.doctor:doctor",
+    "image": "hardcost.cli.image:image",
+    "import": "hardcost.cli.importing:import_",
+    "kernel": "hardcost.cli.kernel:kernel",
+    "list": "hardcost.cli.listing:list_",
+    "report": "hardcost.cli.report:report",
+    "rules": "hardcost.cli.rules.group:rules",
+    "run": "hardcost.cli.run:run",
+}
+"""Where each verb is, by its name."""
+
+
+@click.group(
+    cls=LazyGroup,
+    places=VERBS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-from hardcost.cli.rules.group import rules
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="hardcost")
 def hardcost() -> None:
     """Say what each Linux hardening setting costs, and which you can keep for nothing.
@@ -29,11 +36,3 @@ def hardcost() -> None:
     Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
     130 interrupted.
     """
-
-
-for verb in (run.run, bill.bill, report.report, compare.compare, listing.list_, doctor.doctor):
-    hardcost.add_command(verb)
-hardcost.add_command(image.image)
-hardcost.add_command(kernel.kernel)
-hardcost.add_command(importing.import_)
-hardcost.add_command(rules)
