@@ -7,7 +7,7 @@ holds between them is a `law`: laws are collected beside, for those unknowns tha
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
@@ -68,6 +68,10 @@ class Atoms:
     members: dict[int | str, tuple[Number, Formula]] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     _known: dict[tuple[Condition, int | None], Formula] = field(default_factory=dict)
+
+    def without_names(self) -> Atoms:
+        """Return the unknowns of the same event as seen by whom all its names are hidden from."""
+        return replace(self, slots=0, paths={}, directories={}, _known={})
 
     def visited(self, slot: int) -> Formula:
         """Return whether the call visits that many names and one more."""
@@ -210,6 +214,8 @@ class Atoms:
 
     def _directory(self, test: Test, _slot: int | None) -> Formula:
         path = plain_path(str(test.value))
+        if not self.slots:
+            return logic.constant(value=test.operator is not Operator.EQUAL)
         held = self.directories.setdefault(path, logic.truth(f"in {path}"))
         return held if test.operator is Operator.EQUAL else logic.negation(held)
 
@@ -320,8 +326,7 @@ class Atoms:
         return found
 
     def _laws_of_directories(self) -> list[Formula]:
-        somewhere = self.visited(0) if self.slots else logic.FALSE
-        found = [logic.implies(held, somewhere) for held in self.directories.values()]
+        found = [logic.implies(held, self.visited(0)) for held in self.directories.values()]
         for directory, held in self.directories.items():
             found += [
                 logic.implies(other, held)

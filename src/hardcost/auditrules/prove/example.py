@@ -116,6 +116,10 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found += _about_exit(atoms, arch, call)
     found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
+    found += [logic.negation(held) for held in atoms.directories.values()]
+    if atoms.paths:
+        nowhere = logic.number(0)
+        found += [logic.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
     asked = sorted(atoms.asked)
     for group in (USERS, GROUPS):
         found += [_among(atoms, what, (0, _USER)) for what in asked if what in group]

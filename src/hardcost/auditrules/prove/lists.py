@@ -50,6 +50,7 @@ walk, and the record is written."""
 _SOME_CALL = lookup.calls("b64")["getppid"]
 _ORDINARY_RECORDS = (1000, 2999)
 _EXT4 = 0xEF53
+_SECONDS = 10.0
 
 
 def differences(
@@ -167,7 +168,7 @@ def _solved(
         keys.setdefault(rule.key, len(keys))
     say = _task_verdicts if which is FilterList.TASK else _record_verdicts
     left, right = (say(atoms, rules, keys) for rules in lists)
-    solver = logic.Solver(10)
+    solver = logic.Solver(_SECONDS)
     solver.add([_disagreement(left, right, relation), *atoms.laws()])
     if solver.solve() is None:
         return None
@@ -300,11 +301,14 @@ def visible_filesystem(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> int 
     """
     number = logic.unknown("filesystem")
     hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
-    solver = logic.Solver(10)
-    differ = [logic.all_of([hidden_a, logic.negation(hidden_b)])]
-    differ.append(logic.all_of([hidden_b, logic.negation(hidden_a)]))
-    if solver.solve([logic.any_of(differ)]) is not None:
-        raise HidingError("the rules of the list filesystem hide different names")
+    solver = logic.Solver(_SECONDS)
+    for by_a, differ in (
+        (True, [hidden_a, logic.negation(hidden_b)]),
+        (False, [hidden_b, logic.negation(hidden_a)]),
+    ):
+        model = solver.solve(differ)
+        if model is not None:
+            raise HidingError(model.value(number), by_a=by_a)
     solver.add([logic.negation(hidden_a)])
     for wish in ([logic.same(number, logic.number(_EXT4))], []):
         model = solver.solve(wish)
@@ -324,4 +328,8 @@ def _hidden(rules: Sequence[KernelRule], number: Number) -> Formula:
 
 
 class HidingError(Exception):
-    """Two sets hide the names of different file systems."""
+    """Two sets hide the names of different file systems: A alone that of `filesystem`, or B."""
+
+    def __init__(self, filesystem: int, *, by_a: bool) -> None:
+        super().__init__("the rules of the list filesystem hide different names")
+        self.filesystem, self.by_a = filesystem, by_a

@@ -15,8 +15,7 @@ behind itself and letting the copy lie there: if the name decides, the walk has 
 its copy does not either. Nor does a copy meet a condition that its model did not.
 
 Names that rules of the list `filesystem` hide are as if not visited. If the sets hide different
-names, each name is seen by both sets, by A alone or by B alone; a witness is then needed for each
-set, and a name of each of the three sorts for `dir`.
+names, the argument does not hold; a difference may be found then, but no proof.
 """
 
 from __future__ import annotations

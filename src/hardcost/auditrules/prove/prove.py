@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.prove.classes import CallClass, Part
     from hardcost.auditrules.prove.example import Example
+    from hardcost.auditrules.prove.logic import Formula
 
 EXACT = Relation()
 
@@ -60,12 +61,12 @@ class _Proof:
         self.a, self.b, self.relation, self.end = a, b, relation, end
         self.classes = self.solved = 0
         self.reasons: list[str] = []
-        self.hides: str | None = None
+        self.hiding: HidingError | None = None
         self.filesystem: int | None = None
         try:
             self.filesystem = lists.visible_filesystem(a, b)
         except HidingError as error:
-            self.hides = str(error)
+            self.hiding, self.filesystem = error, error.filesystem
 
     def result(self) -> Result:
         difference = self._first_difference()
@@ -109,7 +110,7 @@ class _Proof:
         for one in classes(self.a, self.b, arches, keys=keys):
             self.classes += 1
             left, right = in_any_order(one.a), in_any_order(one.b)
-            if left == right:
+            if left == right and not (self.hiding and slots_needed(left)):
                 continue
             known = found.setdefault((one.source, left, right), one)
             if example.rank(one) < example.rank(known):
@@ -118,20 +119,14 @@ class _Proof:
         return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
 
     def _solve(self, found: CallClass) -> Difference | None:
-        left, right = [part for _, part in found.a], [part for _, part in found.b]
-        slots = slots_needed([*left, *right])
-        if self.hides and slots:
-            raise UnsupportedError(self.hides)
-        atoms = Atoms(found.source, slots)
-        keys = _numbered([*left, *right])
-        differ = disagreement(
-            verdicts(atoms, left, keys), verdicts(atoms, right, keys), self.relation
-        )
+        atoms, differ = self._differences(found)
         solver = logic.Solver(self._seconds_left())
         solver.add([differ, *atoms.laws()])
         if self.filesystem is None:
             solver.add(atoms.no_files())
         if solver.solve() is None:
+            if self.hiding and atoms.slots:
+                raise UnsupportedError(str(self.hiding))
             return None
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
         model = solver.solve_with_wishes(wishes)
@@ -139,6 +134,20 @@ class _Proof:
             raise logic.UndecidedError("the solver found a difference and lost it")
         rules = (*self.a, *self.b)
         return self._checked(example.read(atoms, model, found, rules, self.filesystem or 0))
+
+    def _differences(self, found: CallClass) -> tuple[Atoms, Formula]:
+        """Return when the sets do not agree about a call of a class.
+
+        Where they hide different names, only calls are meant all of whose names one set hides.
+        """
+        left, right = [part for _, part in found.a], [part for _, part in found.b]
+        atoms = Atoms(found.source, slots_needed([*left, *right]))
+        seen = [atoms, atoms]
+        if self.hiding:
+            seen[0 if self.hiding.by_a else 1] = atoms.without_names()
+        keys = _numbered([*left, *right])
+        said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
+        return atoms, disagreement(said[0], said[1], self.relation)
 
     def _checked(self, found: Example) -> Difference:
         a, b = (resolved(rules, found.resolved) for rules in (self.a, self.b))

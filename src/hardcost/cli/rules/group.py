@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from hardcost.cli.rules.prove import prove
-
 from hardcost.cli.lazy import LazyGroup
 
 VERBS = {
@@ -27,6 +25,3 @@ def rules() -> None:
     \b
     Example:  hardcost rules lint /etc/audit/rules.d
     """
-
-
-rules.add_command(prove)

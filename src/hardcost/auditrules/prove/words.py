@@ -1,0 +1,101 @@
+"""An event in words, as `hardcost rules explain --event` takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.kernelrule import UNSET
+from hardcost.auditrules.semantics import permissions
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.auditrules.event import Event, Name
+    from hardcost.auditrules.prove.relation import Difference
+
+_IDS = ("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid")
+_LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
+_MOST_ERRORS = 4095
+_TYPES = {number: name for name, number in lookup.FILE_TYPES.items()}
+_FORMAT = 0o170000
+
+
+def event_words(event: Event) -> str:
+    """Return what is worth saying of an event, as words with `=`."""
+    return " ".join(_words(event))
+
+
+def difference_words(difference: Difference) -> str:
+    """Return the words of the event of a difference, with the numbers chosen for names."""
+    event = difference.event
+    if difference.list == "exit":
+        words = [*_words(event)]
+    else:
+        words = [*_of_task(event)]
+        if difference.record_type is not None:
+            kinds = {number: name for name, number in lookup.records().items()}
+            kind = difference.record_type
+            words.insert(0, f"msgtype={kinds.get(kind, str(kind))}")
+    return " ".join([*words, *_chosen(difference)])
+
+
+def _chosen(difference: Difference) -> Iterator[str]:
+    for name, number in sorted(difference.resolved.items()):
+        yield f"({name}: {number})"
+
+
+def _words(event: Event) -> Iterator[str]:
+    yield f"syscall={lookup.call_name(event.arch, event.call)}"
+    yield f"arch={event.arch}"
+    yield from _of_task(event)
+    yield "exit=none" if event.exit is None else f"exit={event.exit}"
+    for index, argument in enumerate(event.arguments):
+        if argument:
+            yield f"a{index}={argument:#x}"
+    if event.open_flags:
+        yield f"flags={event.open_flags:#x}"
+    if event.socket_family is not None:
+        yield f"saddr_fam={event.socket_family}"
+    for name in event.names:
+        yield from _of_name(name)
+    granted = permissions(event)
+    if granted:
+        yield f"perm={''.join(letter for bit, letter in _LETTERS if granted & bit)}"
+    if event.raised:
+        yield "raised=yes"
+
+
+def _of_task(event: Event) -> Iterator[str]:
+    yield f"auid={'unset' if event.auid == UNSET else event.auid}"
+    for what in _IDS:
+        value: int = getattr(event, what)
+        if value or what == "uid":
+            yield f"{what}={value}"
+    for group in sorted(event.groups):
+        yield f"group={group}"
+    usual = (("pid", event.pid, 1000), ("ppid", event.ppid, 1), ("sessionid", event.sessionid, 1))
+    for what, value, ordinary in usual:
+        if value != ordinary:
+            yield f"{what}={'unset' if value == UNSET else value}"
+    if event.personality:
+        yield f"pers={event.personality}"
+    for what, text in sorted(event.subject.items()):
+        yield f"{what}={text}"
+
+
+def _of_name(name: Name) -> Iterator[str]:
+    if name.file.inode == NO_INODE:
+        yield f"path={name.path or ''}"
+        return
+    yield f"path={name.path or '(elsewhere)'}"
+    if name.uid:
+        yield f"obj_uid={name.uid}"
+    if name.gid:
+        yield f"obj_gid={name.gid}"
+    kind = name.mode & _FORMAT
+    if kind != lookup.FILE_TYPES["file"]:
+        yield f"filetype={_TYPES.get(kind, f'{kind:#o}')}"
+    for what, text in sorted(name.label.items()):
+        yield f"{what}={text}"
