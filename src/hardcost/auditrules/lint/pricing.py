@@ -12,10 +12,13 @@ from hardcost.auditrules.lint.finding import Cost
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.cost.predict import Prediction
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.tables.lookup import Arch
 
+_ABIS = {"b64": "64-bit", "b32": "32-bit"}
 ON_OTHERS = "on each call that it does not name"
 
 
@@ -33,7 +36,9 @@ def walking(context: Context, rule: KernelRule, call: int, arch: Arch = "b64") -
     constants = context.options.constants
     if constants is None or rule.list is not FilterList.EXIT or rule.in_a_bucket:
         return None
-    predicted = predict(constants, semantics.load([rule]), of_number(call, arch))
+    predicted = _predicted(constants, rule, call, arch)
+    if predicted is None:
+        return None
     name = lookup.call_name(arch, call)
     return Cost(predicted.walk, f"on each {name} that {_ABIS[arch]} programs make")
 
@@ -43,8 +48,8 @@ def recording(context: Context, rule: KernelRule, call: int, arch: Arch) -> Cost
     constants = context.options.constants
     if constants is None:
         return None
-    predicted = predict(constants, semantics.load([rule]), of_number(call, arch))
-    if not predicted.recorded:
+    predicted = _predicted(constants, rule, call, arch)
+    if predicted is None or not predicted.recorded:
         return None
     name = lookup.call_name(arch, call)
     return Cost(predicted.walk + predicted.recording, f"on each {name} that it records")
@@ -60,7 +65,12 @@ def testing(context: Context, condition: Condition) -> float | None:
     return constants.field.get(condition.field)
 
 
-_ABIS = {"b64": "64-bit", "b32": "32-bit"}
+def _predicted(constants: Constants, rule: KernelRule, call: int, arch: Arch) -> Prediction | None:
+    """Return what a rule alone costs a typical call, None where it names an unknown user."""
+    try:
+        return predict(constants, semantics.load([rule]), of_number(call, arch))
+    except semantics.UnresolvedError:
+        return None
 
 
 def the_twin(context: Context, rule: KernelRule) -> Cost | None:

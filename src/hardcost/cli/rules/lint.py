@@ -1,0 +1,313 @@
+"""`hardcost rules lint`: faults and wasted work in audit rules."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hardcost.auditrules import parse, semantics
+from hardcost.auditrules.cost import events
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.lint import sarif
+from hardcost.auditrules.lint.checks import CODES, documentations
+from hardcost.auditrules.lint.checks import lint as findings_in
+from hardcost.auditrules.lint.context import Options, gather
+from hardcost.auditrules.lint.finding import Level
+from hardcost.auditrules.lint.root import Root
+from hardcost.auditrules.rule import RulesError, RuleSet
+from hardcost.auditrules.semantics import UnresolvedError
+from hardcost.auditrules.translate import Target
+from hardcost.cli.rules import common
+from hardcost.controls.written import problems_of
+from hardcost.errors import InputError
+from hardcost.report.text import count, listed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
+    from hardcost.auditrules.rule import Fault, Reading
+
+_NO = 1
+_IN_FULL = 3
+"""Findings of one kind in one file that are shown in full, unless all are asked for."""
+
+_PRICED = ("getppid", "read", "openat")
+_COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
+
+
+def _codes(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the codes in an option's list; each has to be one that there is."""
+    codes = tuple(code.strip() for code in (value or "").split(",") if code.strip())
+    unknown = [code for code in codes if code not in CODES]
+    if unknown:
+        raise click.BadParameter(f"there is no finding {unknown[0]!r}; --list names them")
+    return codes
+
+
+def _explain(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    known = {one.code: one for one in documentations()}
+    if value not in known:
+        raise click.BadParameter(f"there is no finding {value!r}; --list names them")
+    click.echo("\n".join(_said(known[value])))
+    context.exit()
+
+
+def _list(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
+    if value:
+        for one in documentations():
+            click.echo(f"{one.code:18} {one.level:8} {one.title}")
+        context.exit()
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--no-b32", is_flag=True, help="The machine lets no program make 32-bit calls.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder that stands for the machine's /: look whether the paths that rules name exist.",
+)
+@click.option("--select", callback=_codes, help="Look for these alone: codes joined by commas.")
+@click.option("--ignore", callback=_codes, help="Don't look for these: codes joined by commas.")
+@click.option("--all", "show_all", is_flag=True, help="Show each finding in full.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list,
+    help="List what is looked for.",
+)  # fmt: skip
+@click.option(
+    "--explain", metavar="CODE", is_eager=True, expose_value=False, callback=_explain,
+    help="Say what a finding is, why it matters, and what to do.",
+)  # fmt: skip
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How to print the findings.",
+)
+def lint(  # noqa: PLR0913  (click's options)
+    paths: tuple[Path, ...],
+    *,
+    no_b32: bool,
+    root: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    show_all: bool,
+    format: str,  # noqa: A002
+) -> None:
+    """Find faults and wasted work in audit rules.
+
+    Several PATHs are taken for one set of rules, loaded one after the other. Nothing is loaded or
+    run. Costs are predictions, in instructions on Debian's kernel.
+
+    Exit status 1 where a finding is an error: what keeps rules from loading.
+
+    \b
+    Examples:  hardcost rules lint /etc/audit/rules.d
+               hardcost rules lint --root / --format sarif my.rules
+               hardcost rules lint --explain shadowed
+    """
+    context = _context(paths, b32=not no_b32, root=root)
+    try:
+        found = findings_in(context, select or CODES, ignore)
+    except OSError as error:
+        raise InputError(f"{root} can't be looked at: {error}") from error
+    if format == "sarif":
+        print(json.dumps(sarif.log(found, version("hardcost")), indent=2))
+    elif format == "json":
+        print(json.dumps(_data(context, found), indent=2))
+    else:
+        for line in _text(context, found, show_all=show_all):
+            click.echo(line)
+    if any(one.level is Level.ERROR for one in found):
+        raise click.exceptions.Exit(_NO)
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
+    """Return what the lines come to.
+
+    Raises:
+        InputError: A file or folder has nothing that could be read.
+    """
+    readings: list[Reading] = []
+    faults: list[Fault] = []
+    unreadable: list[Fault] = []
+    for lines, of_files in parse.read_each(paths):
+        readings.extend(lines)
+        (faults if lines else unreadable).extend(of_files)
+    if unreadable:
+        raise InputError.of(problems_of(RulesError(tuple(unreadable))))
+    machine = None if root is None else Root(root)
+    options = Options(
+        b32=b32,
+        root=machine,
+        whole=any(path.is_dir() for path in paths),
+        constants=Constants.of_debian(),
+    )
+    return gather(readings, faults, options, _target(readings, machine))
+
+
+def _target(readings: Iterable[Reading], root: Root | None) -> Target:
+    if root is not None:
+        return Target(is_directory=root.is_directory)
+    written = RuleSet(tuple(one.rule for one in readings if one.rule is not None))
+    return common.target(written, None, None)
+
+
+# Text -------------------------------------------------------------------------------------------
+
+
+def _said(one: Documentation) -> Iterator[str]:
+    """Yield what a finding is, as lines."""
+    said = one.sections
+    yield f"{one.code} ({one.level}): {one.title}."
+    for name in ("What", "Why", "Remedy"):
+        yield ""
+        yield click.wrap_text(f"{name}: {said[name]}", 100)
+    yield ""
+    yield "Example:"
+    yield from (f"    {line}" for line in said["Example"].splitlines())
+
+
+def _text(context: Context, found: Sequence[Finding], *, show_all: bool) -> Iterator[str]:
+    """Yield the findings file by file, and what they come to."""
+    for file, of_file in groupby(found, key=lambda one: one.spot.file):
+        yield click.style(visible(file) or "the rules", bold=True)
+        seen: dict[str, list[Finding]] = {}
+        for finding in of_file:
+            alike = seen.setdefault(finding.code, [])
+            alike.append(finding)
+            if show_all or len(alike) <= _IN_FULL:
+                yield from _in_full(finding)
+        if not show_all:
+            yield from _left_out(seen)
+        yield ""
+    yield from _summary(context, found)
+
+
+def _in_full(finding: Finding) -> Iterator[str]:
+    spot = finding.spot
+    place = ":".join(str(part) for part in (spot.line, spot.column) if part is not None)
+    level = click.style(finding.level.value, fg=_COLOURS[finding.level])
+    yield f"  {place or '-'}: {level}: {visible(finding.message)} [{finding.code}]"
+    if finding.text:
+        yield f"      {visible(finding.text)}"
+    if finding.remedy:
+        yield f"      remedy: {visible(finding.remedy)}"
+    if finding.cost:
+        yield f"      predicted cost: {finding.cost}"
+
+
+def _left_out(seen: Mapping[str, Sequence[Finding]]) -> Iterator[str]:
+    for code, alike in seen.items():
+        rest = alike[_IN_FULL:]
+        if rest:
+            lines = _ranges(sorted({one.spot.line for one in rest if one.spot.line is not None}))
+            yield f"  … {len(rest):,} more of {code}, lines {lines} (--all shows them)"
+
+
+_MOST_RANGES = 12
+
+
+def _ranges(lines: Sequence[int]) -> str:
+    """Return lines such as `4, 7-9`, the last of many left out."""
+    ranges: list[list[int]] = []
+    for line in lines:
+        if ranges and line == ranges[-1][-1] + 1:
+            ranges[-1] = [ranges[-1][0], line]
+        else:
+            ranges.append([line])
+    shown = [str(one[0]) if len(one) == 1 else f"{one[0]}-{one[1]}" for one in ranges]
+    return ", ".join(shown[:_MOST_RANGES]) + (", …" if len(shown) > _MOST_RANGES else "")
+
+
+def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
+    levels = Counter(one.level for one in found)
+    lines = count(len(context.readings), "line")
+    rules = count(len(context.rules), "rule")
+    said = listed(count(levels[level], level.value) for level in Level)
+    yield f"{said} in {lines}; {rules} can be loaded."
+    costs = _costs(context)
+    if costs.by_call:
+        priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
+        yield (
+            f"All rules together add {priced}, in instructions, predicted for {costs.kernel}:"
+            " an ordinary user's, of no file that a rule watches."
+        )
+
+
+# Data -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """What all rules together add to some typical calls, in instructions, on which kernel."""
+
+    by_call: Mapping[str, float]
+    kernel: str
+
+
+def _costs(context: Context) -> _Costs:
+    """Return what is predicted; nothing where a rule names a user whose number is not known."""
+    constants = context.options.constants
+    if constants is None or not context.rules:
+        return _Costs({}, "")
+    loaded = semantics.load(context.rules)
+    try:
+        return _Costs(
+            {name: predict(constants, loaded, events.typical(name)).total for name in _PRICED},
+            constants.about.get("kernel", "a kernel"),
+        )
+    except UnresolvedError:
+        return _Costs({}, "")
+
+
+def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
+    costs = _costs(context)
+    levels = Counter(one.level for one in found)
+    return {
+        "findings": [_finding(one) for one in found],
+        "counts": {level.value: levels[level] for level in Level},
+        "lines": len(context.readings),
+        "rules": len(context.rules),
+        "cost": {
+            "unit": "insn/call",
+            "predicted": True,
+            "kernel": costs.kernel or None,
+            "calls": dict(costs.by_call),
+        },
+    }
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "level": one.level.value,
+        "message": one.message,
+        **_spot(one.spot),
+        "column": one.spot.column,
+        "text": one.text,
+        "remedy": one.remedy or None,
+        "cost": one.cost
+        and {"instructions": one.cost.instructions, "paid": one.cost.paid, "predicted": True},
+        "related": [_spot(spot) for spot in one.related],
+    }
+
+
+def _spot(spot: Spot) -> dict[str, Any]:
+    return {"file": spot.file, "line": spot.line}
