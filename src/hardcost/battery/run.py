@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Answer, Machine, Request
 
 _LIMIT_SECONDS = 1800.0
-_AHEAD = 2  # lines that the probe puts before a set's
+_AHEAD = 1  # line that the probe puts before a set's
 _REFUSED = re.compile(r"error in line (\d+) of")
 
 
@@ -58,7 +58,10 @@ class SetResult:
 
 @dataclass(frozen=True)
 class Battery:
-    """What a battery came to: the files' identities, each call's event, each set's result."""
+    """What a battery came to: each call's event, and each set's result.
+
+    `files` are those that rules on paths watch, as `semantics.load` takes them.
+    """
 
     files: Mapping[str, FileId]
     events: tuple[Event, ...]
@@ -94,6 +97,8 @@ def run_battery(
 def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Request, ...]:
     """Return the job: audit turned on, and the battery."""
     return (
+        # Each netlink socket that auditctl closes waits for a grace period, some ticks otherwise.
+        {"do": "write", "path": "/sys/kernel/rcu_expedited", "value": "1"},
         {"do": "audit", "rules": ""},
         {
             "do": "battery",
@@ -132,7 +137,7 @@ def read(answers: Sequence[Answer], sets: Sequence[Wanted], calls: Sequence[Call
         _result(answer, every if wanted.calls is None else wanted.calls)
         for answer, wanted in zip(by_event["set"], sets, strict=True)
     )
-    return Battery(ground.files, events, results)
+    return Battery(_watched(by_event["files"][0]), events, results)
 
 
 def _ground(answer: Answer) -> Ground:
@@ -140,9 +145,15 @@ def _ground(answer: Answer) -> Ground:
         path: file for path, file in zip(PATHS, answer["files"], strict=True) if file is not None
     }
     return Ground(
-        {path: FileId(*file[:3]) for path, file in found.items()},
-        {(file[0], file[1]): file[3] for file in found.values() if file[3] is not None},
+        {path: FileId(*file["file"]) for path, file in found.items()},
+        {tuple(file["file"][:2]): file["kind"] for file in found.values() if file["kind"]},
     )
+
+
+def _watched(answer: Answer) -> dict[str, FileId]:
+    """Return what rules on paths watch: of a mount point, the directory beneath."""
+    pairs = zip(PATHS, answer["files"], strict=True)
+    return {path: FileId(*file["entry"]) for path, file in pairs if file is not None}
 
 
 def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) -> tuple[Event, ...]:

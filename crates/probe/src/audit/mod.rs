@@ -87,6 +87,11 @@ impl Audit {
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
+    /// Deletes all rules; auditctl often waits for nothing when it does that, for 0.1 s.
+    pub fn clear(&mut self) -> Result<()> {
+        self.control.delete_rules().context(|| "deleting audit rules".into())
+    }
+
     /// What `auditctl -l` prints: the rules as it words them.
     pub fn list(&mut self) -> Result<String> {
         self.run_auditctl(&["-l"]).context(|| AUDITCTL.into()).map(|(_, stdout, _)| stdout)

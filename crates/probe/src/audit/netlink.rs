@@ -20,6 +20,8 @@ const DONE: u16 = 3;
 const GET: u16 = 1000;
 /// Changes the status.
 const SET: u16 = 1001;
+/// Deletes a rule.
+const DELETE_RULE: u16 = 1012;
 /// Asks for the rules, and bears one.
 const LIST_RULES: u16 = 1013;
 /// A record of a system call.
@@ -118,6 +120,14 @@ impl Netlink {
     /// How many rules are loaded.
     pub fn count_rules(&mut self) -> io::Result<usize> {
         self.request(LIST_RULES, 0, &[]).map(|rules| rules.len())
+    }
+
+    /// Deletes all rules.
+    pub fn delete_rules(&mut self) -> io::Result<()> {
+        for rule in self.request(LIST_RULES, 0, &[])? {
+            self.request(DELETE_RULE, ACKNOWLEDGE, &rule)?;
+        }
+        Ok(())
     }
 
     /// Sends a request and collects what is answered.

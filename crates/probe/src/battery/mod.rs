@@ -15,7 +15,8 @@ pub mod worker;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::path::Path;
 
 use rustix::fs::{major, minor, statfs};
 
@@ -30,9 +31,9 @@ use crate::protocol::{Answer, FileAnswer, SetAnswer};
 use crate::session::Session;
 
 /// Records everything.
-const LEARN: &str = "-D\n-a always,exit -S all\n";
-/// Deletes what is loaded, and goes on after a line that is refused.
-const AFRESH: &str = "-D\n-c\n";
+const LEARN: &str = "-a always,exit -S all\n";
+/// Goes on after a line that is refused.
+const GO_ON: &str = "-c\n";
 
 /// Does a job: answers `files`, a `learned` for each call, and a `set` for each rule set.
 pub fn run(session: &mut Session, job: &Job) -> Result<()> {
@@ -41,7 +42,7 @@ pub fn run(session: &mut Session, job: &Job) -> Result<()> {
     let marks = Marks::new(layout.marks(&job.calls)?);
     steps::carry_out(&job.fixture)?;
     session.say(&Answer::Files { files: job.paths.iter().map(|path| identify(path)).collect() })?;
-    session.daemon()?.load("-D\n")?;
+    session.daemon()?.clear()?;
     let workers: Result<Vec<Worker>> =
         job.workers.iter().map(|identity| Worker::start(identity, &job.calls)).collect();
     let mut battery = Battery { calls: &job.calls, marks, workers: workers?, results: Vec::new() };
@@ -50,7 +51,7 @@ pub fn run(session: &mut Session, job: &Job) -> Result<()> {
         let answer = battery.under(session.daemon()?, index, set)?;
         session.say(&Answer::Set(answer))?;
     }
-    session.daemon()?.load("-D\n").map(drop)
+    session.daemon()?.clear()
 }
 
 /// Refuses indices of what is not there.
@@ -67,9 +68,18 @@ fn check(job: &Job) -> Result<()> {
 /// What lies at a path.
 fn identify(path: &str) -> Option<FileAnswer> {
     let found = fs::symlink_metadata(path).ok()?;
-    let (device, inode) = (found.dev(), found.ino());
+    let entry = entry(Path::new(path)).unwrap_or((found.dev(), found.ino()));
     let kind = if found.is_symlink() { None } else { Some(statfs(path).ok()?.f_type) };
-    Some(FileAnswer(major(device), minor(device), inode, kind))
+    let pair = |(device, inode): (u64, u64)| (major(device), minor(device), inode);
+    Some(FileAnswer { file: pair((found.dev(), found.ino())), entry: pair(entry), kind })
+}
+
+/// The device and inode that a directory's entry leads to, under what is mounted there.
+fn entry(path: &Path) -> Option<(u64, u64)> {
+    let (directory, name) = (path.parent()?, path.file_name()?);
+    let mut entries = fs::read_dir(directory).ok()?.flatten();
+    let entry = entries.find(|entry| entry.file_name() == name)?;
+    Some((fs::metadata(directory).ok()?.dev(), entry.ino()))
 }
 
 /// The calls, and who makes them.
@@ -101,7 +111,8 @@ impl Battery<'_> {
 
     /// Makes calls under a set of rules and says which were recorded.
     fn under(&mut self, audit: &mut Audit, index: usize, set: &RuleSet) -> Result<SetAnswer> {
-        let loading = audit.load(&format!("{AFRESH}{}", set.rules))?;
+        audit.clear()?;
+        let loading = audit.load(&format!("{GO_ON}{}", set.rules))?;
         let Answer::Audit { stderr, loaded, .. } = loading else {
             return Err(Error::Other("loading rules gave another answer".into()));
         };
