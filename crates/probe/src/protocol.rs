@@ -233,17 +233,23 @@ pub struct CommandAnswer {
     pub audit: Option<AuditCounts>,
 }
 
-/// A file: the major and minor number of its device, its inode number, and the magic number of its
-/// file system (null for a symbolic link).
+/// What lies at a path. Files are told by their device's major and minor number and their inode's.
 #[derive(Debug, Serialize)]
-pub struct FileAnswer(pub u32, pub u32, pub u64, pub Option<i64>);
+pub struct FileAnswer {
+    /// The file.
+    pub file: (u32, u32, u64),
+    /// The one that the directory's entry leads to: another where something is mounted on it.
+    pub entry: (u32, u32, u64),
+    /// The magic number of the file system; null for a symbolic link.
+    pub kind: Option<i64>,
+}
 
 /// What came of a battery's calls under one rule set.
 #[derive(Debug, Serialize)]
 pub struct SetAnswer {
     /// The set's index.
     pub set: usize,
-    /// What auditctl complained about; its lines are two ahead of the set's.
+    /// What auditctl complained about; its lines are one ahead of the set's.
     pub complaints: String,
     /// Rules that the kernel held.
     pub loaded: usize,

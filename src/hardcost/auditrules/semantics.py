@@ -102,7 +102,8 @@ class Outcome:
 class Loaded:
     """Rules in the kernel: each list and bucket in its order, as indices into `rules`.
 
-    `files` says what lies at the paths that rules watch; what is not in it does not exist.
+    `files` says what lies at the paths that rules watch; what is not in it does not exist. At a
+    mount point that is the directory beneath what is mounted (`kern_path_locked`, audit_watch.c).
     """
 
     rules: tuple[KernelRule, ...]
