@@ -29,7 +29,7 @@ AUDIT_NOTE = (
     " of a kernel thread and the daemon, comes later, and is not in it"
 )
 GUEST: Final = "small"
-_USER = 1000  # as whom the probe runs what it measures, by user and by login
+USER = 1000  # as whom the probe runs what it measures, by user and by login
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 
 
@@ -113,10 +113,10 @@ def _metric(call: Call, answer: Mapping[str, Any], empty: int, instrument: Instr
             f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
     audit = answer.get("audit")
-    if answer.get("uid") != _USER or (audit is not None and answer.get("loginuid") != _USER):
+    if answer.get("uid") != USER or (audit is not None and answer.get("loginuid") != USER):
         raise TrialError(
             f"{call.name} ran as user {answer.get('uid')} with login user {answer.get('loginuid')},"
-            f" not as {_USER}: rules that test who acts would not be measured"
+            f" not as {USER}: rules that test who acts would not be measured"
         )
     operations = call.batch[instrument.name] * call.operations
     return Measured(

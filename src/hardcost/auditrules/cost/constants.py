@@ -1,8 +1,6 @@
 """What each step of the kernel's audit filter costs, for one kernel: measured, and kept as TOML.
 
-The unit is instructions. `walk` are the filter's own steps, `field` what testing a field costs with
-the operator `=`, `operator` what another operator adds, `permission` what a test of `perm` costs
-by what the call is, `base` and `record` what a call costs beyond the walk.
+The unit is instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEBIAN = "debian-6.1-amd64.toml"
-_TABLES = ("walk", "field", "operator", "permission", "base", "record")
+_TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
 
 
 class ConstantsError(ValueError):
@@ -28,26 +26,35 @@ class ConstantsError(ValueError):
 class Constants:
     """Instructions for each step, and where they were measured (`about`: kernel, qemu, …).
 
-    walk: `list` (the exit list is not empty), `unnamed` (a rule whose mask does not hold the call),
-        `enter` (one whose mask does, up to and with the return), `outranked`, `held` (for each
-        condition that holds), `matched` (beyond that, where all hold), `key` (copying a key) and
-        `key-byte`, `call` (any call, where there is any rule), `name` (for each file it visits),
-        `signal` (sending one, where a rule names a call that sends one), `record` and
-        `record-name` (writing a record, and each visited file in it).
-    field: by field, or `left:right` of a comparison.
-    operator: by `KIND operator`, KIND being `number`, `user`, `group`.
-    permission: `class` (each class of calls that is looked through), `open`, `openat`, `openat2`,
-        `execve`, `socketcall`, `ia32`.
-    base: by call of b64 that was measured, what it costs where there is any rule: all files that it
-        visits, and no walk. Others are estimated from `call` and `name`.
-    record: the same for writing its record, key and all.
+    walk: the filter's own steps.
+        `call` any call, where there is any rule; `name` each file it visits (an estimate's);
+        `list` the exit list is not empty; `unnamed` a rule whose mask does not hold the call;
+        `enter` one whose mask does, with the return; `outranked` one that may not decide any more;
+        `matched` beyond that, where all conditions hold; `bare` (added) where there are none;
+        `key`, `key-byte` copying a key; `groups` a gid that is not the process's own; `ppid` the
+        first time that one is asked for; `signal` a call that sends one, where a rule names such a
+        call; `filesystem` a rule of that list, for each file; `idle`, `idle-name` what audit costs
+        without rules; `record`, `record-name`, `record-key`, `record-key-byte` writing a record.
+    field: testing a field with `=`, or the two of a comparison, `left:right`; `path` and
+        `own-inode` in a bucket; `other` stands for one that was not measured.
+    each: what a field adds for each visited file; `pair` is a comparison with a file's owner.
+    operator: what an operator adds, by `KIND OPERATOR`, KIND being `number`, `user`, `group`, or a
+        field that is compared in its own way.
+    permission: what the test of `perm` adds: `class` for each class of calls that is looked through
+        in vain, `write`, `read`, `attributes` for the one that holds the call, or the call's own.
+    base: by call of b64, what it costs where there is any rule, with all files that it visits and
+        without the walk.
+    idle: by call of b64, what audit costs it without rules, and `never,task` saves.
+    record: by call of b64, writing its record without a key.
     """
 
     walk: Mapping[str, float]
     field: Mapping[str, float]
+    each: Mapping[str, float]
     operator: Mapping[str, float]
     permission: Mapping[str, float]
     base: Mapping[str, float]
+    idle: Mapping[str, float]
     record: Mapping[str, float]
     about: Mapping[str, str]
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SOME_INODE = NO_INODE - 1
 """The inode number of a file of which nothing is known but that no rule watches it."""
 
+PLACE = "/nowhere"
+"""The directory of what typical calls visit, which stands for one that no rule watches."""
+
 _MODES: Mapping[str, int] = MappingProxyType(
     {"file": 0o100644, "program": 0o100755, "folder": 0o040755}
 )
@@ -87,13 +90,12 @@ def events(arch: Arch = "b64") -> dict[str, Event]:
 
 
 def _name(kind: str, uid: int, gid: int) -> Name:
-    kind = kind.rstrip("0123456789")
     if kind == "absent":
         return Name()
     return Name(
-        path=f"/nowhere/{kind}",
+        path=f"{PLACE}/{kind}",
         file=FileId(0, 0, SOME_INODE),
-        mode=_MODES[kind],
+        mode=_MODES[kind.rstrip("2")],
         uid=uid,
         gid=gid,
     )

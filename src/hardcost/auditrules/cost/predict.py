@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
@@ -136,10 +136,13 @@ class _Pricing:
         self.walk = constants.walk
         self.name = lookup.call_name(event.arch, event.call)
         self.estimated: set[str] = set()
+        self.asked_for_parent = False
 
     def prediction(self) -> Prediction:
         if not _counted(self.loaded):
             return Prediction(0.0, MappingProxyType({}))
+        if any(map(self._exempts, self.loaded.lists[FilterList.TASK])):
+            return Prediction(-self._of_call("idle"), MappingProxyType({}))
         known = tuple(name for name in self.event.names if name.file.inode != SOME_INODE)
         outcome = semantics.decide(self.loaded, replace(self.event, names=self._unmet(known)))
         walking: defaultdict[int, float] = defaultdict(float)
@@ -149,7 +152,7 @@ class _Pricing:
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
         base = self._base()
-        recording = self._recording() if outcome.recorded else 0.0
+        recording = self._recording(outcome.key) if outcome.recorded else 0.0
         return Prediction(
             base,
             MappingProxyType(dict(walking)),
@@ -160,22 +163,38 @@ class _Pricing:
 
     # Base and record ---------------------------------------------------------------------------
 
+    def _exempts(self, index: int) -> bool:
+        """Say whether a rule takes every task out of audit (`never,task`)."""
+        rule = self.loaded.rules[index]
+        return rule.action is Action.NEVER and not rule.conditions
+
     def _base(self) -> float:
-        cost = self.constants.base.get(self.name) if self.event.arch == "b64" else None
-        if cost is None:
-            self.estimated.add(f"base of {self.name}")
-            cost = self.walk["call"] + self.walk["name"] * len(self.event.names)
+        cost = self._of_call("base")
         if self.loaded.lists[FilterList.EXIT]:
             cost += self.walk["list"]
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * any(map(_names_a_signal, self.loaded.rules))
-        return cost
+        hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
+        return cost + self.walk["filesystem"] * hiding * len(self.event.names)
 
-    def _recording(self) -> float:
+    def _of_call(self, what: Literal["base", "idle"]) -> float:
+        """Return a call's own cost; an estimate where it was not measured and visits files."""
+        table = self.constants.base if what == "base" else self.constants.idle
+        if self.event.arch == "b64" and self.name in table:
+            return table[self.name]
+        call, name = ("call", "name") if what == "base" else ("idle", "idle-name")
+        if self.event.names or self.event.arch == "b32":
+            self.estimated.add(f"base of {self.name}")
+        return self.walk[call] + self.walk[name] * len(self.event.names)
+
+    def _recording(self, key: str) -> float:
+        walk = self.walk
         cost = self.constants.record.get(self.name) if self.event.arch == "b64" else None
         if cost is None:
             self.estimated.add(f"record of {self.name}")
-            cost = self.walk["record"] + self.walk["record-name"] * len(self.event.names)
+            cost = walk["record"] + walk["record-name"] * len(self.event.names)
+        if key:
+            cost += walk["record-key"] + walk["record-key-byte"] * len(key.encode())
         return cost
 
     # The walk ----------------------------------------------------------------------------------
@@ -186,50 +205,87 @@ class _Pricing:
             return self.walk["unnamed"]
         if step.verdict is Verdict.OUTRANKED:
             return self.walk["outranked"]
-        cost = self.walk["enter"] + sum(map(self._condition, rule.conditions[: step.tested]))
-        if step.verdict is Verdict.FAILED:
-            return cost + self.walk["held"] * (step.tested - 1)
-        cost += self.walk["held"] * step.tested + self.walk["matched"]
-        if rule.key:
-            cost += self.walk["key"] + self.walk["key-byte"] * len(rule.key.encode())
+        visited = None if step.name is None else self.event.names[step.name]
+        cost = self.walk["enter"]
+        for condition in rule.conditions[: step.tested]:
+            cost += self._condition(condition, visited)
+        if step.verdict is Verdict.MATCHED:
+            cost += self.walk["matched"] + (0.0 if rule.conditions else self.walk["bare"])
+            if rule.key:
+                cost += self.walk["key"] + self.walk["key-byte"] * len(rule.key.encode())
         return cost
 
-    def _condition(self, condition: Condition) -> float:
-        """Return what testing a condition costs, beside what follows from its result."""
+    def _condition(self, condition: Condition, visited: Name | None) -> float:
+        """Return what testing a condition costs; `visited` is the file whose bucket is walked."""
         if isinstance(condition, Comparison):
             return self._comparison(condition)
         kind, operator = condition.field, condition.operator
-        cost = self._constant(self.constants.field, kind)
-        if kind == "perm":
+        if kind == "inode" and visited is not None:
+            return self.constants.field["own-inode"]
+        cost = self._constant(kind)
+        if kind in self.constants.each:
+            cost += self.constants.each[kind] * self._looked_at(condition, visited)
+        elif kind == "perm":
             cost += self._permission(condition)
-        family = _family(kind)
-        if family is not None and operator is not Operator.EQUAL:
-            cost += self.constants.operator.get(f"{family} {operator}", 0.0)
-        return cost
+        elif kind in {"gid", "egid"} and self._groups_searched(condition):
+            cost += self.walk["groups"]
+        elif kind == "ppid" and not self.asked_for_parent:
+            self.asked_for_parent = True
+            cost += self.walk["ppid"]
+        return cost + self._operator(kind, operator)
+
+    def _operator(self, kind: str, operator: Operator) -> float:
+        if operator is Operator.EQUAL:
+            return 0.0
+        return self.constants.operator.get(f"{_family(kind)} {operator}", 0.0)
+
+    def _looked_at(self, condition: Condition, visited: Name | None) -> int:
+        """Return how many files are compared: up to the first that holds, or the bucket's own."""
+        if visited is not None:
+            return 1
+        for at, name in enumerate(self.event.names, 1):
+            if semantics.holds(condition, self.event, name, self.loaded.files):
+                return at
+        return len(self.event.names)
+
+    def _groups_searched(self, test: Test) -> bool:
+        own = getattr(self.event, test.field)
+        return test.operator in {Operator.EQUAL, Operator.NOT_EQUAL} and own != test.value
 
     def _comparison(self, condition: Comparison) -> float:
-        return self._constant(self.constants.field, f"{condition.left}:{condition.right}")
+        left, right = condition.left, condition.right
+        cost = self._constant(f"{left}:{right}")
+        apart = self._operator(left, condition.operator)
+        if not right.startswith("obj_"):
+            return cost + apart
+        each = self.constants.each["pair"] + apart
+        for at, name in enumerate(self.event.names, 1):
+            one = replace(self.event, names=(name,))
+            if semantics.holds(condition, one, None, self.loaded.files):
+                return cost + each * at
+        return cost + each * len(self.event.names)
 
     def _permission(self, test: Test) -> float:
-        """Return what looking up the call's class costs, beside the rest (AS:148)."""
+        """Return what looking up the call's class adds (AS:148)."""
         table = self.constants.permission
         cost = table["ia32"] if self.event.arch == "b32" else 0.0
-        if self.name in table:
+        if self.name in _TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
         stands_for = semantics.class_permissions(self.event.arch, self.event.call)
-        for bit in (2, 4, 8):  # write, read, attributes: the kernel's order
+        for name, bit in (("write", 2), ("read", 4), ("attributes", 8)):  # the kernel's order
+            if wanted & bit & stands_for:
+                return cost + table[name]
             if wanted & bit:
                 cost += table["class"]
-                if stands_for & bit:
-                    break
         return cost
 
-    def _constant(self, table: Mapping[str, float], key: str) -> float:
-        if key in table:
-            return table[key]
-        self.estimated.add(f"field {key}")
-        return table["other"]
+    def _constant(self, key: str) -> float:
+        table = self.constants.field
+        if key not in table:
+            self.estimated.add(f"field {key}")
+            key = "other"
+        return table[key]
 
     # Files whose bucket is not known --------------------------------------------------------------
 
@@ -267,10 +323,9 @@ class _Pricing:
             return self.walk["outranked"]
         cost = self.walk["enter"]
         for condition in rule.conditions:
-            cost += self._condition(condition)
+            cost += self._condition(condition, name)
             if not semantics.holds(condition, self.event, name, self.loaded.files):
                 break
-            cost += self.walk["held"]
         return cost
 
 
@@ -299,15 +354,16 @@ def _names_a_signal(rule: KernelRule) -> bool:
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
 _GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
-_COMPARED_OTHERWISE = frozenset({"path", "dir", "exe", "perm", "filetype", "key"})
+_TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
+"""Calls whose permission is not told by their number alone."""
 
 
-def _family(kind: str) -> str | None:
-    """Return how the kernel compares a field: as a number, a user, a group, or otherwise (None)."""
+def _family(kind: str) -> str:
+    """Return how the kernel compares a field: as a number, a user, a group, or in its own way."""
     if kind in _USERS:
         return "user"
     if kind in _GROUPS:
         return "group"
-    if kind in _COMPARED_OTHERWISE or kind.startswith(("subj_", "obj_")):
-        return None
+    if kind in {"path", "dir", "exe", "perm", "filetype"} or kind.startswith(("subj_", "obj_")):
+        return kind
     return "number"

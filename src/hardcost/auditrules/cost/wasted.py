@@ -1,0 +1,94 @@
+"""Rules that cost without firing: told by their form alone, so that each claim is sure.
+
+A fuller search for shadowed rules is a prover's; what is found here needs none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.semantics import Loaded
+
+_ONE_VALUED = frozenset({
+    "arch", "uid", "euid", "suid", "fsuid", "auid", "sgid", "fsgid", "pid", "ppid", "sessionid",
+    "pers", "exit", "a0", "a1", "a2", "a3",
+})  # fmt: skip
+"""Fields of which a call has exactly one value, so that it equals no two."""
+
+
+class Kind(StrEnum):
+    """Why a rule costs without firing."""
+
+    SHADOWED = "shadowed"
+    """An earlier rule decides about every call that this one could match: it never fires."""
+    CONTRADICTION = "contradiction"
+    """Two of its conditions exclude each other: it never fires."""
+    FOREIGN = "foreign"
+    """It is tested on calls of the other architecture that have the same number, in vain."""
+
+
+@dataclass(frozen=True)
+class Waste:
+    """One reason; `by` is the rule that shadows it, `calls` the calls that are taxed in vain."""
+
+    kind: Kind
+    by: int | None = None
+    calls: tuple[str, ...] = ()
+
+
+def wasted(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
+    """Return why rules cost without firing, by index among those loaded."""
+    found: dict[int, tuple[Waste, ...]] = {}
+    for index, rule in enumerate(loaded.rules):
+        if rule.list is not FilterList.EXIT:
+            continue
+        reasons = (*_shadowed(loaded, index), *_contradicts(rule), *_foreign(rule))
+        if reasons:
+            found[index] = reasons
+    return found
+
+
+def _shadowed(loaded: Loaded, index: int) -> Iterator[Waste]:
+    """Yield the rule of the exit list that stands before and matches whatever this one does.
+
+    A rule in a bucket is outranked by such a rule. One in a bucket shadows nothing for sure: its
+    place changes when the watched file is replaced.
+    """
+    rule = loaded.rules[index]
+    own = frozenset(rule.conditions)
+    for earlier in loaded.lists[FilterList.EXIT]:
+        other = loaded.rules[earlier]
+        before = loaded.priority[earlier] > loaded.priority[index]
+        if before and not rule.mask & ~other.mask and own >= frozenset(other.conditions):
+            yield Waste(Kind.SHADOWED, by=earlier)
+            return
+
+
+def _contradicts(rule: KernelRule) -> Iterator[Waste]:
+    values: dict[str, int | str] = {}
+    for test in rule.conditions:
+        if not isinstance(test, Test) or test.operator is not Operator.EQUAL:
+            continue
+        if test.field in _ONE_VALUED and values.setdefault(test.field, test.value) != test.value:
+            yield Waste(Kind.CONTRADICTION)
+            return
+
+
+def _foreign(rule: KernelRule) -> Iterator[Waste]:
+    """Yield the calls of b64 whose number a b32 rule names (the number is tested first)."""
+    b32 = Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS["b32"])
+    if b32 in rule.conditions:
+        names = tuple(
+            name for number, name in sorted(lookup.call_names("b64").items()) if rule.names(number)
+        )
+        if names:
+            yield Waste(Kind.FOREIGN, calls=names)

@@ -1,0 +1,111 @@
+"""Predictions beside measurements: what a rule set adds to each operation of `syscalls`."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost import events
+from hardcost.auditrules.cost.predict import predict
+from hardcost.pricing import guest
+from hardcost.pricing.experiments import PROCESSES, VARYING, VARYING_SAMPLES
+from hardcost.pricing.guest import PROGRAM, Often, Wanted
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.event import Event
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.semantics import Loaded
+    from hardcost.machines.machine import Machine
+    from hardcost.pricing.guest import Watched
+
+_INSTRUMENT = "insn"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation: what the rules add to it, in instructions, predicted and measured.
+
+    `spread` is twice the standard error of the measured cost, where it varies from process to
+    process; 0 where it was measured in one.
+    """
+
+    operation: str
+    predicted: float
+    measured: float
+    spread: float = 0.0
+
+    @property
+    def off(self) -> float:
+        """By which part of the measured cost the prediction is off; 0 where both are 0."""
+        if not self.measured:
+            return 0.0 if not self.predicted else float("inf")
+        return self.predicted / self.measured - 1
+
+
+def often() -> dict[str, Often]:
+    """Return how often each operation is measured."""
+    return {
+        name: Often(VARYING_SAMPLES, PROCESSES)
+        if name in VARYING
+        else Often(call.samples[_INSTRUMENT])
+        for name, call in syscalls.calls().items()
+    }
+
+
+async def compare(  # noqa: PLR0913  (what is compared, and how it is measured)
+    machine: Machine,
+    constants: Constants,
+    rules: Sequence[KernelRule],
+    watched: Watched,
+    *,
+    wanted: Mapping[str, Often],
+    limit_seconds: float,
+) -> tuple[Row, ...]:
+    """Measure a rule set in a guest, and predict it for what that guest holds.
+
+    The measured cost is an operation's with the rules, less the same without any.
+
+    Raises:
+        InputError: auditctl refuses a rule.
+        MachineError: The guest failed.
+    """
+    texts = tuple(rule.source.text for rule in rules if rule.source is not None)
+    sets = (Wanted((), wanted), Wanted(texts, wanted))
+    measured = await guest.measure(machine, sets, watched, limit_seconds)
+    loaded = semantics.load(rules, measured.files)
+    _, visited = guest.visited(sets, measured.files.get(PROGRAM))
+    without, with_rules = measured.levels
+    return tuple(
+        Row(
+            name,
+            predicted(constants, loaded, visited[name]),
+            statistics.mean(with_rules[name]) - statistics.mean(without[name]),
+            2 * math.hypot(_error(with_rules[name]), _error(without[name])),
+        )
+        for name in wanted
+    )
+
+
+def _error(levels: Sequence[float]) -> float:
+    """Return the standard error of the mean; 0 for a single level."""
+    return statistics.stdev(levels) / math.sqrt(len(levels)) if len(levels) > 1 else 0.0
+
+
+def predicted(constants: Constants, loaded: Loaded, variants: Sequence[Sequence[Event]]) -> float:
+    """Return the prediction for an operation: the median of what its calls cost by variant."""
+    return statistics.median(
+        sum(predict(constants, loaded, event).total for event in calls) for calls in variants
+    )
+
+
+def typical(constants: Constants, loaded: Loaded, operation: str) -> float:
+    """Return the prediction for an operation of which no file is known."""
+    calls = tuple(events.typical(call) for call in events.operations()[operation])
+    return predicted(constants, loaded, (calls,))

@@ -1,0 +1,74 @@
+"""Constants for the kernel at hand: measured in a guest once, and kept with that kernel."""
+
+from __future__ import annotations
+
+import statistics
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.cost.constants import Constants, ConstantsError
+from hardcost.machines.cache import digest
+from hardcost.machines.machine import Boot
+from hardcost.pricing import guest
+from hardcost.pricing.experiments import DIRECTORY, FILES, experiments
+from hardcost.pricing.fit import fit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.qemu.vm import VirtualMachine
+
+_LIMIT_SECONDS = 600.0  # of host time, for all experiments of one kernel
+_FILE = "constants.toml"
+
+
+def place(machine: VirtualMachine) -> Path:
+    """Return the folder in the cache where the constants of the machine's kernel are kept."""
+    identity = machine.identity(Boot())
+    # The probe's own code has no part in what the kernel executes.
+    parts = {key: identity[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
+    return machine.cache.root / "constants" / digest(parts)
+
+
+def kept(machine: VirtualMachine) -> Constants | None:
+    """Return the constants that were fitted for the machine's kernel; None if none were."""
+    try:
+        return Constants.from_toml((place(machine) / _FILE).read_text())
+    except (FileNotFoundError, ConstantsError):
+        return None
+
+
+def fits(constants: Constants, machine: VirtualMachine) -> bool:
+    """Say whether constants were measured with this machine's kernel, QEMU and processor model."""
+    environment = machine.environment(Boot())
+    same = ("kernel", "qemu", "cpu_model", "acceleration")
+    return all(constants.about.get(key) == environment[key] for key in same)
+
+
+async def fitted(machine: VirtualMachine) -> Constants:
+    """Measure in a guest, fit the constants, keep them with the kernel, and return them.
+
+    Raises:
+        MachineError: The guest does not start, or a measurement fails.
+    """
+    wanted = list(experiments())
+    sets = [guest.Wanted(one.rules, one.often()) for one in wanted]
+    watched = guest.Watched((DIRECTORY,), FILES)
+    measured = await guest.measure(machine, sets, watched, _LIMIT_SECONDS)
+    levels = {
+        one.name: {name: statistics.mean(each) for name, each in found.items()}
+        for one, found in zip(wanted, measured.levels, strict=True)
+    }
+    environment = machine.environment(Boot())
+    about = {
+        "unit": "instructions",
+        **{key: environment[key] for key in ("kernel", "qemu", "cpu_model", "acceleration")},
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    constants = fit(levels, about)
+    folder = place(machine)
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{_FILE}.new"
+    fresh.write_text(constants.to_toml())
+    fresh.replace(folder / _FILE)
+    return constants

@@ -1,0 +1,201 @@
+"""Rule sets, measured in a guest: what an operation of `syscalls` costs under each.
+
+The guest's work lies in a file system of its own, /tmp, that numbers its files one after another
+from 2, while what rules watch lies in the root's. So it is known in advance in which bucket each
+visited file falls, and the probe says the same of the files that are watched.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hardcost.auditrules.cost import events
+from hardcost.auditrules.event import FileId
+from hardcost.errors import InputError, TrialError
+from hardcost.machines.machine import Boot
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hardcost.auditrules.event import Event
+    from hardcost.machines.machine import Machine, Request
+
+PROGRAM = "/bin/noop"
+"""The program that `exec` executes in a guest."""
+
+_WARM_UP = 8  # windows before the first that counts
+_DELETE_ALL = "-D"
+# auditctl is silent about a rule that is refused before it has sent one: hence the second line.
+_PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
+_WATCHED, _WORK = 1, 2  # numbers for two devices, so that files of one are none of the other
+
+
+class Often(NamedTuple):
+    """How often an operation is measured: so many samples in each of so many processes."""
+
+    samples: int
+    processes: int = 1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rules, and how often each operation is to be measured under them."""
+
+    rules: tuple[str, ...]
+    often: Mapping[str, Often]
+
+    def runs(self) -> Iterator[tuple[str, int]]:
+        """Yield operation and samples of each process, in the order in which they run."""
+        for name, often in self.often.items():
+            yield from itertools.repeat((name, often.samples), often.processes)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What the guest has to hold because rules name it."""
+
+    directories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Levels by operation for each rule set, and the numbers of the files that rules watch.
+
+    A level is the instructions of one operation: the median of a process's samples. There is one
+    for each process.
+    """
+
+    levels: tuple[Mapping[str, Sequence[float]], ...]
+    files: Mapping[str, FileId]
+
+
+async def measure(
+    machine: Machine, sets: Sequence[Wanted], watched: Watched, limit_seconds: float
+) -> Measured:
+    """Measure operations under each rule set in turn, in one guest.
+
+    Raises:
+        InputError: auditctl refuses a rule.
+        TrialError: The guest failed.
+    """
+    job: list[Request] = [
+        {
+            "do": "make",
+            "directories": list(watched.directories),
+            "files": [*watched.files, PROGRAM],
+        }
+    ]
+    for wanted in sets:
+        job += _requests(wanted)
+    answers = (await machine.execute(Boot(), job, limit_seconds)).answers
+    made = next(answer for answer in answers if answer["event"] == "made")
+    files = {path: FileId(0, _WATCHED, number) for path, number in made["inodes"].items()}
+    return Measured(tuple(_levels(answers, sets)), files)
+
+
+def _requests(wanted: Wanted) -> list[Request]:
+    text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
+    calls = [
+        {"name": name, "batch": 1, "samples": samples, "warmup": _WARM_UP}
+        for name, samples in wanted.runs()
+    ]
+    return [
+        {"do": "audit", "rules": _PREAMBLE + text},
+        {"do": "calls", "clock": "tsc", "calls": calls},
+    ]
+
+
+def _levels(
+    answers: Sequence[Mapping[str, Any]], sets: Sequence[Wanted]
+) -> Iterator[dict[str, list[float]]]:
+    """Return the levels of each operation for each set, out of the answers in their order."""
+    remaining = iter(answers)
+    for wanted in sets:
+        loaded = next(answer for answer in remaining if answer["event"] == "audit")
+        _check(loaded, wanted)
+        clock = next(answer for answer in remaining if answer["event"] == "clock")
+        empty = min(clock["overhead"])
+        found: defaultdict[str, list[float]] = defaultdict(list)
+        for name, _ in wanted.runs():
+            answer = next(answer for answer in remaining if answer["event"] == "call")
+            if answer["name"] != name or answer.get("loginuid") != syscalls.USER:
+                raise TrialError(f"the guest did not measure {name} as it should have")
+            found[name].append(level([sample - empty for sample in answer["samples"]], name))
+        yield dict(found)
+
+
+def _check(answer: Mapping[str, Any], wanted: Wanted) -> None:
+    if answer["loaded"] == len(wanted.rules):
+        return
+    said = (answer["stderr"].strip() or "nothing")[:300]
+    raise InputError(
+        f"the guest holds {answer['loaded']} of {len(wanted.rules)} rules; auditctl said: {said}"
+    )
+
+
+def level(samples: Sequence[float], name: str) -> float:
+    """Return the instructions of one operation: the median of its samples."""
+    return statistics.median(samples) / syscalls.calls()[name].operations
+
+
+# What the operations visit ----------------------------------------------------------------------
+
+_MAKES = {
+    "stat": 1, "fstat": 1, "open": 1, "access": 1, "lseek": 1, "rename": 1, "link": 1, "chmod": 1,
+    "chown": 1, "utimensat": 1, "setxattr": 1,
+}  # fmt: skip
+"""Files that an operation finds in its working directory, made before the first window."""
+
+_MAKES_EACH_TIME = {"creat", "mkdir"}
+_FIRST = 2  # the first inode number after that of /tmp itself
+
+
+def visited(
+    sets: Sequence[Wanted], program: FileId | None
+) -> Iterator[dict[str, tuple[tuple[Event, ...], ...]]]:
+    """Return the calls of each operation with the files they visit, by set as `measure` runs them.
+
+    An operation that visits new files each time comes in as many variants as there are buckets.
+    """
+    following = _FIRST
+    for wanted in sets:
+        found: dict[str, tuple[tuple[Event, ...], ...]] = {}
+        for name, samples in wanted.runs():
+            folder, first = following, following + 1
+            following = first + _MAKES.get(name, 0)
+            if name in _MAKES_EACH_TIME:
+                following += samples + _WARM_UP
+                starts = range(first + _WARM_UP, first + _WARM_UP + samples)
+            else:
+                starts = range(first, first + 1)
+            found.setdefault(name, tuple(_operation(name, folder, at, program) for at in starts))
+        yield found
+
+
+def _operation(name: str, folder: int, file: int, program: FileId | None) -> tuple[Event, ...]:
+    places = {}
+    if name in _MAKES or name in _MAKES_EACH_TIME:
+        places = {"folder": FileId(0, _WORK, folder)} | dict.fromkeys(
+            ("file", "folder2"), FileId(0, _WORK, file)
+        )
+    if program is not None:
+        places["program"] = program
+    return tuple(_placed(events.typical(call), places) for call in events.operations()[name])
+
+
+def _placed(event: Event, places: Mapping[str, FileId]) -> Event:
+    """Return the call with its files where the guest has them, as far as that is known."""
+    names = tuple(
+        dataclasses.replace(
+            name, file=places.get((name.path or "").removeprefix(f"{events.PLACE}/"), name.file)
+        )
+        for name in event.names
+    )
+    return dataclasses.replace(event, names=names)
