@@ -7,11 +7,10 @@ what was expected and what came.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import FilterList, Test
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place, RulesError
 from hardcost.auditrules.semantics import (
@@ -27,6 +26,8 @@ from hardcost.auditrules.translate import Target, translate
 from hardcost.battery.field import DIRECTORIES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.battery.calls import Call
@@ -87,9 +88,7 @@ class Comparison:
 
     def __add__(self, other: Comparison) -> Comparison:
         """Return both together."""
-        return Comparison(
-            self.counts + other.counts, self.disagreements + other.disagreements
-        )
+        return Comparison(self.counts + other.counts, self.disagreements + other.disagreements)
 
 
 def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> Comparison:
@@ -127,11 +126,11 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
     refused: set[int] = set()
     for number, line in enumerate(rules.splitlines(), 1):
         reading = read_line(line, Place("set", number))
+        if reading.fault is not None:
+            refused.add(number)
+        if reading.rule is None:
+            continue
         try:
-            if reading.fault is not None:
-                raise RulesError((reading.fault,))
-            if reading.rule is None:
-                continue
             rule = translate(reading.rule, GUEST)
             load([*taken, rule], battery.files)
         except (RulesError, DuplicateError):
@@ -157,41 +156,39 @@ def _refusal(rules: str, refused: frozenset[int], result: SetResult) -> Refusal:
 
 def _exercised(loaded: Loaded, event: Event, outcome: Outcome) -> Iterator[str]:
     """Yield what a case exercises, so that it can be seen what a battery is worth."""
+    facts = {
+        "recorded": outcome.recorded,
+        "decided by never": outcome.decision is Decision.NEVER,
+        "raised elsewhere": event.raised,
+        "raised and suppressed": event.raised and not outcome.recorded,
+        "with a file system rule": bool(loaded.lists[FilterList.FILESYSTEM]),
+        "with an outranked rule": any(it.verdict is Verdict.OUTRANKED for it in outcome.walked),
+    }
     yield "cases"
     yield f"arch {event.arch}"
-    if outcome.recorded:
-        yield "recorded"
-    if outcome.decision is Decision.NEVER:
-        yield "decided by never"
-    if event.raised:
-        yield "raised elsewhere"
-        if not outcome.recorded:
-            yield "raised and suppressed"
-    if len(loaded.lists[FilterList.FILESYSTEM]):
-        yield "with a file system rule"
-    if outcome.decided_by is None:
-        return
-    yield "decided"
-    rule = loaded.rules[outcome.decided_by]
+    yield from (fact for fact, holds in facts.items() if holds)
+    if outcome.decided_by is not None:
+        yield from _of_decision(loaded.rules[outcome.decided_by], outcome)
+
+
+def _of_decision(rule: KernelRule, outcome: Outcome) -> Iterator[str]:
+    """Yield how it was decided, by this rule."""
     matched = [step for step in outcome.walked if step.verdict is Verdict.MATCHED]
-    last = matched[-1]
-    if last.name is not None:
-        yield "decided in a bucket"
-        if last.name:
-            yield "decided by a later name"
-    if len(matched) > 1:
-        yield "bucket over list"
-    if outcome.recorded and not rule.key and outcome.key:
-        yield "key inherited"
-    if any(step.verdict is Verdict.OUTRANKED for step in outcome.walked):
-        yield "with an outranked rule"
+    facts = {
+        "decided in a bucket": matched[-1].name is not None,
+        "decided by a later name": bool(matched[-1].name),
+        "bucket over list": len(matched) > 1,
+        "key inherited": outcome.recorded and not rule.key and outcome.key != "",
+        "decided by a prepended rule": rule.prepend,
+        "decided with several keys": KEY_SEPARATOR in rule.key,
+    }
+    yield "decided"
+    yield from (fact for fact, holds in facts.items() if holds)
     yield from _of_rule(rule)
 
 
 def _of_rule(rule: KernelRule) -> Iterator[str]:
-    """Yield what the deciding rule is like."""
-    if rule.prepend:
-        yield "decided by a prepended rule"
+    """Yield what the deciding rule tests."""
     fields = {
         f"{test.field}{test.operator}" if test.field in {"inode", "exe", "arch"} else test.field
         for test in rule.conditions
@@ -203,8 +200,6 @@ def _of_rule(rule: KernelRule) -> Iterator[str]:
         yield "decided without arch"
     if len(fields) < len(rule.conditions):
         yield "decided with -C"
-    if "\x01" in rule.key:
-        yield "decided with several keys"
 
 
 def _steps(loaded: Loaded, outcome: Outcome) -> Iterator[str]:

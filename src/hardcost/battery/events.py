@@ -85,7 +85,7 @@ def event_of(
         sessionid=int(told["ses"]),
         personality=int(told.get("per", "0"), 16),
         exe=ground.files.get(exe or ""),
-        names=_names(paths, working or "/", ground, own=not family),
+        names=_names(paths, working or "/", ground),
         open_flags=int(by_kind[_OPENAT2][0]["oflag"], 8) if by_kind[_OPENAT2] else None,
         socket_family=family[0] if family else None,
         # What comes before the call's own record was written while the call ran.
@@ -121,10 +121,8 @@ def unrecorded(call: Call, result: int, like: Event) -> Event:
     )
 
 
-def _names(
-    items: Sequence[Mapping[str, str]], working: str, ground: Ground, *, own: bool
-) -> tuple[Name, ...]:
-    """Return the names that a call visited; `own`: those that it gives are its own strings."""
+def _names(items: Sequence[Mapping[str, str]], working: str, ground: Ground) -> tuple[Name, ...]:
+    """Return the names that a call visited."""
     names: list[Name] = []
     for item in items:
         written = _text(item["name"])
@@ -144,7 +142,7 @@ def _names(
                 uid=int(item["ouid"]),
                 gid=int(item["ogid"]),
                 filesystem=ground.kinds.get((major, minor), 0),
-                given=own and named is not None and item["nametype"] in _GIVEN,
+                given=named is not None and item["nametype"] in _GIVEN,
             )
         )
     return tuple(names)

@@ -37,7 +37,7 @@ _FILLERS = 36
 
 DIRECTORIES = (
     FIELD, YARD, INNER, OPEN, f"{FIELD}/inner", f"{FIELD}/dir", f"{FIELD}/dir/sub",
-    f"{FIELD}/secret", f"{FIELD}/theirs", f"{YARD}/dir",
+    f"{FIELD}/secret", f"{FIELD}/theirs", f"{FIELD}/sticky", f"{YARD}/dir",
 )  # fmt: skip
 
 FIXTURE: tuple[Step, ...] = (
@@ -48,6 +48,7 @@ FIXTURE: tuple[Step, ...] = (
     directory(f"{FIELD}/dir/sub"),
     directory(f"{FIELD}/secret", 0o700),
     directory(f"{FIELD}/theirs", 0o750, (1000, 1000)),
+    directory(f"{FIELD}/sticky", 0o1777, (33, 33)),
     directory(f"{FIELD}/inner"),
     mount(INNER),
     file(f"{FIELD}/f1"),
@@ -70,6 +71,9 @@ FIXTURE: tuple[Step, ...] = (
     symlink(f"{FIELD}/link", f"{FIELD}/f1"),
     symlink(f"{FIELD}/dangling", f"{FIELD}/nowhere"),
     symlink(f"{FIELD}/dirlink", f"{FIELD}/dir"),
+    symlink(f"{FIELD}/sticky/link", f"{FIELD}/f1"),
+    file(f"{FIELD}/sticky/file", 0o666),
+    fifo(f"{FIELD}/sticky/fifo"),
     device(f"{FIELD}/null", (1, 3)),
     device(f"{FIELD}/zero", (1, 5)),
     fifo(f"{FIELD}/fifo"),
@@ -87,7 +91,7 @@ FIXTURE: tuple[Step, ...] = (
     *(file(f"{YARD}/fill{number}") for number in range(_FILLERS)),
 )
 
-_SYMLINKS = frozenset({f"{FIELD}/link", f"{FIELD}/dangling", f"{FIELD}/dirlink"})
+_SYMLINKS = frozenset(step.path for step in FIXTURE if step.kind == "symlink")
 
 FILES = tuple(
     sorted(
@@ -105,6 +109,11 @@ ABSENT = (f"{FIELD}/nowhere", f"{FIELD}/dir/absent", f"{YARD}/absent", f"{OPEN}/
 
 PATHS = ("/", *DIRECTORIES, *FILES, *SYMLINKS, "/tmp", "/dev", "/dev/null", "/bin", "/bin/noop")  # noqa: S108  (the guest's)
 """Whose identity is asked for."""
+
+SETTINGS = tuple(
+    f"/proc/sys/fs/protected_{what}" for what in ("symlinks", "hardlinks", "fifos", "regular")
+)
+"""Turned on, so that some calls are refused for a reason that the kernel records by itself."""
 
 PROGRAMS = (f"{FIELD}/prog", f"{FIELD}/dir/prog", f"{YARD}/prog", f"{FIELD}/noop", f"{FIELD}/suid")
 

@@ -129,6 +129,9 @@ _OPENING = (
     _t("openat2", _AT, _p("link"), _how(_R, 4), 24),  # RESOLVE_NO_SYMLINKS
     # One that fails before its flags are read is not here: for perm the kernel then takes what an
     # earlier call of the process left in the same place (the union in struct audit_context).
+    _t("open", _p("sticky/link"), _R, closes=True),
+    _t("open", _p("sticky/file"), _CREATE, 0o644, closes=True),
+    _t("openat", _AT, _p("sticky/fifo"), os.O_RDWR | os.O_CREAT, 0o644, closes=True),
     _t("creat", _p("f8"), 0o644, closes=True),
     _t("creat", Text(_NEW), 0o644, closes=True, before=_GONE),
     _t("creat", _p("secret/none"), 0o644, who=_USERS),
@@ -143,6 +146,7 @@ _LOOKING = (
     _t("newfstatat", _AT, _p("dir/a"), Space(256), 0),
     _t("newfstatat", _HELD_DIRECTORY, Text("b"), Space(256), 0),
     _t("statx", _AT, Text(f"{INNER}/m"), 0, 0x7FF, Space(256)),
+    _t("stat", _p("sticky/link"), Space(256)),
     _t("statfs", _p("f5"), Space(256)),
     _t("access", _p("f4"), 4),
     _t("access", _p("null"), 2),
@@ -167,6 +171,7 @@ _LOOKING = (
 
 _CHANGING = (
     _t("chmod", _p("f6"), 0o666),
+    _t("chmod", _p("sticky/link"), 0o644),
     _t("chmod", _p("f2"), 0o600),
     _t("chmod", Text(f"{YARD}/y2"), 0o600),
     _t("fchmodat", _AT, _p("f3"), 0o664),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import FileId
 from hardcost.battery.events import Ground, event_of, key_of, unrecorded
-from hardcost.battery.field import FIXTURE, PATHS, WORKERS
+from hardcost.battery.field import FIXTURE, PATHS, SETTINGS, WORKERS
 from hardcost.battery.repertoire import CALLS
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Boot
@@ -99,6 +99,7 @@ def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Requ
     return (
         # Each netlink socket that auditctl closes waits for a grace period, some ticks otherwise.
         {"do": "write", "path": "/sys/kernel/rcu_expedited", "value": "1"},
+        *({"do": "write", "path": path, "value": "1"} for path in SETTINGS),
         {"do": "audit", "rules": ""},
         {
             "do": "battery",
