@@ -120,7 +120,13 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     if atoms.paths:
         nowhere = logic.number(0)
         found += [logic.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
+    if atoms.slots:
+        visits = lookup.call_name(arch, call) in _VISITS_ONE | _VISITS_TWO
+        found.append(atoms.visited(0) if visits else logic.negation(atoms.visited(0)))
     asked = sorted(atoms.asked)
+    if "exit" in atoms.asked and "fsuid" in atoms.asked:
+        permitted = logic.negation(_among(atoms, "exit", (-1, -_EACCES)))
+        found.append(logic.any_of([permitted, _among(atoms, "fsuid", (_USER,))]))
     for group in (USERS, GROUPS):
         found += [_among(atoms, what, (0, _USER)) for what in asked if what in group]
     values = [*atoms.names.values()]
@@ -213,6 +219,9 @@ def read(
     reader = _Reader(atoms, model)
     files = reader.files(rules)
     programs = {index: path for path, index in atoms.programs.items()}
+    code = reader.exit(found.arch, call)
+    # Root is refused little.
+    user = _USER if code in {-1, -_EACCES} else 0
     program = programs.get(reader.number("exe", 0))
     flags = (("a0", 0), ("a1", 0), ("a2", 0), ("a3", 0))
     arguments = tuple(reader.number(what, usual) for what, usual in flags)
@@ -220,13 +229,13 @@ def read(
         arch=found.arch,
         call=call,
         arguments=(arguments[0], arguments[1], arguments[2], arguments[3]),
-        exit=reader.exit(found.arch, call),
+        exit=code,
         pid=reader.number("pid", _USER),
         ppid=reader.number("ppid", 1),
-        uid=reader.number("uid", 0),
-        euid=reader.number("euid", 0),
-        suid=reader.number("suid", 0),
-        fsuid=reader.number("fsuid", 0),
+        uid=reader.number("uid", user),
+        euid=reader.number("euid", user),
+        suid=reader.number("suid", user),
+        fsuid=reader.number("fsuid", user),
         gid=reader.number("gid", 0),
         egid=reader.number("egid", 0),
         sgid=reader.number("sgid", 0),
@@ -347,7 +356,7 @@ class _Reader:
     def _somewhere(self, wanted: set[str]) -> str | None:
         """Return a path that lies in one wanted directory, or in none; None if there is none."""
         closed = set(self.atoms.directories) - wanted
-        deepest = sorted(wanted, key=len, reverse=True)
+        deepest = sorted(wanted, key=lambda path: (-len(path), path))
         tries = [f"{place.rstrip('/')}/x" for place in deepest]
         for path in (*tries, *_ELSEWHERE):
             inside_closed = any(inside(path, place) for place in closed)

@@ -176,22 +176,30 @@ class Solver:
         raise UndecidedError(str(self._solver.reason_unknown()))
 
     def solve_with_wishes(self, wishes: Sequence[Formula]) -> Model | None:
-        """Return values under which all holds, and of `wishes` as many as seem to go together.
+        """Return values under which all holds; None if there are none.
 
-        Of wishes that contradict each other, the later ones are given up.
+        Each of the `wishes` holds too, unless it contradicts those before it or can't be decided.
+
+        Raises:
+            UndecidedError: It took too long.
         """
-        marks = {f"wish {index}": z3.Bool(f"wish {index}") for index in range(len(wishes))}
-        order = {name: index for index, name in enumerate(marks)}
-        for mark, wish in zip(marks.values(), wishes, strict=True):
-            self._solver.add(z3.Implies(mark, wish))
-        while True:
-            found = self._solver.check(*marks.values())
-            if found == z3.sat:
-                return Model(self._solver.model())
-            core = [str(mark) for mark in self._solver.unsat_core()] if found == z3.unsat else []
-            if not core:
-                return None
-            del marks[max(core, key=order.__getitem__)]
+        model = self.solve()
+        for wish in wishes:
+            if model is None:
+                break
+            if not model.holds(wish):
+                better = self._try(wish)
+                if better is None:
+                    continue
+                model = better
+            self.add([wish])
+        return model
+
+    def _try(self, wish: Formula) -> Model | None:
+        try:
+            return self.solve([wish])
+        except UndecidedError:
+            return None
 
 
 class UndecidedError(Exception):

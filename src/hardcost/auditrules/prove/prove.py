@@ -124,14 +124,12 @@ class _Proof:
         solver.add([differ, *atoms.laws()])
         if self.filesystem is None:
             solver.add(atoms.no_files())
-        if solver.solve() is None:
-            if self.hiding and atoms.slots:
-                raise UnsupportedError(str(self.hiding))
-            return None
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
         model = solver.solve_with_wishes(wishes)
         if model is None:
-            raise logic.UndecidedError("the solver found a difference and lost it")
+            if self.hiding and atoms.slots:
+                raise UnsupportedError(str(self.hiding))
+            return None
         rules = (*self.a, *self.b)
         return self._checked(example.read(atoms, model, found, rules, self.filesystem or 0))
 
