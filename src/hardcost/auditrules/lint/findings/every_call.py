@@ -16,6 +16,7 @@ the rule. Where few files in the tree matter, watch these.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Action
@@ -47,7 +48,7 @@ def find(context: Context) -> Iterable[Finding]:
         yield Finding(
             CODE,
             LEVEL,
-            "every call tries this rule, whatever the call is",
+            f"every call tries this rule, whatever the call is{_proviso(context, rule)}",
             spot_of(rule.source),
             rule.source.text if rule.source else "",
             _remedy(rule),
@@ -59,3 +60,13 @@ def _remedy(rule: KernelRule) -> str:
     if "perm" in fields_of(rule):
         return "name the calls that the permissions stand for (-F arch=b64 -S …, and b32)"
     return "name the calls that can match (-F arch=b64 -S …, and b32)"
+
+
+def _proviso(context: Context, rule: KernelRule) -> str:
+    """Return what is only believed: that what -w names without a slash is a directory."""
+    if rule.directory is None or context.options.root is not None or rule.source is None:
+        return ""
+    watch = re.search(r"-w *(\S+)", rule.source.text)
+    if watch is None or watch[1].endswith("/"):
+        return ""
+    return f", as long as {rule.directory} is a directory (auditctl looks)"

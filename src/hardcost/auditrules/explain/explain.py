@@ -1,0 +1,104 @@
+"""Which rule decides about one system call, and what the others cost it on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.event import FileId
+from hardcost.auditrules.semantics import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.cost.predict import Prediction
+    from hardcost.auditrules.explain.described import Described
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.semantics import Outcome, Step
+
+_FIRST_INODE = 1 << 21
+"""Inode numbers of what is not visited begin here, above those of what is."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """One rule that the call had to look at.
+
+    `failed` is the condition that does not hold, where one was tested and does not. `visited` is
+    the path of the file in whose bucket the rule lies, None in the list that every call walks.
+    `instructions` are predicted; None where the rule was priced together with an earlier look.
+    """
+
+    rule: KernelRule
+    verdict: Verdict
+    failed: Condition | None = None
+    visited: str | None = None
+    instructions: float | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the rules make of a call, and why.
+
+    `decided_by` is the rule that decides; `key` is the record's, which may be a losing rule's.
+    `predicted` is None where nothing is known of costs.
+    """
+
+    described: Described
+    outcome: Outcome
+    decided_by: KernelRule | None
+    walked: tuple[Walked, ...]
+    predicted: Prediction | None
+
+
+def explain(
+    rules: Sequence[KernelRule], described: Described, constants: Constants | None = None
+) -> Explanation:
+    """Return what the rules make of a call.
+
+    Each path that a rule names exists, and is a file of its own: no two names lead to one inode,
+    and no file shares a bucket with another that the call visits.
+
+    Raises:
+        DuplicateError: Two rules are the same.
+        UnresolvedError: A rule names a user or group whose number nobody said.
+    """
+    loaded = semantics.load(rules, _files(rules, described))
+    outcome = semantics.decide(loaded, described.event)
+    predicted = predict(constants, loaded, described.event) if constants else None
+    costs = dict(predicted.walking) if predicted else {}
+    return Explanation(
+        described,
+        outcome,
+        None if outcome.decided_by is None else loaded.rules[outcome.decided_by],
+        # A rule that is looked at again, for another file, was priced the first time.
+        tuple(
+            _walked(step, loaded.rules[step.rule], described, costs.pop(step.rule, None))
+            for step in outcome.walked
+        ),
+        predicted,
+    )
+
+
+def _files(rules: Sequence[KernelRule], described: Described) -> dict[str, FileId]:
+    """Return what lies where.
+
+    Files that only rules name are left out: what is absent has the last bucket, which no visited
+    file has, so that no such rule is walked by chance.
+    """
+    files = {rule.directory: FileId(8, 1, 0) for rule in rules if rule.directory is not None}
+    files = {path: FileId(8, 1, _FIRST_INODE + at) for at, path in enumerate(files)}
+    event = described.event
+    files |= {name.path: name.file for name in event.names if name.path is not None}
+    if described.exe is not None and event.exe is not None:
+        files[described.exe] = event.exe
+    return files
+
+
+def _walked(step: Step, rule: KernelRule, described: Described, cost: float | None) -> Walked:
+    failed = rule.conditions[step.tested - 1] if step.verdict is Verdict.FAILED else None
+    visited = None if step.name is None else described.event.names[step.name].path or ""
+    return Walked(rule, step.verdict, failed, visited, cost)

@@ -1,0 +1,279 @@
+"""`hardcost rules explain`: which rule decides about a call, and what the others cost it."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.explain.described import described
+from hardcost.auditrules.explain.explain import explain as explanation_of
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR
+from hardcost.auditrules.rule import RulesError
+from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.write import UnwritableError, condition_text
+from hardcost.cli.console import note
+from hardcost.cli.options import format_option
+from hardcost.cli.rules import common
+from hardcost.controls.written import problems_of
+from hardcost.errors import InputError
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.auditrules.explain.explain import Explanation, Walked
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+
+_TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
+"""Verdicts of which a row of rules is told in one line."""
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--event", required=True, metavar="WORDS", help="The call, as in the example.")
+@click.option("--all", "show_all", is_flag=True, help="Show each rule on a line of its own.")
+@common.passwd_options
+@format_option()
+def explain(  # noqa: PLR0913  (click's options)
+    paths: tuple[Path, ...],
+    *,
+    event: str,
+    show_all: bool,
+    passwd: Path | None,
+    group: Path | None,
+    format: str,  # noqa: A002
+) -> None:
+    """Say which rule decides about a call, and what the others cost it on the way.
+
+    WORDS are fields as in rules: syscall, arch (b64), exit (0) or success=no, auid (unset), uid
+    (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0 to a3, exe, perm. path=
+    stands for each file that the call visits, in order; filetype, obj_uid, obj_gid, inode and the
+    like speak of the path before them. perm=r or perm=w sets the flags of a call that opens.
+
+    Paths that rules name exist, and are files of their own. Instructions are predictions for
+    Debian's kernel.
+
+    \b
+    Example:  hardcost rules explain /etc/audit/rules.d --event \\
+                'syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r'
+    """
+    rules = _loadable(common.read(paths, passwd, group))
+    try:
+        found = explanation_of(rules, described(event), Constants.of_debian())
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from error
+    except UnresolvedError as error:
+        hint = "name them by --passwd and --group, or write numbers in the rules"
+        raise InputError(str(error), hint=hint) from error
+    if format == "json":
+        print(json.dumps(_data(found), indent=2))
+    else:
+        for line in _text(found, show_all=show_all):
+            click.echo(visible(line))
+
+
+def _loadable(rules: common.Rules) -> tuple[KernelRule, ...]:
+    """Return the rules that the kernel takes; what it refuses is told.
+
+    Raises:
+        InputError: A rule can't be loaded, and the files don't ask to go on after such.
+    """
+    if rules.written.tolerant:
+        for fault in rules.faults:
+            note(f"{fault}; left out, as auditctl goes on after it")
+    else:
+        common.must_load(rules)
+    taken: dict[tuple[object, ...], KernelRule] = {}
+    kept: list[KernelRule] = []
+    for rule in rules.loaded:
+        same = (rule.list, rule.action, rule.mask, rule.conditions, rule.key)
+        if same in taken and not rule.prepend:
+            note(f"{_place(rule)}: left out: {_place(taken[same])} makes the same rule")
+            continue
+        taken[same] = rule
+        kept.append(rule)
+    return tuple(kept)
+
+
+# Text -------------------------------------------------------------------------------------------
+
+
+def _text(found: Explanation, *, show_all: bool) -> Iterator[str]:
+    given = [word for word in found.described.words if not _is_assumed(found, word)]
+    assumed = [word for word in found.described.words if _is_assumed(found, word)]
+    yield f"Call:    {' '.join(given)}"
+    yield f"Assumed: {' '.join(assumed)}"
+    yield ""
+    yield _decision(found)
+    if found.decided_by is not None and found.decided_by.source is not None:
+        yield f"  {found.decided_by.source.text}"
+    yield from _other_key(found)
+    yield ""
+    if not found.walked:
+        yield "No rule is looked at."
+    else:
+        yield "Rules in the order in which they are looked at, with instructions (predicted):"
+        yield from _walk(found, show_all=show_all)
+    yield from _costs(found)
+
+
+def _is_assumed(found: Explanation, word: str) -> bool:
+    return word.partition("=")[0] in found.described.assumed
+
+
+def _decision(found: Explanation) -> str:
+    outcome = found.outcome
+    if found.decided_by is None:
+        raised = ", but another part of the kernel asked for the record" if outcome.recorded else ""
+        done = "Recorded" if outcome.recorded else "Not recorded"
+        return f"{done}: no rule decides{raised}."
+    done = "Recorded" if outcome.recorded else "Not recorded"
+    key = f", key {_keys(outcome.key)}" if outcome.key else ""
+    if outcome.recorded and not outcome.key:
+        key = ", without a key"
+    return f"{done}{key}: {_place(found.decided_by)} decides."
+
+
+def _other_key(found: Explanation) -> Iterator[str]:
+    """Say where a key comes from that the deciding rule has not."""
+    rule, key = found.decided_by, found.outcome.key
+    if rule is not None and key and rule.key != key:
+        yield "  It has no key: the record keeps that of a rule which matched before it."
+
+
+def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
+    rows: list[tuple[str, str, str]] = []
+    call = lookup.call_name(found.described.event.arch, found.described.event.call)
+    for steps in _rows(found.walked, show_all=show_all):
+        cost = _sum(steps)
+        rows.append((_span(steps), _verdict(steps, call), "" if cost is None else f"{cost:,.0f}"))
+    places = max(len(row[0]) for row in rows)
+    verdicts = max(len(row[1]) for row in rows)
+    costs = max(len(row[2]) for row in rows)
+    for place, verdict, instructions in rows:
+        yield f"  {place:{places}}  {verdict:{verdicts}}  {instructions:>{costs}}".rstrip()
+
+
+def _rows(walked: Sequence[Walked], *, show_all: bool) -> Iterator[Sequence[Walked]]:
+    """Yield the rules that one line tells of."""
+
+    def alike(numbered: tuple[int, Walked]) -> object:
+        at, step = numbered
+        if show_all or step.verdict not in _TOGETHER or step.rule.source is None:
+            return at
+        place = step.rule.source.place
+        return (step.verdict, step.visited, place and place.file)
+
+    for _, row in groupby(enumerate(walked), key=alike):
+        yield [step for _, step in row]
+
+
+def _span(steps: Sequence[Walked]) -> str:
+    first = _place(steps[0].rule)
+    if len(steps) == 1:
+        return first
+    source = steps[-1].rule.source
+    return f"{first}-{source.place.line}" if source and source.place else first
+
+
+def _verdict(steps: Sequence[Walked], call: str) -> str:
+    step = steps[0]
+    where = "" if step.visited is None else f"on {step.visited}: "
+    match step.verdict:
+        case Verdict.NOT_NAMED:
+            many = f"{len(steps)} rules do not name" if len(steps) > 1 else "does not name"
+            return f"{where}{many} {call}"
+        case Verdict.OUTRANKED:
+            many = f"{len(steps)} rules are outranked" if len(steps) > 1 else "is outranked"
+            return f"{where}{many} by the one that decided"
+        case Verdict.FAILED if step.failed is not None:
+            return f"{where}{_condition(step.failed)} does not hold"
+        case _:
+            return f"{where}matches: {step.rule.action}"
+
+
+def _condition(condition: Condition) -> str:
+    try:
+        return condition_text(condition)
+    except UnwritableError:
+        return str(condition)
+
+
+def _costs(found: Explanation) -> Iterator[str]:
+    predicted = found.predicted
+    if predicted is None:
+        return
+    parts = [f"{predicted.walk:,.0f} for the rules"]
+    if predicted.base:
+        parts.insert(0, f"{predicted.base:,.0f} because there are rules at all")
+    if predicted.recorded:
+        parts.append(f"{predicted.recording:,.0f} for the record")
+    yield f"Predicted: {predicted.total:,.0f} instructions: {', '.join(parts)}."
+    if predicted.estimated:
+        yield f"Estimated for want of a measurement: {', '.join(sorted(predicted.estimated))}."
+
+
+def _sum(steps: Sequence[Walked]) -> float | None:
+    known = [step.instructions for step in steps if step.instructions is not None]
+    return sum(known) if known else None
+
+
+def _place(rule: KernelRule) -> str:
+    return str(rule.source.place) if rule.source is not None and rule.source.place else "a rule"
+
+
+def _keys(key: str) -> str:
+    return ", ".join(key.split(KEY_SEPARATOR))
+
+
+# Data -------------------------------------------------------------------------------------------
+
+
+def _data(found: Explanation) -> dict[str, Any]:
+    outcome, predicted = found.outcome, found.predicted
+    return {
+        "event": [
+            {"word": word, "assumed": _is_assumed(found, word)} for word in found.described.words
+        ],
+        "recorded": outcome.recorded,
+        "decision": None if outcome.decision is Decision.NONE else outcome.decision.value,
+        "key": outcome.key or None,
+        "decided_by": None if found.decided_by is None else _rule(found.decided_by),
+        "walked": [_step(step) for step in found.walked],
+        "cost": None
+        if predicted is None
+        else {
+            "unit": "insn/call",
+            "predicted": True,
+            "base": predicted.base,
+            "walk": predicted.walk,
+            "record": predicted.recording,
+            "total": predicted.total,
+            "estimated": sorted(predicted.estimated),
+        },
+    }
+
+
+def _step(step: Walked) -> dict[str, Any]:
+    return {
+        **_rule(step.rule),
+        "verdict": step.verdict.name.lower(),
+        "failed": None if step.failed is None else _condition(step.failed),
+        "visited": step.visited,
+        "instructions": step.instructions,
+    }
+
+
+def _rule(rule: KernelRule) -> dict[str, Any]:
+    place = rule.source.place if rule.source is not None else None
+    return {
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+        "rule": rule.source.text if rule.source is not None else None,
+    }
