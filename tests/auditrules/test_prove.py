@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.auditrules.drawn import Drawing
 
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, KernelRule
-from hardcost.auditrules.prove.draw import Drawing
 from hardcost.auditrules.prove.prove import can_fire, fires, prove
 from hardcost.auditrules.prove.relation import Relation, Result
 from hardcost.auditrules.rule import Rule
