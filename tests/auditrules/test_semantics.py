@@ -168,6 +168,23 @@ def test_a_hidden_file_system_hides_its_files() -> None:
     assert key(hidden, watch, "-a never,filesystem -F fstype=debugfs") is None
 
 
+def test_of_a_hidden_file_the_name_stays_that_the_call_gave() -> None:
+    gone = replace(READ, names=(replace(NAME_1, filesystem=0x64626720),))
+    given = replace(READ, names=(replace(NAME_1, filesystem=0x64626720, given=True),))
+    hiding = "-a never,filesystem -F fstype=debugfs"
+    any_other = "-a always,exit -F inode!=100 -S all"
+    assert key(given, any_other) is None
+    assert key(given, any_other, hiding) == ""
+    assert key(gone, any_other, hiding) is None
+
+
+def test_without_a_rule_that_counts_nothing_is_recorded_whoever_asks() -> None:
+    raised = replace(READ, raised=True)
+    assert key(raised) is None
+    assert key(raised, "-a never,filesystem -F fstype=debugfs", "-a never,user -F uid=0") is None
+    assert key(raised, "-a always,exit -S getppid") == ""
+
+
 def test_a_duplicate_is_refused_unless_it_is_prepended_or_in_another_order() -> None:
     line, other = (
         "-a always,exit -S read -F uid=0 -F gid=0",

@@ -35,6 +35,7 @@ _U32 = 0xFFFFFFFF
 _MIDDLE = (1 << 64) // 2 - 1
 """Where priorities begin: ~0ULL/2."""
 
+_UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
 _OUTRANKS_ALL = (1 << 64) - 1
 _RAISED = 1
 """The priority of a record that another part of the kernel asked for (AS:2518)."""
@@ -165,8 +166,11 @@ def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
 def decide(loaded: Loaded, event: Event) -> Outcome:
     """Return what is made of a call at its return (`__audit_syscall_exit`, AS:2056).
 
-    The task is taken to be one that no rule of the list `task` has decided about.
+    The task is taken to be one that no rule of the list `task` has decided about. Where there is no
+    rule at all (`audit_n_rules`, AF:1006), nothing is recorded, whoever asks for it.
     """
+    if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
+        return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
     event = _without_hidden_names(loaded, event)
     walk = _Walk(loaded, event)
     walk.exit_list()
