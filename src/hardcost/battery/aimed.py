@@ -9,7 +9,7 @@ from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import COMPARABLE
-from hardcost.battery.field import ABSENT, DIRECTORIES, FILES, PROGRAMS, SYMLINKS, WORKERS
+from hardcost.battery.field import ABSENT, DIRECTORIES, FILES, LINKED, PROGRAMS, SYMLINKS, WORKERS
 
 if TYPE_CHECKING:
     import random
@@ -17,15 +17,24 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.event import Event, Name
 
-WATCHED = (*FILES, *DIRECTORIES, *ABSENT, *SYMLINKS)
-"""What rules name."""
+WATCHED = (*FILES, *DIRECTORIES, *ABSENT, *(path for path in SYMLINKS if path not in LINKED))
+"""What rules name. A tree that is named by a symbolic link is not among it: the semantics take a
+directory's name for where it lies."""
+
+TREES = (*DIRECTORIES, *FILES, ABSENT[0])
+"""What rules name as a directory; a file is a tree of one."""
 
 _WATCHABLE = frozenset(WATCHED)
 _HIT = 0.85  # of the conditions, so many hold for the call at which a rule is aimed
 _ORDERED = ("=", "!=", "<", "<=", ">", ">=")
 _KEYS = ("k1", "k2", "k3", "long-key_name", r"with\ space", "plus+sign", "dot.key")
 _PIDS = tuple(worker.pid for worker in WORKERS)
+_LABELS = (
+    "subj_role=unconfined", "subj_role!=unconfined", "subj_type=x", "subj_user!=x", "obj_type=x",
+    "obj_role!=x",
+)  # fmt: skip
 _MASK_BITS = 2048
+_CLASS_BITS = range(2032, _MASK_BITS)
 _USUAL_CALLS = 450
 _SIGN_BIT = 1 << 31
 
@@ -109,6 +118,8 @@ class Aimed:
         if kind != "some":
             return ["-S all"] if kind == "all" else []
         numbers = [chance.randrange(_USUAL_CALLS) for _ in range(chance.choice((0, 0, 1, 3)))]
+        if happens(chance, 0.05):
+            numbers.append(chance.choice(_CLASS_BITS))
         if self.event.call < _MASK_BITS and happens(chance, _HIT):
             numbers.append(self.event.call)
         names = lookup.call_names(arch)
@@ -119,10 +130,11 @@ class Aimed:
         return [f"-S {','.join(shown)}"] if happens(chance, 0.5) else [f"-S {it}" for it in shown]
 
     def _fields(self, count: int) -> list[str]:
+        family = 1 if self.event.socket_family is None else 8
         makers: dict[Callable[[], str | None], int] = {
-            self._id: 4, self._process: 3, self._result: 2, self._file: 4, self._located: 6,
-            self._program: 2, self._permissions: 2, self._compared: 3, self._family: 1,
-            self._argument: 2,
+            self._id: 6, self._process: 4, self._result: 3, self._file: 5, self._located: 7,
+            self._program: 3, self._permissions: 3, self._compared: 4, self._family: family,
+            self._argument: 4, self._label: 1,
         }  # fmt: skip
         drawn = self.chance.choices(list(makers), list(makers.values()), k=count)
         return [text for maker in drawn if (text := maker()) is not None]
@@ -223,14 +235,18 @@ class Aimed:
             choices = paths if hit and paths else WATCHED
         else:
             above = [top for top in DIRECTORIES if any(name.lies_in(top) for name in found)]
-            choices = above if hit and above else DIRECTORIES
-        return f"-F {kind}={self.chance.choice(choices)}"
+            choices = above if hit and above else TREES
+        place = self.chance.choice(choices)
+        slash = "/" if kind == "dir" and place in DIRECTORIES and happens(self.chance, 0.2) else ""
+        return f"-F {kind}={place}{slash}"
 
     def _program(self) -> str | None:
         if self.with_program:
             return None
         self.with_program = True
-        return f"-F exe{self.chance.choice(('=', '!='))}{self.chance.choice(PROGRAMS)}"
+        return (
+            f"-F exe{self.chance.choice(('=', '!='))}{self.chance.choice((*PROGRAMS, ABSENT[0]))}"
+        )
 
     def _permissions(self) -> str:
         return f"-F perm={letters(self.chance, self.event)}"
@@ -244,6 +260,9 @@ class Aimed:
         if self.event.socket_family is None:
             return None
         return f"-F saddr_fam{self.chance.choice(('=', '!=', '>', '<='))}{self.event.socket_family}"
+
+    def _label(self) -> str:
+        return f"-F {self.chance.choice(_LABELS)}"
 
     def _argument(self) -> str:
         index = self.chance.randrange(4)

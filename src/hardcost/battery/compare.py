@@ -6,6 +6,7 @@ what was expected and what came.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -135,9 +136,19 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
             load([*taken, rule], battery.files)
         except (RulesError, DuplicateError):
             refused.add(number)
-        else:
+            continue
+        if _finds_its_place(rule, battery):
             taken.append(rule)
+        else:
+            refused.add(number)
     return load(taken, battery.files), frozenset(refused)
+
+
+def _finds_its_place(rule: KernelRule, battery: Battery) -> bool:
+    """Say whether there is the directory whose tree, or one file in which, a rule watches."""
+    if rule.directory is not None:
+        return (rule.directory.rstrip("/") or "/") in battery.files
+    return rule.path is None or posixpath.dirname(rule.path) in battery.files
 
 
 def _refusal(rules: str, refused: frozenset[int], result: SetResult) -> Refusal:

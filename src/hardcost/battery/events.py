@@ -99,6 +99,7 @@ def event_of(
         sgid=ids["sgid"],
         fsgid=ids["fsgid"],
         auid=ids["auid"],
+        subject=_subject(told),
     )
 
 
@@ -119,6 +120,11 @@ def unrecorded(call: Call, result: int, like: Event) -> Event:
         socket_family=None,
         raised=False,
     )
+
+
+def _subject(told: Mapping[str, str]) -> dict[str, str]:
+    """Return the label of who calls: AppArmor's is a role, and other kinds of rules never hold."""
+    return {"subj_role": told["subj"]} if told.get("subj", "=") != "=" else {}
 
 
 def _names(items: Sequence[Mapping[str, str]], working: str, ground: Ground) -> tuple[Name, ...]:

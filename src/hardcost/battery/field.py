@@ -104,6 +104,9 @@ FILES = tuple(
 
 SYMLINKS = tuple(sorted(_SYMLINKS))
 
+LINKED = (f"{FIELD}/dirlink",)
+"""The symbolic links that lead to directories."""
+
 ABSENT = (f"{FIELD}/nowhere", f"{FIELD}/dir/absent", f"{YARD}/absent", f"{OPEN}/absent")
 """What is never there."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.battery.aimed import WATCHED, Aimed, happens, keys, letters, watchable
+from hardcost.battery.field import DIRECTORIES
 from hardcost.battery.run import Wanted
 
 if TYPE_CHECKING:
@@ -57,15 +58,16 @@ class Drawing:
         """Return a set with calls, so many of them, at which its rules are aimed."""
         made = self.chance.sample(range(len(self.events)), min(calls, len(self.events)))
         most = _FEW_RULES if happens(self.chance, 0.3) else _MOST_RULES
+        of_files = 85 if happens(self.chance, 0.4) else 30
         lines: list[str] = []
         for _ in range(self.chance.randint(1, most)):
-            lines.append(self._line(made, lines))
+            lines.append(self._line(made, lines, of_files))
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
 
-    def _line(self, made: Sequence[int], earlier: Sequence[str]) -> str:
+    def _line(self, made: Sequence[int], earlier: Sequence[str], of_files: int) -> str:
         """Return a rule: of a file or of a call, of another list, a repetition, or a wrong one."""
         kinds = ("file", "call", "list", "earlier", "spoilt")
-        kind = self.chance.choices(kinds, (35, 60, 1.5, 2, 1.5))[0]
+        kind = self.chance.choices(kinds, (of_files, 95 - of_files, 1.5, 2, 1.5))[0]
         if kind == "list":
             return self.chance.choice(_OTHER_LISTS)
         if kind == "earlier" and earlier:
@@ -82,7 +84,9 @@ class Drawing:
     def _watch(self, event: Event) -> str:
         paths = watchable(event)
         aimed = paths and happens(self.chance, 0.85)
-        words = [f"-w {self.chance.choice(paths if aimed else WATCHED)}"]
+        path = self.chance.choice(paths if aimed else WATCHED)
+        slash = "/" if path in DIRECTORIES and happens(self.chance, 0.2) else ""
+        words = [f"-w {path}{slash}"]
         if happens(self.chance, 0.8):
             words.append(f"-p {letters(self.chance, event)}")
         return " ".join([*words, *keys(self.chance)])
