@@ -24,7 +24,7 @@ ORDER = (*EQUAL, Operator.LESS, Operator.LESS_OR_EQUAL, Operator.GREATER, Operat
 ANY = (*ORDER, Operator.ANY_BIT, Operator.ALL_BITS)
 
 
-def mask(calls: set[int]) -> int:
+def mask_of(calls: set[int]) -> int:
     """Return the mask that holds these numbers."""
     return sum(1 << call for call in calls)
 
@@ -76,8 +76,8 @@ PERMISSIONS = tests("perm", (Operator.EQUAL,), st.integers(1, 15))
 KEYS = st.lists(WORDS.map(lambda word: word[:30]), max_size=2).map(KEY_SEPARATOR.join)
 CALLS = st.one_of(
     st.just(ALL_CALLS),
-    st.sets(st.integers(0, 460), min_size=1, max_size=20).map(mask),
-    st.sets(st.integers(0, 2031), min_size=1, max_size=5).map(mask),
+    st.sets(st.integers(0, 460), min_size=1, max_size=20).map(mask_of),
+    st.sets(st.integers(0, 2031), min_size=1, max_size=5).map(mask_of),
 )
 
 
@@ -115,15 +115,13 @@ def other_rules(draw: st.DrawFn) -> KernelRule:
     elif where is FilterList.FILESYSTEM:
         systems = st.one_of(NUMBERS, st.sampled_from(list(lookup.FILE_SYSTEMS.values())))
         fields = tests("fstype", EQUAL, systems.filter(lambda number: number != UNSET))
-    masks: dict[FilterList, st.SearchStrategy[int]] = {
-        FilterList.TASK: st.just(0),
-        FilterList.IO_URING: CALLS,
-    }
+    mask = st.just(0) if where is FilterList.TASK else st.one_of(st.just(ALL_CALLS), CALLS)
+    has_key = where not in {FilterList.TASK, FilterList.EXCLUDE}
     return KernelRule(
         where,
         draw(st.sampled_from(Action)),
-        draw(masks.get(where, st.just(ALL_CALLS))),
+        draw(mask),
         tuple(draw(st.lists(fields, max_size=4))),
-        draw(KEYS) if where is FilterList.IO_URING else "",
+        draw(KEYS) if has_key else "",
         draw(st.booleans()),
     )

@@ -63,6 +63,8 @@ def test_any_rule_can_be_listed_on_one_line(rule: KernelRule) -> None:
             "-a always,exit -F exit=-13 -F a0&=16",
             "-a always,exit -S all -F exit=-EACCES -F a0&=0x10",
         ),
+        ("-S , -a always,exit", "-a always,exit -S ,"),
+        ("-S open -a always,user -k u", "-S open -a always,user -k u"),
         ("-w /a!=b -p r -k \\\\", "-w /a!=b -p r -k \\\\"),
     ],
 )
@@ -81,9 +83,9 @@ def test_calls_beyond_the_names_are_numbers_and_long_lists_are_shortened() -> No
     "rule",
     [
         replace(EXIT, mask=(1 << 2031) - 1),  # a line of more than 6143 bytes
-        replace(EXIT, mask=0),
         replace(EXIT, mask=1 << 2040),
-        replace(EXIT, list=FilterList.USER, mask=1),
+        replace(EXIT, list=FilterList.TASK, mask=1),
+        replace(EXIT, list=FilterList.EXCLUDE, key="k"),
         replace(EXIT, list=FilterList.TASK, mask=0, key="k"),
         replace(EXIT, conditions=(Test("perm", Operator.EQUAL, 0),)),
         replace(EXIT, conditions=(Test("filetype", Operator.EQUAL, 1),)),

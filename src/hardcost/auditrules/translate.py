@@ -6,8 +6,6 @@ has the column of the word that is meant, and a remedy.
 
 from __future__ import annotations
 
-import difflib
-import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -25,6 +23,30 @@ from hardcost.auditrules.kernelrule import (
 )
 from hardcost.auditrules.rule import Fault, Rule, RulesError, split_options, split_words
 from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.values import (
+    ALIASES,
+    BIT_FIELDS,
+    EQUAL_ONLY,
+    EQUAL_OR_NOT,
+    EXCLUDABLE,
+    EXIT_ONLY,
+    FIELDS,
+    GROUPS,
+    READERS,
+    TEXTS,
+    USERS,
+    RefusedError,
+    arch_of,
+    call_number,
+    check_path,
+    folded,
+    group,
+    nearest,
+    number_of,
+    permissions,
+    split_field,
+    user,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,13 +55,13 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 MOST_FIELDS = 63
-"""Fields that auditctl takes in a rule (AUDIT_MAX_FIELDS - 1)."""
+"""Fields that auditctl takes in a rule, its key included (AUDIT_MAX_FIELDS - 1)."""
 
 LONGEST_KEY = 256
-LONGEST_PATH = 4096
-
-_PERMISSIONS = {"r": 4, "w": 2, "x": 1, "a": 8}
 _ALL_PERMISSIONS = 15
+_ALL_BITS = (1 << 2048) - 1
+_LISTS = frozenset(name.value for name in FilterList)
+_WORDS = (*sorted(_LISTS), "always", "never")
 
 
 @dataclass(frozen=True)
@@ -59,16 +81,10 @@ ANYWHERE = Target()
 """A machine of which nothing is known; a path is a directory if a slash ends it."""
 
 
-class _RefusedError(Exception):
-    """The rule can't be loaded, for the option that is being taken."""
-
-    def __init__(self, message: str, remedy: str | None = None) -> None:
-        super().__init__(message)
-        self.message, self.remedy = message, remedy
-
-
 def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
     """Return the rule as the kernel would hold it.
+
+    Of a line that deletes a rule (-d, -W) it is the rule that the kernel looks for.
 
     Raises:
         RulesError: auditctl or the kernel refuses it; its one fault says where and why.
@@ -84,7 +100,7 @@ def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
             builder.take(option, value)
             taken += 1
         return builder.finish()
-    except _RefusedError as refused:
+    except RefusedError as refused:
         column = _column(rule, words, options, taken) if taken < len(options) else None
         raise _error(rule, refused.message, refused.remedy, column) from None
 
@@ -135,29 +151,25 @@ class _Builder:
         self.arch: Arch | None = None
         self.calls_named = False
         self.key_may_follow = False
-        self.path_at: int | None = None
+        self.key_tested = False
 
     def take(self, option: str, value: str) -> None:
-        takers: Mapping[str, Callable[[str], None]] = {
-            "-a": self._take_list, "-A": self._take_list, "-w": self._take_watch,
-            "-p": self._take_permissions, "-S": self._take_calls, "-F": self._take_field,
-            "-C": self._take_comparison, "-k": self._take_key,
-        }  # fmt: skip
-        taker = takers.get(option)
+        taker = _TAKERS.get(option)
         if taker is None:
-            raise _RefusedError(f"{option} can't stand in a rule", "give it its own line")
-        taker(value)
+            raise RefusedError(f"{option} can't stand in a rule", "give it its own line")
+        taker(self, value)
         self.prepend = self.prepend or option == "-A"
 
     def finish(self) -> KernelRule:
         """Check what the kernel checks, and return the rule (`audit_data_to_entry`, AF:480)."""
         if self.list is None:
-            raise _RefusedError(
+            raise RefusedError(
                 "the rule says neither to which list it belongs nor what it watches",
                 "begin it with -a always,exit or -w PATH",
             )
         if not self.calls_named and self.list is not FilterList.TASK:
             self.mask = ALL_CALLS
+        self._check_keys(self.list)
         _check_together(self.list, self.conditions)
         return KernelRule(
             list=self.list,
@@ -169,34 +181,51 @@ class _Builder:
             source=self.rule,
         )
 
+    def _check_keys(self, where: FilterList) -> None:
+        """Check the keys, which auditctl adds as the last field."""
+        if not self.keys:
+            return
+        if where is FilterList.EXCLUDE:
+            raise RefusedError("a rule of the list exclude takes no key", "leave it out")
+        if not self.key_may_follow:
+            raise RefusedError(
+                "a key needs a system call, a permission or a program in its rule",
+                "write -S all in front of the key",
+            )
+        if self.key_tested and len(self.keys) > 1:
+            raise RefusedError("the rule has a key twice", "write -k KEY in place of both")
+        if len(self.conditions) >= MOST_FIELDS:
+            raise RefusedError(
+                f"the rule has more than {MOST_FIELDS} fields, its key included",
+                "make two rules of it",
+            )
+
     # Options, as auditctl's setopt takes them ------------------------------------------------
 
-    def _take_list(self, value: str) -> None:
+    def take_list(self, value: str) -> None:
         words = value.split(",")
         lists = [word for word in words if word in _LISTS]
         actions = [word for word in words if word in {"always", "never"}]
         if "possible" in words:
-            raise _RefusedError("the action `possible` is gone", "write always or never")
+            raise RefusedError("the action `possible` is gone", "write always or never")
         if len(words) != 2 or len(lists) != 1 or len(actions) != 1:  # noqa: PLR2004  (a pair)
-            hint = _nearest([word for word in words if word not in (*lists, *actions)], _WORDS)
-            raise _RefusedError(
+            hint = nearest([word for word in words if word not in (*lists, *actions)], _WORDS)
+            raise RefusedError(
                 f"{value!r} is not a list and an action joined by a comma",
                 hint or "write one such as always,exit",
             )
         if self.list is not None:
-            raise _RefusedError("the rule says twice what it is for", "make two rules of it")
+            raise RefusedError("the rule says twice what it is for", "make two rules of it")
         self.list, self.action = FilterList(lists[0]), Action(actions[0])
-        if self.calls_named and self.list is not FilterList.EXIT:
-            raise _RefusedError(f"the list {self.list} takes no system calls", "leave out -S")
+        if self.calls_named and self.list is FilterList.TASK:
+            raise RefusedError("the list task takes no system calls", "leave out -S")
 
-    def _take_watch(self, value: str) -> None:
+    def take_watch(self, value: str) -> None:
         if self.list is not None:
-            raise _RefusedError(
-                "-w can't stand beside -a", "write -F path= or -F dir= in its place"
-            )
-        _check_path(value)
-        path = value.rstrip("/") or "/"
-        directory = value.endswith("/") or self.target.is_directory(path)
+            raise RefusedError("-w can't stand beside -a", "write -F path= or -F dir= in its place")
+        check_path(value)
+        path = value.rstrip("/") or "/" if len(value) > 2 else value  # noqa: PLR2004  (as it does)
+        directory = value.endswith(("/", "/.", "/..")) or self.target.is_directory(path)
         self.list, self.calls_named, self.mask = FilterList.EXIT, True, ALL_CALLS
         self.conditions = [
             Test("dir" if directory else "path", Operator.EQUAL, path),
@@ -204,12 +233,12 @@ class _Builder:
         ]
         self.key_may_follow = True
 
-    def _take_permissions(self, value: str) -> None:
+    def take_permissions(self, value: str) -> None:
         if self.list is None:
-            raise _RefusedError("-p stands before the watch", "write -w PATH first")
+            raise RefusedError("-p stands before the watch", "write -w PATH first")
         if not self.conditions:
-            raise _RefusedError("-p stands before what is watched", "write the path first")
-        number = _permissions(value)
+            raise RefusedError("-p stands before what is watched", "write the path first")
+        number = permissions(value)
         found = [
             at
             for at, test in enumerate(self.conditions)
@@ -222,24 +251,25 @@ class _Builder:
             self._add(new)
         self.key_may_follow = True
 
-    def _take_calls(self, value: str) -> None:
+    def take_calls(self, value: str) -> None:
         if self.list not in {None, FilterList.EXIT, FilterList.IO_URING}:
-            raise _RefusedError(
+            raise RefusedError(
                 f"the list {self.list} takes no system calls", "leave out -S, or use exit"
             )
         arch = self.arch or "b64"
         self.arch = arch
-        names = [name for name in value.split(",") if name] or [value]
+        # Commas alone name no call at all, and auditctl takes that.
+        names = [name for name in value.split(",") if name] if "," in value else [value]
         for name in names:
             if name == "all":
-                self.mask |= (1 << 2048) - 1
+                self.mask |= _ALL_BITS
             else:
-                self.mask |= 1 << _call_number(name, arch)
+                self.mask |= 1 << call_number(name, arch)
         self.calls_named = self.key_may_follow = True
 
-    def _take_key(self, value: str) -> None:
+    def take_key(self, value: str) -> None:
         if self.list is None or not self.key_may_follow:
-            raise _RefusedError(
+            raise RefusedError(
                 "-k needs a system call, a permission or a program in front of it",
                 "write -S all in front of -k",
             )
@@ -249,53 +279,58 @@ class _Builder:
         # Characters, as the kernel counts bytes.
         together = KEY_SEPARATOR.join([*self.keys, value]).encode()
         if len(together) > LONGEST_KEY:
-            raise _RefusedError(
+            raise RefusedError(
                 f"the rule's keys have {len(together)} bytes, and {LONGEST_KEY} are allowed",
                 "shorten the key",
             )
         if value:
             self.keys.append(value)
 
-    def _take_comparison(self, value: str) -> None:
-        found = re.fullmatch(r"(.*?)(!=|=)(.*)", value, re.DOTALL)
-        if found is None or not found[1] or not found[3]:
-            raise _RefusedError(
+    def take_comparison(self, value: str) -> None:
+        operator = Operator.NOT_EQUAL if "!=" in value else Operator.EQUAL
+        one, _, other = value.partition(operator)
+        if not one or not other:
+            raise RefusedError(
                 f"{value!r} does not compare two fields", "write one such as uid!=euid"
             )
-        for name in (found[1], found[3]):
-            if name not in _FIELDS:
-                raise _RefusedError(f"there is no field {name!r}", _nearest([name], _FIELDS))
+        for name in (one, other):
+            if folded(name) not in FIELDS:
+                raise RefusedError(f"there is no field {name!r}", nearest([name], FIELDS))
         if self.list is not FilterList.EXIT:
-            raise _RefusedError(
-                "-C belongs to the list exit alone", "write it after -a always,exit"
-            )
-        left, right = (_ALIASES.get(name, name) for name in (found[1], found[3]))
+            raise RefusedError("-C belongs to the list exit alone", "write it after -a always,exit")
+        left, right = (ALIASES.get(name, name) for name in (folded(one), folded(other)))
         pair = next((pair for pair in ((left, right), (right, left)) if pair in COMPARABLE), None)
         if pair is None:
-            raise _RefusedError(
+            raise RefusedError(
                 f"{left} can't be compared with {right}",
                 "-C compares user ids with user ids, group ids with group ids",
             )
-        self._add(Comparison(pair[0], Operator(found[2]), pair[1]))
+        self._add(Comparison(pair[0], operator, pair[1]))
 
-    def _take_field(self, value: str) -> None:
+    def take_field(self, value: str) -> None:
         if self.list is None:
-            raise _RefusedError(
+            raise RefusedError(
                 "-F stands before the list", "begin the rule with -a always,exit or -w"
             )
         if value.startswith("key="):
             self._append_key(value.removeprefix("key="))
             return
-        name, operator, text = _split_field(value)
+        name, operator, text = split_field(value)
         if not text:
-            raise _RefusedError(f"{name} has no value", f"write {name}{operator}VALUE")
-        if name not in _FIELDS:
-            raise _RefusedError(
+            raise RefusedError(f"{name} has no value", f"write {name}{operator}VALUE")
+        if folded(name) not in FIELDS:
+            raise RefusedError(
                 f"there is no field {name!r}",
-                _nearest([name], _FIELDS) or "auditctl(8) lists the fields",
+                nearest([name], FIELDS) or "auditctl(8) lists the fields",
             )
-        name = _ALIASES.get(name, name)
+        name = ALIASES.get(folded(name), folded(name))
         _check_list(name, self.list)
+        if name == "key":
+            self._test_key(operator, text)
+            return
+        if name == "field_compare":
+            self._add(_numbered_comparison(operator, number_of(text)))
+            return
         test = self._test(name, operator, text)
         _check_operator(test)
         self._add(test)
@@ -303,7 +338,7 @@ class _Builder:
     def _test(self, name: str, operator: Operator, text: str) -> Test:
         if name == "arch":
             if self.calls_named:
-                raise _RefusedError(
+                raise RefusedError(
                     "arch stands behind -S, whose names depend on it",
                     "write -F arch= in front of -S",
                 )
@@ -311,9 +346,7 @@ class _Builder:
             return Test(name, operator, lookup.ARCH_NUMBERS[self.arch])
         if name in {"path", "dir", "exe"}:
             self.key_may_follow = True
-            _check_path(text)
-        if name == "key":  # not `=`: the kernel takes it for a key that it ignores
-            raise _RefusedError("a key can't be tested", "write -k KEY")
+            check_path(text)
         if name in {"perm", "fstype"}:
             self.key_may_follow = True
         number = self._value(name, text)
@@ -322,249 +355,49 @@ class _Builder:
         return Test(name, operator, number)
 
     def _value(self, name: str, text: str) -> int | str:
-        if name in _TEXTS:
+        if name in TEXTS:
             return text
-        if name in _USERS:
-            return _user(text, self.target.users)
-        if name in _GROUPS:
-            return _group(text, self.target.groups)
-        reader = _READERS.get(name, _number)
+        if name in USERS:
+            return user(text, self.target.users)
+        if name in GROUPS:
+            return group(text, self.target.groups)
+        reader = READERS.get(name, number_of)
         return reader(text)
+
+    def _test_key(self, operator: Operator, text: str) -> None:
+        """Take a key behind another operator than `=`: for the kernel it is a key all the same."""
+        if operator is not Operator.NOT_EQUAL or self.keys or not self.key_may_follow:
+            raise RefusedError("a key can't be tested", "write -k KEY")
+        self._append_key(text)
+        self.key_tested = True
 
     def _add(self, condition: Condition) -> None:
         if len(self.conditions) >= MOST_FIELDS:
-            raise _RefusedError(
+            raise RefusedError(
                 f"the rule has more than {MOST_FIELDS} fields", "make two rules of it"
             )
         self.conditions.append(condition)
 
 
-# Words and numbers ------------------------------------------------------------------------------
-
-_LISTS = frozenset(name.value for name in FilterList)
-_WORDS = (*sorted(_LISTS), "always", "never")
-_ALIASES = {"loginuid": "auid"}
-_USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
-_GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
-_SUBJECT = frozenset({"subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr"})
-_OBJECT = frozenset({"obj_user", "obj_role", "obj_type", "obj_lev_low", "obj_lev_high"})
-_TEXTS = frozenset({"path", "dir", "exe", "key"}) | _SUBJECT | _OBJECT
-_ARGUMENTS = frozenset({"a0", "a1", "a2", "a3"})
-_FIELDS = (
-    frozenset({
-        "pid", "pers", "arch", "msgtype", "ppid", "sessionid", "devmajor", "devminor", "inode",
-        "exit", "success", "perm", "filetype", "fstype", "saddr_fam", "loginuid",
-    })
-    | _USERS | _GROUPS | _TEXTS | _ARGUMENTS
-)  # fmt: skip
-_EXIT_ONLY = _OBJECT | {
-    "exit", "path", "dir", "perm", "filetype", "devmajor", "devminor", "inode", "success", "ppid",
-}  # fmt: skip
-_EXCLUDABLE = _SUBJECT | {"pid", "uid", "gid", "auid", "msgtype", "exe", "key"}
-_EQUAL_ONLY = frozenset({"path", "dir", "perm"})
-_EQUAL_OR_NOT = frozenset({
-    "arch", "exe", "inode", "filetype", "fstype", "loginuid_set", "key", "subj_user", "subj_role",
-    "subj_type", "obj_user", "obj_role", "obj_type",
-})  # fmt: skip
-_BIT_FIELDS = _ARGUMENTS | {"pers", "devminor"}
-
-COMPARABLE = frozenset({
+COMPARISONS = (
     ("uid", "obj_uid"), ("gid", "obj_gid"), ("euid", "obj_uid"), ("egid", "obj_gid"),
     ("auid", "obj_uid"), ("suid", "obj_uid"), ("sgid", "obj_gid"), ("fsuid", "obj_uid"),
     ("fsgid", "obj_gid"), ("uid", "auid"), ("uid", "euid"), ("uid", "fsuid"), ("uid", "suid"),
     ("auid", "fsuid"), ("auid", "suid"), ("auid", "euid"), ("euid", "suid"), ("euid", "fsuid"),
     ("suid", "fsuid"), ("gid", "egid"), ("gid", "fsgid"), ("gid", "sgid"), ("egid", "fsgid"),
     ("egid", "sgid"), ("sgid", "fsgid"),
+)  # fmt: skip
+"""The pairs that -C compares, by their numbers in the kernel, from 1 (linux/audit.h)."""
+
+COMPARABLE = frozenset(COMPARISONS)
+
+
+_TAKERS: Mapping[str, Callable[[_Builder, str], None]] = MappingProxyType({
+    "-a": _Builder.take_list, "-A": _Builder.take_list, "-d": _Builder.take_list,
+    "-w": _Builder.take_watch, "-W": _Builder.take_watch, "-p": _Builder.take_permissions,
+    "-S": _Builder.take_calls, "-F": _Builder.take_field, "-C": _Builder.take_comparison,
+    "-k": _Builder.take_key,
 })  # fmt: skip
-"""The pairs that -C compares, in the order of the kernel's constants (AUDIT_COMPARE_…)."""
-
-_AF_MAX = 46  # linux/socket.h
-
-
-def arch_of(text: str) -> Arch:
-    """Return the ABI that a value of `arch` means on x86_64.
-
-    Raises:
-        _RefusedError: auditctl knows no such architecture, or the machine has it not.
-    """
-    known: Mapping[str, Arch] = MappingProxyType({
-        "b64": "b64", "x86_64": "b64", "b32": "b32", "i386": "b32", "i486": "b32", "i586": "b32",
-        "i686": "b32",
-    })  # fmt: skip
-    name = text.lower() if text.lower() in {"b64", "b32"} else text
-    if name in known:
-        return known[name]
-    if re.fullmatch(r"(0[xX])?[0-9a-fA-F]+", text):
-        base = 0 if text[0].isdigit() else 16
-        number = _c_number(text, base)
-        for arch, own in lookup.ARCH_NUMBERS.items():
-            if number == own:
-                return arch
-    hint = _nearest([text.lower()], known)
-    raise _RefusedError(
-        f"there is no architecture {text!r} on x86_64", hint or "write arch=b64 or arch=b32"
-    )
-
-
-def _split_field(value: str) -> tuple[str, Operator, str]:
-    """Split at an operator as auditctl does: those of two characters first, wherever they stand."""
-    for operator in ("!=", ">=", "<=", "&=", "=", ">", "<", "&"):
-        at = value.find(operator)
-        if at >= 0:
-            if at == 0:
-                break
-            return value[:at], Operator(operator), value[at + len(operator) :]
-    raise _RefusedError(f"{value!r} has no field and operator", "write one such as auid>=1000")
-
-
-_NEVER_CALLS = {
-    "fini_module": "delete_module unloads a module; finit_module loads one from an open file",
-}
-"""Names that published rules use, and that no version of Linux has had."""
-
-
-def _call_number(name: str, arch: Arch) -> int:
-    number = lookup.calls(arch).get(name)
-    if number is None and name[:1].isdigit():
-        number = _c_number(name, 0)
-    if number is not None and number < 2048:  # noqa: PLR2004  (the mask's bits)
-        return number
-    other: Arch = "b32" if arch == "b64" else "b64"
-    if name in _NEVER_CALLS:
-        remedy = _NEVER_CALLS[name]
-    elif name in lookup.calls(other):
-        remedy = f"{other} has it and {arch} has not: write it under arch={other} alone"
-    else:
-        remedy = _nearest([name], lookup.calls(arch)) or "`ausyscall --dump` lists the names"
-    raise _RefusedError(f"{arch} has no system call {name!r}", remedy)
-
-
-def _permissions(text: str) -> int:
-    if len(text) > len(_PERMISSIONS):
-        raise _RefusedError(f"the permissions {text!r} are too long", "r, w, x and a, each once")
-    wrong = [letter for letter in text if letter.lower() not in _PERMISSIONS]
-    if wrong:
-        raise _RefusedError(f"there is no permission {wrong[0]!r}", "the letters are r, w, x and a")
-    number = 0
-    for letter in text:
-        number |= _PERMISSIONS[letter.lower()]
-    return number
-
-
-def _c_number(text: str, base: int = 0) -> int:
-    """Return what C's strtoul makes of the digits at the start of a text, in 32 bits."""
-    found = re.match(r"-?(0[xX][0-9a-fA-F]+|\d+)", text) if base == 0 else None
-    digits = found[0] if found else text
-    sign = -1 if digits.startswith("-") else 1
-    digits = digits.removeprefix("-")
-    if base == 16 or digits[:2] in {"0x", "0X"}:  # noqa: PLR2004
-        return sign * int(digits, 16) & UNSET
-    if digits.startswith("0") and len(digits) > 1:
-        octal = re.match(r"[0-7]+", digits)
-        return sign * int(octal[0] if octal else "0", 8) & UNSET
-    return sign * int(digits) & UNSET
-
-
-def _is_number(text: str) -> bool:
-    return re.match(r"-?[0-9]", text) is not None
-
-
-def _number(text: str) -> int:
-    if not text[:1].isdigit():
-        raise _RefusedError(f"{text!r} is not a number", "write a number")
-    return _c_number(text)
-
-
-def _signed(text: str) -> int:
-    if not _is_number(text):
-        raise _RefusedError(f"{text!r} is not a number", "write a number")
-    return _c_number(text)
-
-
-def _session(text: str) -> int:
-    if text == "unset":
-        return UNSET
-    return _signed(text)
-
-
-def _user(text: str, users: Mapping[str, int]) -> int | str:
-    if text == "unset":
-        return UNSET
-    if _is_number(text):
-        return _c_number(text)
-    return users.get(text, text)
-
-
-def _group(text: str, groups: Mapping[str, int]) -> int | str:
-    if text[:1].isdigit():
-        return _c_number(text)
-    return groups.get(text, text)
-
-
-def _exit_code(text: str) -> int:
-    if _is_number(text):
-        return _c_number(text)
-    name = text.removeprefix("-")
-    if name not in lookup.errors():
-        raise _RefusedError(
-            f"there is no error {name!r}",
-            _nearest([name], lookup.errors()) or "name it as errno(3) does: exit=-EACCES",
-        )
-    number = lookup.errors()[name]
-    return (-number if text.startswith("-") else number) & UNSET
-
-
-def _record_type(text: str) -> int:
-    if text[:1].isdigit():
-        return _c_number(text)
-    if text not in lookup.records():
-        raise _RefusedError(
-            f"there is no record type {text!r}",
-            _nearest([text], lookup.records()) or "auditctl(8) says what msgtype takes",
-        )
-    return lookup.records()[text]
-
-
-def _file_type(text: str) -> int:
-    if text not in lookup.FILE_TYPES:
-        raise _RefusedError(
-            f"there is no file type {text!r}", f"there are {', '.join(lookup.FILE_TYPES)}"
-        )
-    return lookup.FILE_TYPES[text]
-
-
-def _file_system(text: str) -> int:
-    if text[:1].isdigit():
-        return _c_number(text)
-    if text not in lookup.FILE_SYSTEMS:
-        raise _RefusedError(
-            f"there is no file system {text!r}",
-            f"there are {', '.join(lookup.FILE_SYSTEMS)}, and numbers",
-        )
-    return lookup.FILE_SYSTEMS[text]
-
-
-def _family(text: str) -> int:
-    number = _c_number(text) if text[:1].isdigit() else 0
-    if number >= _AF_MAX:
-        raise _RefusedError(f"{text} is no address family", f"the largest is {_AF_MAX - 1}")
-    return number
-
-
-_READERS: Mapping[str, Callable[[str], int]] = MappingProxyType({
-    "exit": _exit_code, "msgtype": _record_type, "filetype": _file_type, "fstype": _file_system,
-    "perm": _permissions, "sessionid": _session, "saddr_fam": _family,
-    **dict.fromkeys(_ARGUMENTS, _signed),
-})  # fmt: skip
-
-
-def _check_path(path: str) -> None:
-    if not path.startswith("/"):
-        raise _RefusedError(f"the path {path!r} does not begin with /", "write the whole path")
-    if len(path.encode(errors="surrogateescape")) > LONGEST_PATH:
-        raise _RefusedError("the path is too long", f"{LONGEST_PATH} bytes are allowed")
-    if path.rstrip("/").endswith(("/..", "/.")) or "/../" in path:
-        raise _RefusedError(f"the path {path!r} goes up again", "write it without ..")
 
 
 # What fits together -----------------------------------------------------------------------------
@@ -574,27 +407,38 @@ _PLACES: Mapping[str, set[FilterList]] = {
     "fstype": {FilterList.FILESYSTEM},
     "msgtype": {FilterList.EXCLUDE, FilterList.USER},
     "sessionid": {FilterList.EXCLUDE, FilterList.USER, FilterList.EXIT},
-    **{field: {FilterList.EXIT, FilterList.IO_URING} for field in _EXIT_ONLY},
+    "field_compare": {FilterList.EXIT},
+    **{field: {FilterList.EXIT, FilterList.IO_URING} for field in EXIT_ONLY},
 }
 """The lists that a field belongs to, where it does not belong to all."""
+
+
+def _numbered_comparison(operator: Operator, number: int) -> Comparison:
+    """Return the comparison that stands behind `field_compare`."""
+    if operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
+        raise RefusedError("field_compare takes no operator but = and !=", "write -C")
+    if not 0 < number <= len(COMPARISONS):
+        raise RefusedError(f"there is no comparison {number}", "write -C, such as -C uid!=euid")
+    left, right = COMPARISONS[number - 1]
+    return Comparison(left, operator, right)
 
 
 def _check_list(name: str, where: FilterList) -> None:
     """Check that a field may stand in a list (auditctl's checks, then the kernel's, AF:300)."""
     problems = (
-        (where is FilterList.EXCLUDE and name not in _EXCLUDABLE, "exclude takes"),
+        (where is FilterList.EXCLUDE and name not in EXCLUDABLE, "exclude takes"),
         (where is FilterList.FILESYSTEM and name not in {"fstype", "key"}, "filesystem takes"),
     )
     for wrong, what in problems:
         if wrong:
-            allowed = _EXCLUDABLE if where is FilterList.EXCLUDE else {"fstype"}
-            raise _RefusedError(
+            allowed = EXCLUDABLE if where is FilterList.EXCLUDE else {"fstype"}
+            raise RefusedError(
                 f"a rule of the list {where} can't test {name}",
-                f"{what} {', '.join(sorted(allowed - {'key'}))}",
+                f"{what} {', '.join(sorted(allowed))}",
             )
     if name in _PLACES and where not in _PLACES[name]:
         allowed_lists = " or ".join(sorted(_PLACES[name] - {FilterList.IO_URING}))
-        raise _RefusedError(
+        raise RefusedError(
             f"{name} can't be tested in the list {where}", f"it belongs to {allowed_lists}"
         )
 
@@ -603,17 +447,17 @@ def _check_operator(test: Test) -> None:
     """Check that a field takes an operator and a value (`audit_field_valid`, AF:320)."""
     name, operator = test.field, test.operator
     shown = "auid=unset" if name == "loginuid_set" else name
-    if name in _EQUAL_ONLY and operator is not Operator.EQUAL:
-        raise _RefusedError(f"{name} takes no operator but =", f"write {name}=VALUE")
-    if name in _EQUAL_OR_NOT and operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-        raise _RefusedError(f"{shown} takes no operator but = and !=", "use one of these")
+    if name in EQUAL_ONLY and operator is not Operator.EQUAL:
+        raise RefusedError(f"{name} takes no operator but =", f"write {name}=VALUE")
+    if name in EQUAL_OR_NOT and operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
+        raise RefusedError(f"{shown} takes no operator but = and !=", "use one of these")
     bits = operator in {Operator.ANY_BIT, Operator.ALL_BITS}
-    if bits and name not in _BIT_FIELDS:
-        raise _RefusedError(
-            f"{name} has no bits to test", f"{operator} is for {', '.join(sorted(_BIT_FIELDS))}"
+    if bits and name not in BIT_FIELDS:
+        raise RefusedError(
+            f"{name} has no bits to test", f"{operator} is for {', '.join(sorted(BIT_FIELDS))}"
         )
-    if name in _USERS | _GROUPS and test.value == UNSET:
-        raise _RefusedError(f"{name} can't be compared with unset", "only auid can be unset")
+    if name in USERS | GROUPS and test.value == UNSET:
+        raise RefusedError(f"{name} can't be compared with unset", "only auid can be unset")
 
 
 def _check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
@@ -621,23 +465,23 @@ def _check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
     names = [test.field for test in conditions if isinstance(test, Test)]
     places = [name for name in names if name in {"path", "dir", "inode"}]
     if len(places) > 1:
-        raise _RefusedError(
+        raise RefusedError(
             f"{' and '.join(places)} can't stand in one rule", "make two rules of it"
         )
     if names.count("exe") > 1:
-        raise _RefusedError("exe stands twice in one rule", "make two rules of it")
+        raise RefusedError("exe stands twice in one rule", "make two rules of it")
     for test in conditions:
         if (
             isinstance(test, Test)
             and test.field in {"path", "exe"}
-            and str(test.value).endswith("/")
+            and str(test.value).endswith(("/", "/.", "/.."))
         ):
-            raise _RefusedError(
-                f"{test.field} names a directory by its last slash",
-                "leave out the slash, or use dir",
+            raise RefusedError(
+                f"{test.field} names a directory by how it ends",
+                "leave out the end, or use dir",
             )
     if where is FilterList.IO_URING and "perm" in names:
-        raise _RefusedError("io_uring operations have no permissions", "leave out perm")
+        raise RefusedError("io_uring operations have no permissions", "leave out perm")
 
 
 _CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
@@ -655,14 +499,3 @@ def _expanded(mask: int) -> int:
             for call in lookup.class_calls(arch, name):
                 expanded |= 1 << call
     return expanded
-
-
-def _nearest(
-    words: Sequence[str], known: Mapping[str, object] | Sequence[str] | frozenset[str]
-) -> str | None:
-    """Return a question after the known word that is closest to one of these."""
-    for word in words:
-        close = difflib.get_close_matches(word, list(known), n=1)
-        if close:
-            return f"did you mean {close[0]}?"
-    return None

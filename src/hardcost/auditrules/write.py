@@ -66,6 +66,8 @@ def text_of(rule: KernelRule) -> str:
     words = ["-A" if rule.prepend else "-a", f"{rule.action},{rule.list}"]
     if _needs_watch_form(rule):
         words = _watch_words(rule)
+    elif rule.list not in _WITH_CALLS:
+        words = [*_calls_in_front(rule), *words, *_condition_words(rule.conditions)]
     else:
         split = 1 + max(
             (at for at, test in enumerate(rule.conditions) if _is_arch(test)), default=-1
@@ -294,20 +296,32 @@ _WRITERS: Mapping[str, Callable[[Test], str]] = {
 
 
 def _call_words(rule: KernelRule) -> list[str]:
-    """Return a rule's -S, if it takes one."""
-    if rule.list not in _WITH_CALLS:
-        wanted = 0 if rule.list is FilterList.TASK else ALL_CALLS
-        if rule.mask != wanted:
-            message = f"the list {rule.list} takes no system calls"
-            raise UnwritableError(message)
-        return []
+    """Return the -S of a rule that takes calls."""
     if rule.mask == ALL_CALLS:
         # auditctl takes all calls by itself; newer ones only those that the permissions are for.
         return [] if _has(rule, {"perm"}) else ["-S", "all"]
-    if not rule.mask or rule.mask > ALL_CALLS:
-        message = "no list of system calls gives its mask"
+    return ["-S", _call_list(rule)]
+
+
+def _calls_in_front(rule: KernelRule) -> list[str]:
+    """Return the -S of a rule whose list takes no calls: auditctl lets it stand before the list.
+
+    The kernel doesn't look at them there; but a key may follow.
+    """
+    plain = 0 if rule.list is FilterList.TASK else ALL_CALLS
+    if rule.mask == plain and (not rule.key or _has(rule, _LET_A_KEY_FOLLOW)):
+        return []
+    if rule.list is FilterList.TASK or any(map(_is_arch, rule.conditions)):
+        message = f"a rule of the list {rule.list} takes no calls, nor a key without a program"
         raise UnwritableError(message)
-    return ["-S", ",".join(_call_names(rule))]
+    return ["-S", "all" if rule.mask == ALL_CALLS else _call_list(rule)]
+
+
+def _call_list(rule: KernelRule) -> str:
+    if rule.mask > ALL_CALLS:
+        message = "its mask has bits that stand for no call"
+        raise UnwritableError(message)
+    return ",".join(_call_names(rule)) or ","
 
 
 def _call_names(rule: KernelRule, names_of: Arch = "b64") -> list[str]:
@@ -331,8 +345,8 @@ def _keys(rule: KernelRule) -> list[str]:
 
 def _key_words(rule: KernelRule) -> list[str]:
     keys = _keys(rule)
-    if keys and rule.list not in _WITH_CALLS and not _has(rule, _LET_A_KEY_FOLLOW):
-        message = f"a rule of the list {rule.list} takes no key without a program"
+    if keys and rule.list is FilterList.EXCLUDE:
+        message = "a rule of the list exclude takes no key"
         raise UnwritableError(message)
     return [word for key in keys for word in ("-k", key)]
 
@@ -349,7 +363,7 @@ def _escaped(word: str) -> str:
 def _shortest(rule: KernelRule, words: Sequence[str]) -> str:
     """Return the rule's line with each call as number or name, whichever is shorter."""
     at = words.index("-S") + 1 if "-S" in words else 0
-    if at and rule.mask != ALL_CALLS:
+    if at and rule.mask not in {0, ALL_CALLS}:
         pairs = zip(_call_names(rule), _bits(rule.mask), strict=True)
         calls = ",".join(min(name, str(number), key=len) for name, number in pairs)
         line = " ".join([*map(_escaped, words[:at]), calls, *map(_escaped, words[at + 1 :])])
