@@ -344,7 +344,8 @@ def against_witnesses(machine: VirtualMachine, edits: list[Edit]) -> None:
         found = witness(one.result.difference, one.a, one.b, number)
         if found is None:
             event = one.result.difference.event
-            unmade[lookup.call_name(event.arch, event.call)] += 1
+            raised = ", raised" if event.raised else ""
+            unmade[lookup.call_name(event.arch, event.call) + raised] += 1
         else:
             made.append((one, found))
     heard: list[tuple[Edit, Testimony]] = []
@@ -352,14 +353,16 @@ def against_witnesses(machine: VirtualMachine, edits: list[Edit]) -> None:
         some = made[first : first + _WITNESSES_IN_A_GUEST]
         said = run_witnesses(machine, [found for _, found in some])
         heard += zip([one for one, _ in some], said, strict=True)
-    confirmed = sum(said.confirms for _, said in heard)
-    for one, said in heard:
+    fitting = [(one, said) for one, said in heard if said.fits]
+    confirmed = sum(said.confirms for _, said in fitting)
+    for one, said in fitting:
         if not said.confirms and one.result.difference is not None:
-            print(f"  not confirmed: {one.what} of {one.name}: {said.witness.call}")
+            print(f"  NOT CONFIRMED: {one.what} of {one.name}: {said.witness.call}")
             print(f"    {difference_words(one.result.difference)}")
             print(f"    came to {said.result}: {said.found}, not {said.witness.expected}")
             print(f"    {said.complaints.strip()}")
-    print(f"kernel: of {len(heard)} examples that were made, {confirmed} are confirmed;")
+    print(f"kernel: of {len(fitting)} examples that were made, {confirmed} are confirmed;")
+    print(f"  came to another result: {len(heard) - len(fitting)};")
     print(f"  not made: {sum(unmade.values())} ({dict(unmade.most_common(8))})")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
-from hardcost.auditrules.prove.atoms import plain_path
+from hardcost.auditrules.prove.atoms import inside, plain_path
 from hardcost.auditrules.prove.unresolved import resolved
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, text_of
@@ -62,7 +62,7 @@ class Witness:
     """A call that should tell two rule sets apart, and all that it needs.
 
     `sets` are the lines of A and B; `expected` what they should make of it: the key, None where
-    nothing is to be recorded.
+    nothing is to be recorded. `result` is what the call has to come to, None if any will do.
     """
 
     fixture: tuple[Step, ...]
@@ -70,6 +70,7 @@ class Witness:
     call: Call
     sets: tuple[str, str]
     expected: tuple[str | None, str | None]
+    result: int | None
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ class Testimony:
         return self.found == self.witness.expected
 
     @property
-    def differs(self) -> bool:
-        """Whether the two sets did not do the same."""
-        return self.found[0] != self.found[1]
+    def fits(self) -> bool:
+        """Whether the call came to what it had to: otherwise it was another event."""
+        return self.witness.result in {None, self.result}
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,17 @@ class _Maker:
             numbers[what, text] = value
         self.root = f"/case{number}"
         self.sets = [_moved(resolved(rules, numbers), self.root) for rules in sets]
+        tests = [
+            test
+            for rules in self.sets
+            for rule in rules
+            for test in rule.conditions
+            if isinstance(test, Test)
+        ]
+        self._tested = {test.field for test in tests}
+        self._places = [
+            (test.field, plain_path(str(test.value))) for test in tests if test.field in _PLACES
+        ]
         self.owner = {name.path: name for name in self.event.names if name.path is not None}
 
     def witness(self) -> Witness:
@@ -169,6 +181,7 @@ class _Maker:
             call,
             (texts[0], texts[1]),
             (expected(outcomes[0]), expected(outcomes[1])),
+            event.exit if self._tested & {"exit", "success"} and not made.child else None,
         )
 
     def _worker(self) -> Worker:
@@ -196,19 +209,11 @@ class _Maker:
         """Return what makes all that the rules name, and what the call visits."""
         directories: set[str] = set()
         files: dict[str, Step] = {program_path: program(program_path)}
-        tests = [
-            test
-            for rules in self.sets
-            for rule in rules
-            for test in rule.conditions
-            if isinstance(test, Test) and test.field in _PLACES
-        ]
-        for test in tests:
-            path = plain_path(str(test.value))
-            if test.field == "dir":
+        for kind, path in self._places:
+            if kind == "dir":
                 directories.add(path)
             elif path not in files:
-                files[path] = program(path) if test.field == "exe" else self._file(path)
+                files[path] = program(path) if kind == "exe" else self._file(path)
         for name in self.event.names:
             path = self._path(name)
             if path not in files and path not in directories and name.file.inode != NO_INODE:
@@ -312,6 +317,9 @@ class _Maker:
         code = self.event.exit
         if code in {_EACCES, _EPERM} and self.event.fsuid == 0:
             raise _UnmadeError
+        if code == _EACCES and not any(inside(path, place) for _, place in self._places):
+            closed = f"{self.root}/hardcost/closed"
+            return _Made((*front, Text(f"{closed}/x"), *back), (directory(closed, 0),))
         if not self.event.names and code not in {_ENOENT, None}:
             # Any file will do that no rule names.
             return _Made((*front, Text(path), *back), (file(path, self._mode()),), closes=closes)
@@ -319,14 +327,7 @@ class _Maker:
 
     def _taken_away(self, front: tuple[Argument, ...], back: tuple[Argument, ...]) -> _Made:
         path = self._only_name()
-        watched = {
-            plain_path(str(test.value))
-            for rules in self.sets
-            for rule in rules
-            for test in rule.conditions
-            if isinstance(test, Test) and test.field in _PLACES
-        }
-        if path in watched and self.event.exit == 0:
+        if path in {watched for _, watched in self._places} and self.event.exit == 0:
             raise _UnmadeError  # its rule would go with it
         before = (file(path),) if self.event.exit == 0 else ()
         return _Made((*front, Text(path), *back), before)
@@ -347,14 +348,7 @@ class _Maker:
 
     def _tagged(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         """Return the arguments with a number that the call ignores, by which its record is told."""
-        tested = {
-            test.field
-            for rules in self.sets
-            for rule in rules
-            for test in rule.conditions
-            if isinstance(test, Test)
-        }
-        if len(arguments) >= _SHOWN or "a3" in tested:
+        if len(arguments) >= _SHOWN or "a3" in self._tested:
             return arguments
         filled = (*arguments, *self.event.arguments[len(arguments) : _SHOWN - 1])
         return (*filled, _TAG + self.number)

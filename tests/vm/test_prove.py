@@ -1,0 +1,60 @@
+"""What the prover says of an edited set of rules, a real kernel confirms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.prove.prove import prove
+from hardcost.auditrules.translate import Target, translate_all
+from hardcost.battery.witness import run_witnesses, witness
+from hardcost.machines.cache import Cache
+from hardcost.machines.debian import unpacked
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.auditrules.kernelrule import KernelRule
+
+pytestmark = pytest.mark.vm
+
+STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+NEVER = "-a never,exit -F arch=b64 -S chmod -F auid=1001\n"
+EDITS = (
+    ("-S unlink,unlinkat,rename", "-S unlink,rename"),  # a call dropped
+    ("exit=-EACCES", "exit=-ENOENT"),  # one field's value changed
+    ("-w /etc/sudoers -p wa", "-w /etc/sudoers -p w"),  # a permission dropped
+    ("-w /etc/group -p wa -k identity", "-w /etc/group -p wa -k groups"),  # a key changed
+)
+
+
+def rules(folder: Path, text: str) -> tuple[KernelRule, ...]:
+    path = folder / "x.rules"
+    path.write_text(text)
+    return translate_all(parse.read([path]).rules, Target())[0]
+
+
+def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: Path) -> None:
+    stig = (unpacked(Cache(), "auditd") / STIG).read_text()
+    text = NEVER + stig
+    edited = [text.replace(old, new) for old, new in EDITS]
+    edited.append(stig + NEVER)  # the rule of never moved
+    original = rules(tmp_path, text)
+    witnesses = []
+    for number, one in enumerate(edited):
+        assert one != text
+        other = rules(tmp_path, one)
+        result = prove(original, other)
+        assert result.equal is False
+        assert result.difference is not None
+        made = witness(result.difference, original, other, number)
+        assert made is not None
+        assert made.expected[0] != made.expected[1]
+        witnesses.append(made)
+    for said in run_witnesses(VirtualMachine(Cache(), Hardware("tcg")), witnesses):
+        assert said.fits, said
+        assert said.confirms, said
