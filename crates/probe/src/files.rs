@@ -1,7 +1,8 @@
 //! Requests about files and settings.
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{ErrorKind, Write};
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Metadata, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -24,14 +25,20 @@ pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
             failed @ Err(_) => drop(failed.context(|| path.clone())?),
         }
     }
-    let inodes = directories.iter().chain(files).map(|path| inode(path)).collect::<Result<_>>()?;
+    let mut inodes = BTreeMap::new();
+    for path in directories {
+        inodes.insert(path.clone(), inode(path, fs::metadata(path))?);
+    }
+    for path in files {
+        inodes.insert(path.clone(), inode(path, fs::symlink_metadata(path))?);
+    }
     Ok(Answer::Made { directories: missing.0, files: missing.1, inodes })
 }
 
-/// The path and the number of the inode that it leads to.
-fn inode(path: &str) -> Result<(String, u64)> {
-    let found = fs::metadata(path).context(|| path.to_owned())?;
-    Ok((path.to_owned(), found.ino()))
+/// The inode's number: of a directory, links followed, or of what itself has the name, as the
+/// kernel takes the paths of its rules.
+fn inode(path: &str, found: io::Result<Metadata>) -> Result<u64> {
+    Ok(found.context(|| path.to_owned())?.ino())
 }
 
 /// Writes a file.
