@@ -10,6 +10,7 @@ busy systems"), and what the STIG for RHEL 9 asks for at boot (audit_backlog_lim
 
 Example:
     -b 320
+    -w /etc/shadow -p wa -k identity
 
 Remedy: Write `-b 8192` or more.
 """

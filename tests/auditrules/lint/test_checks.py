@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.lint import checks, findings
+from hardcost.auditrules.lint.conditions import implies
+from hardcost.auditrules.lint.context import Options, gather
+from hardcost.auditrules.lint.finding import SECTIONS, Documentation, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.lint.context import Context
+
+DOCUMENTATIONS = {one.code: one for one in checks.documentations()}
+HERE = Path(__file__).parent
+
+
+def test_each_file_is_one_finding_named_as_the_file_is_and_has_a_test() -> None:
+    files = {module.name for module in pkgutil.iter_modules(findings.__path__)}
+    assert {code.replace("-", "_") for code in checks.CODES} == files
+    assert len(checks.CODES) == len(files)
+    tests = {path.stem.removeprefix("test_") for path in (HERE / "findings").glob("test_*.py")}
+    assert tests == files
+
+
+@pytest.mark.parametrize("code", checks.CODES)
+def test_each_says_what_it_is_why_it_matters_and_what_to_do(code: str) -> None:
+    one = DOCUMENTATIONS[code]
+    assert tuple(one.sections) == SECTIONS
+    assert all(one.sections.values())
+    assert one.title
+    assert "\n" not in one.title
+
+
+@pytest.mark.parametrize("code", checks.CODES)
+def test_its_example_has_the_finding(
+    code: str, context_of: Callable[..., Context], tmp_path: Path
+) -> None:
+    example = DOCUMENTATIONS[code].sections["Example"].replace("<257 letters>", "k" * 257)
+    (tmp_path / "etc").mkdir()
+    known: dict[str, dict[str, object]] = {
+        "dead-b32": {"b32": False},
+        "missing-path": {"root": tmp_path},
+    }
+    options = known.get(code, {})
+    context = context_of(*example.splitlines(), **options)
+    found = checks.lint(context)
+    assert code in {one.code for one in found}
+    assert all(one.level is DOCUMENTATIONS[one.code].level for one in found)
+
+
+def test_an_example_keeps_its_lines_and_other_sections_do_not() -> None:
+    text = "Title.\n\nWhat: a\nb\n\nWhy: c\n\nExample:\n    one\n      two\n\nRemedy: d\n"
+    one = Documentation("code", Level.NOTE, text)
+    assert one.title == "Title"
+    assert one.sections == {"What": "a b", "Why": "c", "Example": "one\n  two", "Remedy": "d"}
+
+
+def test_findings_stand_file_by_file_as_they_load_and_by_line_the_worst_first() -> None:
+    readings = (
+        *parse.read_bytes(b"-w /b -p wa\n-w relative\n", "second.rules"),
+        *parse.read_bytes(b"-a always,exit -S open\n", "first.rules"),
+    )
+    found = checks.lint(gather(readings))
+    assert [(one.spot.file, one.spot.line, one.code) for one in found] == [
+        ("second.rules", 1, "no-key"),
+        ("second.rules", 2, "cannot-load"),
+        ("first.rules", 1, "no-arch"),
+        ("first.rules", 1, "high-volume"),
+        ("first.rules", 1, "no-key"),
+        ("first.rules", 1, "auid-not-tested"),
+    ]
+
+
+def test_findings_can_be_chosen_and_left_out(context_of: Callable[..., Context]) -> None:
+    context = context_of("-w /b -p wa", "-w relative")
+    assert {one.code for one in checks.lint(context, {"no-key"})} == {"no-key"}
+    assert {one.code for one in checks.lint(context, ignore={"no-key"})} == {"cannot-load"}
+
+
+def test_nothing_has_a_price_where_no_constants_are_known() -> None:
+    lines = b"-a always,exit -S all -k x\n-w /etc/ -p wa -k x\n-a never,exit -S open\n"
+    found = checks.lint(gather(parse.read_bytes(lines, "x"), options=Options()))
+    assert found
+    assert all(one.cost is None for one in found)
+
+
+def test_a_user_whom_nobody_knows_leaves_a_finding_without_a_price(
+    context_of: Callable[..., Context],
+) -> None:
+    (found,) = checks.lint(context_of("-a always,exit -S all -F uid=chrony -k x"), {"every-call"})
+    assert found.cost is None
+
+
+def test_a_rule_that_a_later_line_deletes_is_not_judged(context_of: Callable[..., Context]) -> None:
+    assert not checks.lint(context_of("-w /etc/shadow -p wa", "-D"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-a always,exit -F arch=b64 -S open -F exit=-EACCES -k k{}",
+        "-w /etc/shadow -p wa -k k{}",
+        "-a always,exit -F dir=/srv/{0} -F perm=wa -F auid>={0} -k k{0}",
+        "-a always,exit -F arch=b64 -S all -F a1={0} -F a2>{0} -F uid={0} -k k{0}",
+    ],
+)
+def test_looking_at_twice_the_rules_takes_about_twice_the_comparisons(
+    line: str, context_of: Callable[..., Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could grow with the square of the rules is asking whether conditions imply others."""
+    asked = 0
+
+    def counting(first: Condition, second: Condition) -> bool:
+        nonlocal asked
+        asked += 1
+        return implies(first, second)
+
+    monkeypatch.setattr("hardcost.auditrules.lint.covering.implies", counting)
+    counts = []
+    for rules in (1000, 2000):
+        asked = 0
+        checks.lint(context_of(*(line.format(at) for at in range(rules))))
+        counts.append(asked)
+    assert counts[1] <= 3 * counts[0] + 1000
