@@ -185,6 +185,12 @@ def test_without_a_rule_that_counts_nothing_is_recorded_whoever_asks() -> None:
     assert key(raised, "-a always,exit -S getppid") == ""
 
 
+def test_a_tree_of_one_file_is_found_by_its_other_names() -> None:
+    linked = replace(READ, names=(replace(NAME_1, path="/elsewhere"),))
+    assert key(linked, "-a always,exit -F dir=/w/f1") == ""
+    assert key(linked, "-a always,exit -F dir=/w") is None
+
+
 def test_a_duplicate_is_refused_unless_it_is_prepended_or_in_another_order() -> None:
     line, other = (
         "-a always,exit -S read -F uid=0 -F gid=0",

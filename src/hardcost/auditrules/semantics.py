@@ -167,7 +167,7 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     """Return what is made of a call at its return (`__audit_syscall_exit`, AS:2056).
 
     The task is taken to be one that no rule of the list `task` has decided about. Where there is no
-    rule at all (`audit_n_rules`, AF:1006), nothing is recorded, whoever asks for it.
+    rule at all (`audit_n_rules`, AF:1013), nothing is recorded, whoever asks for it.
     """
     if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
         return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
@@ -397,8 +397,11 @@ def _directory_holds(
     test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
 ) -> bool:
     directory = str(test.value)
-    exists = directory in files or (directory.rstrip("/") or "/") in files
-    return exists and any(visited.lies_in(directory) for visited in event.names)
+    root = files.get(directory) or files.get(directory.rstrip("/") or "/")
+    # A tree is known by its root's inode: a file that is one is found by its other names as well.
+    return root is not None and any(
+        visited.lies_in(directory) or visited.file == root for visited in event.names
+    )
 
 
 def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
