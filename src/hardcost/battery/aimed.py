@@ -49,6 +49,11 @@ def watchable(event: Event) -> list[str]:
     return [name.path for name in event.names if name.path in _WATCHABLE and name.path]
 
 
+def contested(event: Event) -> bool:
+    """Say whether a call visited two files or more that rules may name."""
+    return len(set(watchable(event))) > 1
+
+
 def letters(chance: random.Random, event: Event) -> str:
     """Return permissions, mostly with one that the call stands for."""
     drawn = {letter for letter in "rwxa" if happens(chance, 0.3)}
@@ -76,7 +81,7 @@ class Aimed:
         """Return a line on a file, with few conditions beside."""
         chance = self.chance
         listed = "never,exit" if happens(chance, 0.25) else "always,exit"
-        place = self._located() or ""
+        place = self._located(("path", "path", "inode", "dir")) or ""
         fields = [place, *self._fields(chance.choice((0, 0, 1)))]
         chance.shuffle(fields)
         named = keys(chance) if happens(chance, 0.6) else []
@@ -92,7 +97,7 @@ class Aimed:
         words.append(f"{action},exit" if happens(chance, 0.8) else f"exit,{action}")
         arch, of_arch = self._arch()
         calls = self._calls(arch)
-        fields = self._fields(chance.choice((0, 1, 1, 2, 2, 3, 4)) if calls else 2)
+        fields = self._fields(chance.choice((0, 1, 1, 2, 2, 3, 4)) if calls else 3)
         named = keys(chance)
         allowing = ("-F perm=", "-F path=", "-F dir=", "-F exe")
         if named and not calls and not any(word.startswith(allowing) for word in fields):
@@ -114,7 +119,7 @@ class Aimed:
     def _calls(self, arch: lookup.Arch) -> list[str]:
         """Return which calls it names, mostly this one among them."""
         chance = self.chance
-        kind = chance.choices(("none", "all", "some"), (25, 15, 60))[0]
+        kind = chance.choices(("none", "all", "some"), (12, 8, 80))[0]
         if kind != "some":
             return ["-S all"] if kind == "all" else []
         numbers = [chance.randrange(_USUAL_CALLS) for _ in range(chance.choice((0, 0, 1, 3)))]
@@ -155,14 +160,15 @@ class Aimed:
 
     def _id(self) -> str:
         name = self.chance.choice(
-            ("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid")
+            ("uid", "euid", "suid", "fsuid", "gid", "gid", "egid", "egid", "sgid", "fsgid", "auid")
         )
         if name == "auid" and happens(self.chance, 0.5):
             unset = self.chance.choice(("unset", "-1", "4294967295"))
             return f"-F auid{self.chance.choice(('=', '!='))}{unset}"
         value = getattr(self.event, name)
-        if name in {"gid", "egid"} and self.event.groups and happens(self.chance, 0.5):
-            value = self.chance.choice(sorted(self.event.groups))
+        if name in {"gid", "egid"} and self.event.groups and happens(self.chance, 0.7):
+            group = self.chance.choice(sorted(self.event.groups))
+            return f"-F {name}{self.chance.choice(('=', '=', '!='))}{group}"
         operator, number = self._holding(value)
         return f"-F {name}{operator}{number}"
 
@@ -218,12 +224,14 @@ class Aimed:
             operator = self.chance.choice(("&", "&="))
         return f"-F {kind}{operator}{number}"
 
-    def _located(self) -> str | None:
+    def _located(
+        self, kinds: Sequence[str] = ("path", "dir", "dir", "inode", "inode!")
+    ) -> str | None:
         """Return a path, a tree or an inode."""
         if self.located:
             return None
         self.located = True
-        kind = self.chance.choice(("path", "path", "dir", "dir", "inode", "inode!"))
+        kind = self.chance.choice(kinds)
         hit = happens(self.chance, _HIT)
         found = [name for name in self.event.names if name.file.inode != NO_INODE]
         choices: Sequence[str | int]

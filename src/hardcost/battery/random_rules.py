@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.battery.aimed import WATCHED, Aimed, happens, keys, letters, watchable
+from hardcost.battery.aimed import WATCHED, Aimed, contested, happens, keys, letters, watchable
 from hardcost.battery.field import DIRECTORIES
 from hardcost.battery.run import Wanted
 
@@ -56,30 +56,55 @@ class Drawing:
 
     def rule_set(self, calls: int) -> Wanted:
         """Return a set with calls, so many of them, at which its rules are aimed."""
-        made = self.chance.sample(range(len(self.events)), min(calls, len(self.events)))
+        made = self._chosen(calls)
         most = _FEW_RULES if happens(self.chance, 0.3) else _MOST_RULES
         of_files = 85 if happens(self.chance, 0.4) else 30
         lines: list[str] = []
         for _ in range(self.chance.randint(1, most)):
-            lines.append(self._line(made, lines, of_files))
+            lines += self._lines(made, lines, of_files)
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
 
-    def _line(self, made: Sequence[int], earlier: Sequence[str], of_files: int) -> str:
-        """Return a rule: of a file or of a call, of another list, a repetition, or a wrong one."""
-        kinds = ("file", "call", "list", "earlier", "spoilt")
-        kind = self.chance.choices(kinds, (of_files, 95 - of_files, 1.5, 2, 1.5))[0]
+    def _chosen(self, count: int) -> list[int]:
+        """Return the indices of calls: some that visit several files, and whole families.
+
+        A rule that names a call is tried on all who make it, by which its conditions differ.
+        """
+        families: dict[tuple[str, int], list[int]] = {}
+        for index, event in enumerate(self.events):
+            families.setdefault((event.arch, event.call), []).append(index)
+        several = [index for index, event in enumerate(self.events) if contested(event)]
+        drawn = self.chance.sample(several, min(count // 5, len(several)))
+        groups = list(families.values())
+        self.chance.shuffle(groups)
+        for group in groups:
+            drawn += self.chance.sample(group, len(group))
+        return list(dict.fromkeys(drawn))[:count]
+
+    def _lines(self, made: Sequence[int], earlier: Sequence[str], of_files: int) -> list[str]:
+        """Return a rule: of files or of a call, of another list, a repetition, or a wrong one."""
+        kinds = ("files", "call", "list", "earlier", "spoilt")
+        kind = self.chance.choices(kinds, (of_files, 95 - of_files, 1, 2.5, 1.5))[0]
         if kind == "list":
-            return self.chance.choice(_OTHER_LISTS)
+            return [self.chance.choice(_OTHER_LISTS)]
         if kind == "earlier" and earlier:
-            return self.chance.choice(earlier)
+            return [self.chance.choice(earlier)]
         if kind == "spoilt":
-            return self.chance.choice(_SPOILT)
-        if kind == "file":
-            aims = [index for index in made if watchable(self.events[index])]
-            event = self.events[self.chance.choice(aims or made)]
-            watch = happens(self.chance, 0.4)
-            return self._watch(event) if watch else Aimed(self.chance, event).text_of_file()
-        return Aimed(self.chance, self.events[self.chance.choice(made)]).text()
+            return [self.chance.choice(_SPOILT)]
+        if kind == "files":
+            return self._of_files(made)
+        return [Aimed(self.chance, self.events[self.chance.choice(made)]).text()]
+
+    def _of_files(self, made: Sequence[int]) -> list[str]:
+        """Return a rule on a file, or some that contest for one call by its several files."""
+        aims = [index for index in made if watchable(self.events[index])]
+        several = [index for index in aims if contested(self.events[index])]
+        if several and happens(self.chance, 0.4):
+            event = self.events[self.chance.choice(several)]
+            count = self.chance.choice((2, 2, 3))
+            return [Aimed(self.chance, event).text_of_file() for _ in range(count)]
+        event = self.events[self.chance.choice(aims or made)]
+        watch = happens(self.chance, 0.4)
+        return [self._watch(event) if watch else Aimed(self.chance, event).text_of_file()]
 
     def _watch(self, event: Event) -> str:
         paths = watchable(event)

@@ -1,0 +1,73 @@
+"""Random sets and real calls, compared: so many cases, in as many boots as that takes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.battery.compare import Comparison, compare
+from hardcost.battery.random_rules import Drawing
+from hardcost.battery.repertoire import CALLS
+from hardcost.battery.run import run_battery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.battery.run import Battery, Wanted
+    from hardcost.machines.machine import Machine
+
+CALLS_A_SET = 60
+SETS_A_BOOT = 200
+
+EXERCISED = (
+    "recorded", "decided by never", "decided in a bucket", "decided by a later name",
+    "bucket over list", "key inherited", "decided by a prepended rule", "decided with several keys",
+    "raised elsewhere", "raised and suppressed", "with a file system rule",
+    "with an outranked rule", "arch b32", "decided without arch", "decided with arch=",
+    "decided with arch!=",
+    "decided with -C", "decided with dir", "decided with path", "decided with inode=",
+    "decided with inode!=", "decided with exe=", "decided with exe!=", "decided with perm",
+    "decided with exit", "decided with success", "decided with filetype", "decided with obj_uid",
+    "decided with obj_gid", "decided with devmajor", "decided with devminor", "decided with a0",
+    "decided with a1", "decided with a2", "decided with a3", "decided with pers",
+    "decided with ppid", "decided with pid", "decided with sessionid", "decided with loginuid_set",
+    "decided with auid", "decided with uid", "decided with euid", "decided with suid",
+    "decided with fsuid", "decided with gid", "decided with egid", "decided with sgid",
+    "decided with fsgid", "decided with saddr_fam", "decided with subj_role", "lines refused",
+)  # fmt: skip
+"""What a battery has to exercise to be worth its while."""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """One boot's part: the sets that were tried, what came, and how it compares."""
+
+    sets: tuple[Wanted, ...]
+    battery: Battery
+    comparison: Comparison
+
+
+def boots(machine: Machine, cases: int, seed: int) -> Iterator[Boot]:
+    """Yield boot after boot until at least so many cases were compared.
+
+    Raises:
+        TrialError: A guest did not do its job.
+    """
+    # What the calls do is known before sets are aimed at them.
+    known = run_battery(machine, ())
+    drawing = Drawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
+    compared = 0
+    while compared < cases:
+        wanted = min(SETS_A_BOOT, -(-(cases - compared) // CALLS_A_SET))
+        sets = tuple(drawing.rule_set(CALLS_A_SET) for _ in range(wanted))
+        battery = run_battery(machine, sets)
+        comparison = compare(battery, sets, CALLS)
+        compared += comparison.counts["cases"]
+        yield Boot(sets, battery, comparison)
+
+
+def total(parts: Iterator[Boot]) -> Comparison:
+    """Return all boots' comparisons together."""
+    return sum((part.comparison for part in parts), Comparison(Counter(), ()))

@@ -1,0 +1,100 @@
+"""The semantics of audit rules, held against a real kernel: random rule sets, real calls.
+
+`bench/conformance.py` does the same for any number of cases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.auditrules.event import Name
+from hardcost.battery import conformance
+from hardcost.battery.compare import compare
+from hardcost.battery.repertoire import CALLS
+from hardcost.battery.run import Wanted, run_battery
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hardcost.auditrules.event import Event
+
+pytestmark = pytest.mark.vm
+
+CASES = 6000
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def machine(cache_root: Path) -> VirtualMachine:
+    return VirtualMachine(Cache(cache_root), Hardware("tcg"))
+
+
+@pytest.fixture(scope="module")
+def boot(machine: VirtualMachine) -> conformance.Boot:
+    (only,) = conformance.boots(machine, CASES, SEED)
+    return only
+
+
+def test_the_kernel_records_what_the_semantics_say(boot: conformance.Boot) -> None:
+    comparison = boot.comparison
+    assert comparison.counts["cases"] >= CASES
+    assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
+    assert comparison.counts["unsteady"] == 0
+
+
+def test_the_cases_exercise_what_is_odd(boot: conformance.Boot) -> None:
+    counts = boot.comparison.counts
+    assert [fact for fact in conformance.EXERCISED if not counts[fact]] == [], counts
+    # Neither nearly all nor nearly none, or a rule of thumb would do as well.
+    assert 0.2 < counts["recorded"] / counts["cases"] < 0.8
+    assert counts["decided by never"] > CASES / 50
+    assert counts["decided in a bucket"] > CASES / 50
+
+
+def _reversed(event: Event) -> Event:
+    return replace(event, names=event.names[::-1])
+
+
+def _first_name_alone(event: Event) -> Event:
+    return replace(event, names=event.names[:1])
+
+
+def _without_groups(event: Event) -> Event:
+    return replace(event, groups=frozenset())
+
+
+def _unraised(event: Event) -> Event:
+    return replace(event, raised=False)
+
+
+def _unnamed_dropped(event: Event) -> Event:
+    return replace(event, names=tuple(name for name in event.names if name != Name()))
+
+
+@pytest.mark.parametrize(
+    "changed", [_reversed, _first_name_alone, _without_groups, _unraised, _unnamed_dropped]
+)
+def test_less_than_the_whole_event_would_be_found_out(
+    boot: conformance.Boot, changed: Callable[[Event], Event]
+) -> None:
+    battery = replace(boot.battery, events=tuple(map(changed, boot.battery.events)))
+    assert compare(battery, boot.sets, CALLS).disagreements
+
+
+def test_a_set_is_listed_and_its_refused_lines_are_told(machine: VirtualMachine) -> None:
+    rules = "-w /field/f1 -p wa -k one\n-a always,exit -S nosuchcall\n-w /field/dir/ -k two\n"
+    battery = run_battery(machine, [Wanted(rules, calls=(0, 1), listed=True), ""], CALLS[:40])
+    first, second = battery.sets
+    assert first.refused == {2}
+    assert first.loaded == 2
+    assert first.listing == "-w /field/f1 -p wa -k one\n-w /field/dir -p rwxa -k two\n"
+    assert (second.refused, second.loaded, second.recorded) == (frozenset(), 0, {})
+    assert first.made == (0, 1)
+    assert second.made == tuple(range(40))
