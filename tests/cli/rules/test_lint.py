@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from hardcost.auditrules.lint.checks import CODES
+from hardcost.cli.verbs import hardcost
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+FAULTY = "-a always,exit -F arch=b33 -S execve -k x\n"
+GOOD = "-w /etc/shadow -p wa -k identity\n"
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(hardcost, ["rules", "lint", *map(str, words)])
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "x.rules"
+    path.write_text(FAULTY + GOOD)
+    return path
+
+
+def test_an_error_makes_the_answer_no_and_is_told_with_line_and_remedy(rules: Path) -> None:
+    result = run(rules)
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0] == str(rules)
+    assert lines[1].startswith("  1:19: error: there is no architecture 'b33'")
+    assert lines[1].endswith("[cannot-load]")
+    assert "      remedy: did you mean b32?" in lines
+    assert any(line.startswith("1 error, 0 warnings and 0 notes in 2 lines") for line in lines)
+
+
+def test_warnings_and_notes_leave_the_answer_yes(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-w /etc/shadow -p wa\n")
+    result = run(path)
+    assert result.exit_code == 0
+    assert "[no-key]" in result.stdout
+
+
+def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text(GOOD)
+    result = run(path)
+    assert result.exit_code == 0
+    first, second = result.stdout.splitlines()
+    assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule can be loaded."
+    assert second.startswith("All rules together add ")
+    assert "predicted" in second
+
+
+def test_several_files_are_one_set_of_rules(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.rules").write_text(GOOD)
+    result = run(tmp_path / "a.rules", tmp_path / "b.rules")
+    assert result.exit_code == 1
+    assert "[duplicate-rule]" in result.stdout
+    assert "[duplicate-rule]" in run(tmp_path).stdout
+
+
+def test_a_folder_is_all_that_is_loaded_and_its_lock_goes_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "10.rules").write_text("-e 2\n")
+    (tmp_path / "20.rules").write_text(GOOD)
+    assert "[small-backlog]" in run(tmp_path).stdout
+    assert "[lines-after-lock]" not in run(tmp_path).stdout
+    in_order = run(tmp_path / "10.rules", tmp_path / "20.rules").stdout
+    assert "[lines-after-lock]" in in_order
+    assert "[small-backlog]" not in in_order
+
+
+def test_json_holds_each_finding_with_its_place_and_price(rules: Path) -> None:
+    rules.write_text(FAULTY + "-w /srv/ -p wa -k srv\n")
+    result = run(rules, "--format", "json")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    assert data["counts"] == {"error": 1, "warning": 0, "note": 1}
+    assert (data["lines"], data["rules"]) == (2, 1)
+    first, second = data["findings"]
+    assert (first["code"], first["file"], first["line"], first["column"]) == (
+        "cannot-load", str(rules), 1, 19,
+    )  # fmt: skip
+    assert (first["cost"], first["remedy"]) == (None, "did you mean b32?")
+    assert (second["code"], second["cost"]["predicted"]) == ("every-call", True)
+    assert second["cost"]["instructions"] > 0
+    assert data["cost"]["unit"] == "insn/call"
+    assert set(data["cost"]["calls"]) == {"getppid", "read", "openat"}
+
+
+def test_sarif_is_printed_as_such(rules: Path) -> None:
+    result = run(rules, "--format", "sarif")
+    assert result.exit_code == 1
+    log = json.loads(result.stdout)
+    assert log["version"] == "2.1.0"
+    assert [one["ruleId"] for one in log["runs"][0]["results"]] == ["cannot-load"]
+
+
+def test_codes_choose_what_is_looked_for(rules: Path) -> None:
+    assert run(rules, "--ignore", "cannot-load").exit_code == 0
+    assert run(rules, "--select", "no-key,catch-all").exit_code == 0
+    result = run(rules, "--select", "nonsense")
+    assert result.exit_code == 2
+    assert "there is no finding 'nonsense'" in result.stderr
+
+
+def test_many_findings_of_a_kind_are_gathered_unless_all_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    numbers = [*range(1, 8), *range(20, 101)]
+    lines = {at: f"-w /srv/{at} -p wa" for at in numbers}
+    path.write_text("".join(f"{lines.get(at, '')}\n" for at in range(1, 101)))
+    shown = run(path).stdout
+    assert shown.count("[no-key]") == 3
+    assert "  … 85 more of no-key, lines 4-7, 20-100 (--all shows them)" in shown
+    assert run(path, "--all").stdout.count("[no-key]") == 88
+
+
+def test_what_is_known_of_the_machine_is_heeded(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-a always,exit -F arch=b64 -S mount -k x\n-w /etc/shadow -p wa -k y\n")
+    root = tmp_path / "root"
+    (root / "etc").mkdir(parents=True)
+    assert "[twin-missing]" in run(path).stdout
+    assert "[twin-missing]" not in run(path, "--no-b32").stdout
+    assert "[missing-path]" in run(path, "--root", root).stdout
+    assert "[missing-path]" not in run(path).stdout
+
+
+@pytest.mark.parametrize("content", [b"\0\0\0\0", b""])
+def test_what_is_no_file_of_rules_is_bad_input_and_an_empty_file_is_not(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "x.rules"
+    path.write_bytes(content)
+    result = run(path)
+    if content:
+        assert isinstance(result.exception, InputError)
+    else:
+        assert result.exit_code == 0
+
+
+def test_bad_usage_is_told(tmp_path: Path) -> None:
+    assert run().exit_code == 2
+    assert run(tmp_path / "nowhere").exit_code == 2
+    assert isinstance(run(tmp_path).exception, InputError)
+
+
+def test_nothing_in_a_rule_acts_on_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-w /etc/\x1b[31mred -p wa -k x\n-w /etc/\u202eder -p wa\n")
+    result = run(path)
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+
+
+def test_findings_are_listed_and_explained() -> None:
+    listed = run("--list")
+    assert listed.exit_code == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(CODES)
+    said = run("--explain", "shadowed")
+    assert said.exit_code == 0
+    for section in ("What: ", "Why: ", "Remedy: ", "Example:"):
+        assert f"\n{section}" in said.stdout
+    assert run("--explain", "nonsense").exit_code == 2
+
+
+def test_the_verb_says_how_to_use_it() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "Examples" in result.output
