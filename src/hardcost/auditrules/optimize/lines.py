@@ -1,0 +1,145 @@
+"""The rules while they are worked on: where each came from, and which order has to be kept.
+
+Two rules have to keep their order where one call might match both and it would not come to the same:
+another action, or another key. All other orders are free: of the rules that a call matches, the
+first decides (of those on inodes, the first of the first file), and which of several that say the
+same comes first means nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.optimize.conditions import can_meet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+
+
+@dataclass(frozen=True)
+class Line:
+    """A rule, the indices of the input rules that it stands for, and what was done to it."""
+
+    rule: KernelRule
+    origins: tuple[int, ...]
+    done: tuple[str, ...] = ()
+
+    def changed(self, rule: KernelRule, what: str) -> Line:
+        """Return the line with another rule, and what made it so."""
+        done = self.done if what in self.done else (*self.done, what)
+        return Line(rule, self.origins, done)
+
+
+@dataclass
+class Lines:
+    """Rules by number, lowest first, and which must stand before which.
+
+    A number is that of the first input rule that the line stands for. `b32`: there are 32-bit calls.
+    """
+
+    b32: bool
+    lines: dict[int, Line] = field(default_factory=dict)
+    after: dict[int, set[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rules: Sequence[KernelRule], *, b32: bool) -> Lines:
+        """Return the rules of the list `exit`, which stand in the order of their priority."""
+        found = cls(b32)
+        for number, rule in enumerate(rules):
+            found.lines[number] = Line(rule, (number,))
+            found.after[number] = set()
+            for earlier in range(number):
+                if found.must_keep(rules[earlier], rule):
+                    found.after[earlier].add(number)
+        return found
+
+    def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
+        """Say whether the order of two rules means something."""
+        return (a.action, a.key) != (b.action, b.key) and can_meet(a, b, b32=self.b32)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield all pairs of lines that do the same, the one of lower number first."""
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for number in sorted(self.lines):
+            rule = self.lines[number].rule
+            groups.setdefault((rule.action, rule.key), []).append(number)
+        for numbers in groups.values():
+            for at, first in enumerate(numbers):
+                for second in numbers[at + 1 :]:
+                    if first in self.lines and second in self.lines:
+                        yield first, second
+
+    def can_become_one(self, first: int, second: int) -> bool:
+        """Say whether no rule has to stand between the two, in either direction."""
+        return not self._reaches(first, second) and not self._reaches(second, first)
+
+    def _reaches(self, start: int, goal: int) -> bool:
+        """Say whether a chain of at least two orders leads from one line to another."""
+        seen: set[int] = set()
+        ahead = [number for number in self.after[start] if number != goal]
+        while ahead:
+            number = ahead.pop()
+            if number == goal:
+                return True
+            if number not in seen:
+                seen.add(number)
+                ahead.extend(self.after[number])
+        return False
+
+    def join(self, first: int, second: int, rule: KernelRule, what: str) -> None:
+        """Put one rule in the place of two that `can_become_one`; the lower number stays."""
+        a, b = self.lines[first], self.lines.pop(second)
+        done = tuple(dict.fromkeys((*a.done, *b.done, what)))
+        self.lines[first] = Line(rule, tuple(sorted({*a.origins, *b.origins})), done)
+        self.after[first] |= self.after.pop(second)
+        for later in self.after.values():
+            if second in later:
+                later.discard(second)
+                later.add(first)
+        self.after[first].discard(first)
+
+    def drop(self, number: int) -> None:
+        """Take a line out. What had to stand around it keeps no order because of it."""
+        del self.lines[number], self.after[number]
+        for later in self.after.values():
+            later.discard(number)
+
+    def replace(self, number: int, rule: KernelRule, what: str) -> None:
+        """Put another rule in a line, which matches no call that the old one did not."""
+        self.lines[number] = self.lines[number].changed(rule, what)
+
+    def in_order(self, rank: Callable[[Line], object] = lambda _line: 0) -> tuple[Line, ...]:
+        """Return the lines in an order that keeps all that must be: lowest rank, then number, first."""
+        waiting = dict.fromkeys(self.lines, 0)
+        for later in self.after.values():
+            for number in later:
+                waiting[number] += 1
+        ready = [(rank(self.lines[n]), n) for n, count in waiting.items() if not count]
+        heapq.heapify(ready)
+        ordered: list[Line] = []
+        while ready:
+            _, number = heapq.heappop(ready)
+            ordered.append(self.lines[number])
+            for later_number in self.after[number]:
+                waiting[later_number] -= 1
+                if not waiting[later_number]:
+                    heapq.heappush(ready, (rank(self.lines[later_number]), later_number))
+        return tuple(ordered)
+
+    def with_what_stands_before(self, lines: set[Line]) -> set[Line]:
+        """Return lines and all that must stand before one of them."""
+        found = {number for number, line in self.lines.items() if line in lines}
+        grown = True
+        while grown:
+            before = {number for number, later in self.after.items() if later & found}
+            grown = not before <= found
+            found |= before
+        return {self.lines[number] for number in found}
+
+    def rules(self) -> tuple[KernelRule, ...]:
+        """Return the rules in their order."""
+        return tuple(replace(line.rule, prepend=False) for line in self.in_order())

@@ -1,0 +1,279 @@
+"""The changes that make rules cheaper; each keeps what is recorded and under which key.
+
+Every change is tried on the few rules that it concerns, and made where no call pays more for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from hardcost.auditrules.kernelrule import UNSET, Operator, Test
+from hardcost.auditrules.optimize.conditions import (
+    SINGLE,
+    allowed,
+    covers,
+    either,
+    exclude_each_other,
+    without_needless,
+)
+from hardcost.auditrules.optimize.prices import TOLERANCE
+from hardcost.auditrules.optimize.reach import Reach, always_stand_for, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.optimize.conditions import Ranges
+    from hardcost.auditrules.optimize.lines import Lines
+    from hardcost.auditrules.optimize.prices import Prices
+
+DEAD = "dropped: it can match no call"
+SHADOWED = "dropped: another rule decides wherever it could"
+MERGED = "calls of like rules joined"
+BOTH_ABIS = "one rule for both ABIs, where their numbers stand for no other call"
+RANGE = "values of like rules joined to a range"
+NARROWED = "narrowed to the calls that can match"
+NEEDLESS = "conditions dropped that the others imply"
+REORDERED = "conditions reordered"
+
+_MOST_GAPS = 16
+"""Values that a range may leave out; each is a condition."""
+
+_Item = TypeVar("_Item")
+
+_MOST_PERMUTED = 6
+"""Conditions of which every order is tried."""
+
+
+@dataclass
+class Moves:
+    """The rules, and the prices by which changes are judged."""
+
+    lines: Lines
+    prices: Prices
+
+    @property
+    def b32(self) -> bool:
+        """Whether there are 32-bit calls."""
+        return self.lines.b32
+
+    def drop_dead(self) -> Iterator[int]:
+        """Drop the rules that can match nothing; yield the numbers of those."""
+        for number, line in list(self.lines.lines.items()):
+            calls = reach(line.rule, b32=self.b32)
+            if not calls.numbers or exclude_each_other(line.rule.conditions):
+                self.lines.drop(number)
+                yield from line.origins
+
+    def narrow(self) -> None:
+        """Leave out of each mask the numbers that stand for no call that the rule can match."""
+        for number, line in self.lines.lines.items():
+            rule = line.rule
+            wanted = reach(rule, b32=self.b32).numbers
+            if wanted != rule.mask:
+                self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
+
+    def trim(self) -> None:
+        """Leave out conditions that hold wherever the others do."""
+        for number, line in self.lines.lines.items():
+            kept = without_needless(line.rule, b32=self.b32)
+            if kept != line.rule.conditions:
+                self.lines.replace(number, replace(line.rule, conditions=kept), NEEDLESS)
+
+    def drop_shadowed(self) -> None:
+        """Drop each rule in whose place another decides."""
+        for number in sorted(self.lines.lines):
+            if number not in self.lines.lines:
+                continue
+            for other in sorted(self.lines.lines):
+                if other == number or number not in self.lines.lines:
+                    continue
+                self._drop_if_shadowed(number, by=other)
+
+    def _drop_if_shadowed(self, number: int, by: int) -> None:
+        wide, narrow = self.lines.lines[by].rule, self.lines.lines[number].rule
+        if not covers(wide, narrow, b32=self.b32):
+            return
+        if (wide.action, wide.key) == (narrow.action, narrow.key):
+            if self.lines.can_become_one(number, by):
+                first, second = sorted((number, by))
+                self.lines.join(first, second, wide, SHADOWED)
+        elif number in self.lines.after[by]:
+            kept = self.lines.lines[by]
+            origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
+            self.lines.drop(number)
+            self.lines.lines[by] = replace(kept, origins=origins, done=(*kept.done, SHADOWED))
+
+    def join(self) -> None:
+        """Join like rules, two at a time, until no two can be."""
+        while any(self._join(first, second) for first, second in list(self.lines.pairs())):
+            pass
+
+    def _join(self, first: int, second: int) -> bool:
+        if first not in self.lines.lines or second not in self.lines.lines:
+            return False
+        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
+        found = [*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b)]
+        if not found or not self.lines.can_become_one(first, second):
+            return False
+        for joined, what in found:
+            for order in _firsts(joined.conditions):
+                tried = replace(joined, conditions=order)
+                if self.prices.pays((a, b), (tried,)):
+                    self.lines.join(first, second, tried, what)
+                    return True
+        return False
+
+    def _abis(self, a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
+        """Yield rules without `arch` that match what two rules, one for each ABI, match."""
+        conditions = tuple(test for test in a.conditions if not _is_arch(test))
+        if len(conditions) == len(a.conditions) or set(conditions) != {
+            test for test in b.conditions if not _is_arch(test)
+        }:
+            return
+        one, other = reach(a, b32=self.b32), reach(b, b32=self.b32)
+        wanted = Reach(one.b64 | other.b64, one.b32 | other.b32)
+        tests: list[tuple[Condition, ...]] = [()]
+        if not any(isinstance(test, Test) and test.field == "perm" for test in conditions):
+            tests += [(Test("perm", Operator.EQUAL, number),) for number in _permissions(wanted)]
+        for test in tests:
+            joined = replace(a, mask=wanted.numbers, conditions=(*test, *conditions))
+            if reach(joined, b32=self.b32) == wanted:
+                yield joined, BOTH_ABIS
+
+    def reorder(self) -> None:
+        """Put the conditions of each rule of the exit list in the order that costs least."""
+        for number, line in list(self.lines.lines.items()):
+            rule = line.rule
+            order = None if rule.in_a_bucket else self._best_order(rule)
+            if order is not None:
+                self.lines.replace(number, replace(rule, conditions=order), REORDERED)
+
+    def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
+        """Return the cheapest order of the conditions that costs no call more, if it is another."""
+        weights: dict[tuple[tuple[bool, float], ...], float] = {}
+        for number, cases in self.prices.by_number.items():
+            for case in cases if rule.names(number) else ():
+                tests = self.prices.of_conditions(rule, case.event)
+                weights[tests] = weights.get(tests, 0.0) + case.weight
+        present = tuple(range(len(rule.conditions)))
+        own = {tests: _tested(tests, present) for tests in weights}
+        best, least = present, _sums(own, weights)
+        for order in _orders(len(present)):
+            costs = {tests: _tested(tests, order) for tests in weights}
+            if all(costs[tests] <= own[tests] + TOLERANCE for tests in weights):
+                sums = _sums(costs, weights)
+                if sums < (least[0] - TOLERANCE, 0) or (
+                    abs(sums[0] - least[0]) <= TOLERANCE and sums[1] < least[1] - TOLERANCE
+                ):
+                    best, least = order, sums
+        if best == present:
+            return None
+        return tuple(rule.conditions[at] for at in best)
+
+
+def _sums(
+    costs: Mapping[tuple[tuple[bool, float], ...], float],
+    weights: Mapping[tuple[tuple[bool, float], ...], float],
+) -> tuple[float, float]:
+    """Return the cost of a workload, and of one call of each kind."""
+    return sum(costs[tests] * weights[tests] for tests in weights), sum(costs.values())
+
+
+def _tested(tests: Sequence[tuple[bool, float]], order: Sequence[int]) -> float:
+    """Return what testing conditions in an order costs, up to the first that fails."""
+    total = 0.0
+    for at in order:
+        holds, cost = tests[at]
+        total += cost
+        if not holds:
+            break
+    return total
+
+
+def _same_conditions(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
+    if set(a.conditions) == set(b.conditions):
+        yield replace(a, mask=a.mask | b.mask), MERGED
+
+
+def _permissions(wanted: Reach) -> list[int]:
+    """Return permissions that all of these calls stand for, whatever their arguments are."""
+    return [
+        number
+        for number in range(1, 16)
+        if not wanted.b64 & ~always_stand_for("b64", number)
+        and not wanted.b32 & ~always_stand_for("b32", number)
+    ]
+
+
+def _ranges(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
+    """Yield a rule for two that differ in the values of one field, where a range holds both."""
+    if a.mask != b.mask:
+        return
+    odd = set(a.conditions) ^ set(b.conditions)
+    fields = {test.field if isinstance(test, Test) else "" for test in odd}
+    if len(fields) != 1 or not fields <= SINGLE - {"arch"}:
+        return
+    (name,) = fields
+    own = [[test for test in rule.conditions if _tests(test, name)] for rule in (a, b)]
+    if not own[0] or not own[1] or any(_is_bits(test) for test in (*own[0], *own[1])):
+        return
+    values = either(allowed(name, own[0]), allowed(name, own[1]))
+    tests = _range_tests(name, values)
+    if tests is None:
+        return
+    at = min(i for i, test in enumerate(a.conditions) if _tests(test, name))
+    rest = [test for test in a.conditions if not _tests(test, name)]
+    yield replace(a, conditions=(*rest[:at], *tests, *rest[at:])), RANGE
+
+
+def _range_tests(name: str, values: Ranges) -> tuple[Test, ...] | None:
+    """Return tests that hold for just these values, None if there are too many gaps."""
+    if not values:
+        return None
+    gaps = [
+        number
+        for (_, last), (first, _) in itertools.pairwise(values)
+        if first - last <= _MOST_GAPS + 1
+        for number in range(last + 1, first)
+    ]
+    wanted = sum(first - last - 1 for (_, last), (first, _) in itertools.pairwise(values))
+    if wanted != len(gaps) or len(gaps) > _MOST_GAPS:
+        return None
+    low, high = values[0][0], values[-1][1]
+    tests = [Test(name, Operator.GREATER_OR_EQUAL, low)] if low else []
+    tests += [Test(name, Operator.LESS_OR_EQUAL, high)] if high != UNSET else []
+    if low == high:
+        tests = [Test(name, Operator.EQUAL, low)]
+    if name == "exit":  # small error numbers are the most usual, and they are the highest here
+        gaps.reverse()
+    tests += [Test(name, Operator.NOT_EQUAL, gap) for gap in gaps]
+    return tuple(tests) or None
+
+
+def _orders(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield the orders to be tried: all, or each condition first where there are many."""
+    if count <= _MOST_PERMUTED:
+        yield from itertools.permutations(range(count))
+    else:
+        yield from _firsts(range(count))
+
+
+def _firsts(items: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
+    """Yield the items as they are, then with each of the others first."""
+    for at in range(len(items)):
+        yield (items[at], *items[:at], *items[at + 1 :])
+
+
+def _is_arch(condition: Condition) -> bool:
+    return isinstance(condition, Test) and condition.field == "arch"
+
+
+def _tests(condition: Condition, name: str) -> bool:
+    return isinstance(condition, Test) and condition.field == name
+
+
+def _is_bits(test: Condition) -> bool:
+    return isinstance(test, Test) and test.operator in {Operator.ANY_BIT, Operator.ALL_BITS}

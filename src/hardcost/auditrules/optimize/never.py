@@ -1,0 +1,74 @@
+"""The rule of `never` in front of all others, over the calls that no other rule asks for.
+
+It is not the same as no rule: see `GIVES_UP`. So it is offered, and not part of the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
+from hardcost.auditrules.optimize.lines import Line
+from hardcost.auditrules.optimize.reach import reach
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.auditrules.optimize.prices import Prices
+    from hardcost.auditrules.tables.lookup import Arch
+
+NEVER_FIRST = "never, over calls that no rule below asks for"
+
+GIVES_UP = (
+    "Where another part of the kernel, such as a denial by SELinux or AppArmor, asks for the record"
+    " of one of the calls that the rule of never names, the record of the call (SYSCALL, PATH,"
+    " CWD, PROCTITLE) is not written; the denial's own record (AVC) still is, without them."
+)
+"""What a set with such a rule does not record any more (AS:2518)."""
+
+
+def in_front(lines: Sequence[Line], prices: Prices, *, b32: bool) -> tuple[Line, ...]:
+    """Return the lines with rules of `never` in front of those of the exit list, where that pays.
+
+    At most two: one for numbers that nobody asks for in either ABI, and one for the machine's own
+    calls whose number a 32-bit call has that somebody asks for.
+    """
+    at = next(
+        (number for number, line in enumerate(lines) if not line.rule.in_a_bucket), len(lines)
+    )
+    above, below = tuple(lines[:at]), tuple(lines[at:])
+    if not below:
+        return tuple(lines)
+    either = _rule(below, None, b32=b32)
+    own = _rule(below, "b64", b32=b32)
+    beside = replace(own, mask=own.mask & ~either.mask)
+    tried = [(), (either,), (own,)]
+    if b32 and beside.mask:
+        tried.append((either, beside))
+    tried = [rules for rules in tried if all(rule.mask for rule in rules)]
+
+    def total(rules: tuple[KernelRule, ...]) -> float:
+        costs = prices.of_set([line.rule for line in (*above, *_lines(rules), *below)])
+        return sum(costs[case.event.arch, case.event.call] * case.weight for case in prices.typical)
+
+    best = min(tried, key=total)
+    return (*above, *_lines(best), *below)
+
+
+def _lines(rules: tuple[KernelRule, ...]) -> tuple[Line, ...]:
+    return tuple(Line(rule, (), (NEVER_FIRST,)) for rule in rules)
+
+
+def _rule(below: Sequence[Line], arch: Arch | None, *, b32: bool) -> KernelRule:
+    """Return the rule of `never` over the calls of an ABI, or of both, that none below can match."""
+    mask = 0
+    for named in lookup.ARCHES if arch is None and b32 else ("b64",):
+        for number in lookup.calls(named).values():
+            mask |= 1 << number
+    for line in below:
+        calls = reach(line.rule, b32=b32)
+        mask &= ~(calls.numbers if arch is None else calls.of(arch))
+    conditions = () if arch is None else (Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[arch]),)
+    return KernelRule(FilterList.EXIT, Action.NEVER, mask, conditions)

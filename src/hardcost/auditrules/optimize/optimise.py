@@ -1,0 +1,234 @@
+"""A cheaper set of rules that records the same.
+
+The changes are those of `moves`. Each is made where, under the cost model, no call pays more for it;
+at the end the whole set is proved to do what the old one did, and is dropped if it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.optimize import never, signals
+from hardcost.auditrules.optimize.lines import Line, Lines
+from hardcost.auditrules.optimize.moves import Moves
+from hardcost.auditrules.optimize.prices import TOLERANCE, Prices
+from hardcost.auditrules.prove.prove import prove
+from hardcost.auditrules.prove.relation import Relation
+from hardcost.auditrules.semantics import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.cost.predict import Histogram
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.prove.relation import Result
+    from hardcost.auditrules.tables.lookup import Arch
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is known of the machine, and what may be given up.
+
+    `b32`: programs can enter the kernel by the 32-bit ABI. `never_first`: a rule of `never` may
+    stand in front, with what `never.GIVES_UP` says.
+    """
+
+    b32: bool = True
+    never_first: bool = False
+
+    @property
+    def relation(self) -> Relation:
+        """How the new set has to agree with the old."""
+        return Relation(no_b32=not self.b32, ignore_raised=self.never_first)
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """A set, and what it was made of.
+
+    `original` are the input rules in the order in which they load, `lines` the new rules of the
+    list `exit` by priority; their origins are indices into `original`. `dropped` are indices of
+    rules that nothing stands for. `others` are the rules of other lists, which stay. `before` and
+    `after` are the costs of the rules to each typical call (instructions). `proof` is that the two
+    sets agree; where there is none, nothing was changed, and `kept_because` says why.
+    `dearer_failing` is the most that a failing call pays more (instructions), where it does.
+    """
+
+    original: tuple[KernelRule, ...]
+    lines: tuple[Line, ...]
+    others: tuple[int, ...]
+    dropped: tuple[int, ...]
+    before: Mapping[tuple[Arch, int], float]
+    after: Mapping[tuple[Arch, int], float]
+    proof: Result
+    options: Options
+    kept_because: str = ""
+    dearer_failing: float = 0.0
+
+    @property
+    def rules(self) -> tuple[KernelRule, ...]:
+        """All new rules, those of the list `exit` last."""
+        return (
+            *(self.original[number] for number in self.others),
+            *(line.rule for line in self.lines),
+        )
+
+    @property
+    def dearer(self) -> tuple[tuple[Arch, int], ...]:
+        """The calls that pay more: by what passing over rules of `never` in front costs, at most."""
+        return tuple(
+            call for call, cost in self.before.items() if self.after[call] > cost + TOLERANCE
+        )
+
+    @property
+    def saves(self) -> bool:
+        """Whether any call pays less."""
+        return any(self.after[call] < cost - TOLERANCE for call, cost in self.before.items())
+
+
+def optimise(
+    rules: Sequence[KernelRule],
+    constants: Constants,
+    histogram: Histogram,
+    options: Options | None = None,
+) -> Optimised:
+    """Return a cheaper set of rules, which are given in the order in which they load.
+
+    Raises:
+        DuplicateError: A rule stands twice, which the kernel refuses.
+    """
+    options = options or Options()
+    prices = Prices(constants, histogram, options.b32)
+    work = _Work(tuple(rules), prices, options)
+    return work.result()
+
+
+@dataclass
+class _Work:
+    """One optimisation."""
+
+    original: tuple[KernelRule, ...]
+    prices: Prices
+    options: Options
+
+    def result(self) -> Optimised:
+        before = self.prices.of_set(self.original)
+        reason = ""
+        for lines, dropped in self._tries():
+            worse = self._worse(before, lines)
+            if worse:
+                reason = "no other set was found that makes no call dearer"
+                continue
+            proof = prove(self.original, self._whole(lines), self.options.relation)
+            if proof.equal:
+                return self._optimised(before, lines, dropped, proof)
+            reason = proof.reason or "the proof does not hold"
+        lines = tuple(
+            Line(replace(self.original[number], prepend=False), (number,))
+            for number in self._ranked
+        )
+        proof = prove(self.original, self._whole(lines), self.options.relation)
+        return replace(self._optimised(before, lines, (), proof), kept_because=reason)
+
+    def _optimised(
+        self,
+        before: Mapping[tuple[Arch, int], float],
+        lines: tuple[Line, ...],
+        dropped: tuple[int, ...],
+        proof: Result,
+    ) -> Optimised:
+        return Optimised(
+            self.original,
+            lines,
+            self._others,
+            dropped,
+            before,
+            self.prices.of_set(self._whole(lines)),
+            proof,
+            self.options,
+        )
+
+    @property
+    def _others(self) -> tuple[int, ...]:
+        return tuple(
+            number for number, rule in enumerate(self.original) if rule.list is not FilterList.EXIT
+        )
+
+    @property
+    def _ranked(self) -> tuple[int, ...]:
+        """The rules of the list `exit` by priority, as indices."""
+        own = [n for n, rule in enumerate(self.original) if rule.list is FilterList.EXIT]
+        first = [number for number in reversed(own) if self.original[number].prepend]
+        return (*first, *(number for number in own if not self.original[number].prepend))
+
+    def _whole(self, lines: Sequence[Line]) -> tuple[KernelRule, ...]:
+        others = [self.original[number] for number in self._others]
+        return (*others, *(line.rule for line in lines))
+
+    def _worse(
+        self, before: Mapping[tuple[Arch, int], float], lines: Sequence[Line]
+    ) -> list[tuple[Arch, int]]:
+        """Return the calls that would pay more, but for passing a rule of `never` in front."""
+        after = self.prices.of_set(self._whole(lines))
+        in_front = [line.rule for line in lines if never.NEVER_FIRST in line.done]
+        worse = []
+        for case in self.prices.typical:
+            call = case.event.arch, case.event.call
+            allowed = self.prices.of_rules(in_front, case.event) + TOLERANCE
+            if after[call] > before[call] + allowed:
+                worse.append(call)
+        return worse
+
+    def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
+        """Return sets to be tried, the best first."""
+        ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
+        moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices)
+        dropped = [*moves.drop_dead()]
+        moves.trim()
+        moves.narrow()
+        moves.drop_shadowed()
+        moves.join()
+        moves.narrow()
+        moves.trim()
+        moves.reorder()
+        others = [self.original[number] for number in self._others]
+        signals.keep(self.original, others, moves.lines, self.prices)
+        arranged = [moves.lines.in_order()]
+        deciding = self._deciding(arranged[0])
+        if deciding:
+            first = moves.lines.with_what_stands_before(deciding)
+            arranged.append(moves.lines.in_order(lambda line: line not in first))
+        if self.options.never_first:
+            above = moves.lines.in_order(lambda line: not line.rule.in_a_bucket)
+            arranged.append(never.in_front(above, self.prices, b32=self.options.b32))
+        arranged.sort(key=self._price)
+        unused = tuple(sorted(self._ranked[number] for number in dropped))
+        return [(self._numbered(lines), unused) for lines in arranged]
+
+    def _price(self, lines: Sequence[Line]) -> float:
+        """Return what the rules cost the workload (instructions)."""
+        costs = self.prices.of_set([line.rule for line in lines])
+        return sum(
+            costs[case.event.arch, case.event.call] * case.weight for case in self.prices.typical
+        )
+
+    def _deciding(self, lines: Sequence[Line]) -> set[Line]:
+        """Return the lines that decide about a call of the workload."""
+        loaded = self.prices.loaded(line.rule for line in lines)
+        found = set()
+        for case in self.prices.typical:
+            if case.weight:
+                by = decide(loaded, case.event).decided_by
+                if by is not None:
+                    found.add(lines[by])
+        return found
+
+    def _numbered(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+        """Return lines whose origins are indices into the input."""
+        return tuple(
+            replace(line, origins=tuple(sorted(self._ranked[at] for at in line.origins)))
+            for line in lines
+        )

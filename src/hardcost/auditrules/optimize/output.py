@@ -1,0 +1,232 @@
+"""The file that a cheaper set is written to: rules, whence each came, and the comments with them."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList, Test
+from hardcost.auditrules.optimize import never
+from hardcost.auditrules.optimize.reach import bits, reach
+from hardcost.auditrules.rule import Kind
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.translate import translate_all
+from hardcost.auditrules.write import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.lines import Line
+    from hardcost.auditrules.optimize.optimise import Optimised
+    from hardcost.auditrules.rule import Place, Reading
+    from hardcost.auditrules.translate import Target
+
+_WIDTH = 100  # columns of a comment of ours
+_WHY_NUMBERS = (
+    "Rules without arch name calls by number: a number is one call on b64 and another on b32, and"
+    " such a rule is for the calls of both. These are the calls that it can match:"
+)
+
+_SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
+
+
+class ChangedByWritingError(RuntimeError):
+    """What was written reads as other rules than were meant: a fault of the writer."""
+
+
+def text(made: Optimised, readings: Sequence[Reading], target: Target) -> str:
+    """Return the file's content, which auditctl -R takes.
+
+    `readings` are the lines that the rules were read from, in the order in which they load.
+
+    Raises:
+        ChangedByWritingError: It would not read as the rules that were proved equal.
+    """
+    writer = _Writer(made, readings)
+    content = "\n".join([*writer.lines(), ""])
+    again = parse.read_bytes(content.encode(errors="surrogateescape"), "")
+    rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
+    wanted = tuple(replace(rule, source=None) for rule in writer.written)
+    if faults or any(one.fault for one in again) or rules != wanted:
+        raise ChangedByWritingError("what was written does not read as the rules that were meant")
+    return content
+
+
+def rule_text(rule: KernelRule) -> str:
+    """Return a rule's line. Without `arch`, its calls stand as numbers, which mean no ABI's names."""
+    line = text_of(rule)
+    if not by_number(rule):
+        return line
+    words = line.split(" ")  # the calls stand in front of all conditions, which may hold spaces
+    return " ".join([*words[:3], ",".join(map(str, bits(rule.mask))), *words[4:]])
+
+
+def by_number(rule: KernelRule) -> bool:
+    """Say whether a rule's calls are written as numbers."""
+    return (
+        rule.list is FilterList.EXIT
+        and rule.mask != ALL_CALLS
+        and not any(isinstance(test, Test) and test.field == "arch" for test in rule.conditions)
+    )
+
+
+@dataclass
+class _Writer:
+    """The lines of the new file while they are put together."""
+
+    made: Optimised
+    readings: Sequence[Reading]
+    written: list[KernelRule] = field(default_factory=list)
+    _before: dict[int, list[str]] = field(default_factory=dict)
+    _tail: list[str] = field(default_factory=list)
+    _lists: dict[str, int] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        head = self._attach()
+        body = list(self._body())
+        yield from self._about()
+        yield from head
+        yield from body
+        yield from self._tail
+
+    def _attach(self) -> list[str]:
+        """Put each comment and setting with the rule that it stands before; return the first ones.
+
+        What stands before the first blank line or setting belongs to the file, not to a rule.
+        """
+        index = {
+            rule.source.place: number
+            for number, rule in enumerate(self.made.original)
+            if rule.source is not None
+        }
+        head: list[str] = []
+        ends: list[str] = []
+        waiting: list[str] = []
+        seen = False
+        for reading in self.readings:
+            place: Place | None = reading.place
+            if reading.rule is not None and place in index:
+                self._before[index[place]] = waiting
+                waiting, seen = [], True
+            elif reading.deletes is not None and seen:
+                waiting.append(f"# left out, as what it deleted is not here: {reading.text}")
+            elif reading.text.startswith("-e"):
+                ends.append(reading.text)  # it may lock the rules
+            elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
+                waiting.append(reading.text)
+            elif reading.kind is Kind.BLANK:
+                if not seen and waiting:
+                    head += [*waiting, ""]
+                    waiting = []
+            elif reading.rule is not None:
+                waiting.append(f"# left out, as it does not stay loaded: {reading.text}")
+        self._tail = ["", *waiting, *ends] if waiting or ends else []
+        return head
+
+    def _about(self) -> Iterator[str]:
+        files = dict.fromkeys(reading.place.file for reading in self.readings)
+        yield from _comment(f"Made by `hardcost rules optimize` from {', '.join(files)}.")
+        claim = "It records the same" if self.made.proof.equal else "It is unchanged"
+        if self.made.proof.equal:
+            yield from _comment(f"{claim}, under the same keys. Proved, where:")
+            for assumption in self.made.proof.assumptions:
+                yield from _comment(f"- {assumption}", "  ")
+        if any(never.NEVER_FIRST in line.done for line in self.made.lines):
+            yield from _comment(f"Not the same: {never.GIVES_UP}")
+        if self._lists:
+            yield "#"
+            yield from _comment(_WHY_NUMBERS)
+        for number, meaning in enumerate(self._lists, 1):
+            yield from _comment(f"[{number}] {meaning}", "    ")
+        yield ""
+
+    def _body(self) -> Iterator[str]:
+        others = iter(sorted({*self.made.others, *self.made.dropped}))
+        pending = next(others, None)
+        for line in self.made.lines:
+            first = min(line.origins, default=-1)
+            while pending is not None and pending < first:
+                yield from self._other(pending)
+                pending = next(others, None)
+            yield from self._line(line)
+        while pending is not None:
+            yield from self._other(pending)
+            pending = next(others, None)
+
+    def _other(self, number: int) -> Iterator[str]:
+        """Yield a rule of another list, or the note on one that nothing stands for."""
+        rule = self.made.original[number]
+        yield from self._before.pop(number, ())
+        if number in self.made.dropped:
+            yield from _comment(
+                f"{_place(rule)}, left out, as it can match no call: {_source(rule)}"
+            )
+            return
+        yield from _comment(f"from {_place(rule)}")
+        self.written.append(rule)
+        yield _source(rule) if rule.source else text_of(rule)
+
+    def _line(self, line: Line) -> Iterator[str]:
+        for number in line.origins:
+            yield from self._before.pop(number, ())
+        rules = [self.made.original[number] for number in line.origins]
+        done = "; ".join(line.done)
+        if rules:
+            origin = f"from {_places(rules)}"
+            yield from _comment(f"{origin}: {done}" if done else origin)
+        else:
+            yield from _comment(done)
+        self.written.append(line.rule)
+        same = len(rules) == 1 and rules[0] == line.rule and rules[0].source is not None
+        if by_number(line.rule) and not same:
+            meaning = _meaning(line.rule.mask, line.rule)
+            number = self._lists.setdefault(meaning, len(self._lists) + 1)
+            yield f"# its calls: [{number}] above"
+        yield _source(rules[0]) if same else rule_text(line.rule)
+
+
+def _meaning(mask: int, rule: KernelRule) -> str:
+    """Return which calls a rule's numbers are there for, by ABI."""
+    calls = reach(replace(rule, mask=mask))
+    said = []
+    for arch in lookup.ARCHES:
+        names = [lookup.call_name(arch, number) for number in bits(calls.of(arch))]
+        known = [name for name in names if not name.isdecimal()]
+        if known:
+            said.append(f"{arch}: {', '.join(known)}")
+    return "; ".join(said)
+
+
+def _comment(words: str, further: str = "") -> list[str]:
+    """Return a comment, folded; nothing in it can end a line."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in words)
+    return textwrap.wrap(
+        plain,
+        _WIDTH,
+        initial_indent="# ",
+        subsequent_indent=f"# {further}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _source(rule: KernelRule) -> str:
+    return rule.source.text if rule.source else text_of(rule)
+
+
+def _place(rule: KernelRule) -> str:
+    return str(rule.source.place) if rule.source and rule.source.place else "the input"
+
+
+def _places(rules: Iterable[KernelRule]) -> str:
+    """Return places as `a.rules:3, 5 and b.rules:7`."""
+    files: dict[str, list[str]] = {}
+    for rule in rules:
+        place = rule.source.place if rule.source else None
+        files.setdefault(place.file if place else "the input", []).append(
+            str(place.line) if place else "?"
+        )
+    return " and ".join(f"{file}:{', '.join(lines)}" for file, lines in files.items())

@@ -1,0 +1,108 @@
+"""Which calls a rule can match at all, by number and ABI: from its mask, `arch` and `perm`."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from hardcost.auditrules.kernelrule import ALL_CALLS, Test
+from hardcost.auditrules.semantics import class_permissions, compare
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.tables.lookup import Arch
+
+READ, WRITE, EXECUTE = 4, 2, 1
+_OPENS = frozenset({"open", "openat", "openat2"})
+_EXECUTES = frozenset({"execve", "execveat"})
+
+
+class Reach(NamedTuple):
+    """Calls of each ABI, as masks like a rule's."""
+
+    b64: int
+    b32: int
+
+    def of(self, arch: Arch) -> int:
+        """Return the calls of one ABI."""
+        return self.b64 if arch == "b64" else self.b32
+
+    @property
+    def numbers(self) -> int:
+        """The numbers that stand for one of the calls in either ABI."""
+        return self.b64 | self.b32
+
+    def meets(self, other: Reach) -> bool:
+        """Say whether there is a call in both."""
+        return bool(self.b64 & other.b64 or self.b32 & other.b32)
+
+    def within(self, other: Reach) -> bool:
+        """Say whether all calls are in the other too."""
+        return not (self.b64 & ~other.b64 or self.b32 & ~other.b32)
+
+
+@lru_cache(maxsize=8192)
+def reach(rule: KernelRule, *, b32: bool = True) -> Reach:
+    """Return the calls that the rule's mask, `arch` and `perm` let through.
+
+    Without `b32` there are no calls of that ABI.
+    """
+    return Reach(_through(rule, "b64"), _through(rule, "b32") if b32 else 0)
+
+
+def _through(rule: KernelRule, arch: Arch) -> int:
+    mask = rule.mask
+    for test in rule.conditions:
+        if not isinstance(test, Test) or not isinstance(test.value, int):
+            continue
+        if test.field == "arch":
+            if not compare(lookup.ARCH_NUMBERS[arch], test.operator, test.value):
+                return 0
+        elif test.field == "perm":
+            mask &= may_stand_for(arch, test.value)
+    return mask
+
+
+@cache
+def may_stand_for(arch: Arch, permissions: int) -> int:
+    """Return the calls that can stand for one of the permissions (r 4, w 2, x 1, a 8)."""
+    return _mask(arch, lambda name, number: bool(_possible(arch, name, number) & permissions))
+
+
+@cache
+def always_stand_for(arch: Arch, permissions: int) -> int:
+    """Return the calls that stand for one of the permissions whatever their arguments are."""
+
+    def always(name: str, number: int) -> bool:
+        if name in _OPENS:  # for reading, for writing, or both
+            return permissions & (READ | WRITE) == READ | WRITE
+        return name != "socketcall" and bool(_possible(arch, name, number) & permissions)
+
+    return _mask(arch, always)
+
+
+def _possible(arch: Arch, name: str, number: int) -> int:
+    """Return the permissions that a call can stand for."""
+    if name in _OPENS:
+        return READ | WRITE
+    if name in _EXECUTES:
+        return EXECUTE
+    if name == "socketcall":
+        return WRITE
+    return class_permissions(arch, number)
+
+
+def _mask(arch: Arch, wanted: Callable[[str, int], bool]) -> int:
+    found = 0
+    for name, number in lookup.calls(arch).items():
+        if wanted(name, number):
+            found |= 1 << number
+    return found & ALL_CALLS
+
+
+def bits(mask: int) -> list[int]:
+    """Return the numbers of a mask, lowest first."""
+    return [at for at, bit in enumerate(reversed(bin(mask))) if bit == "1"]

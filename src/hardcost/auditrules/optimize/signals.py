@@ -1,0 +1,86 @@
+"""Whether the kernel notes whom a signal was sent to: it does while a rule names such a call.
+
+AF:1015 (`audit_signals`), AF:211 (`audit_match_signal`), AS:2745. Narrowed masks must not end it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.optimize.reach import bits, reach
+from hardcost.auditrules.semantics import compare
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.lines import Line, Lines
+    from hardcost.auditrules.optimize.prices import Prices
+
+KEPT = "names a call that sends signals, so that the kernel still notes whom they go to"
+
+
+def names_a_signal(rule: KernelRule) -> bool:
+    """Say whether the rule counts as one that names a call that sends signals."""
+    return bool(rule.mask & _signal_mask(rule))
+
+
+def keep(
+    original: Iterable[KernelRule], others: Iterable[KernelRule], lines: Lines, prices: Prices
+) -> None:
+    """Let a rule name a signal call again, where one did and none does any more.
+
+    `others` are the rules of other lists, which stay as they are.
+    """
+    if not any(map(names_a_signal, original)) or any(map(names_a_signal, others)):
+        return
+    if any(names_a_signal(line.rule) for line in lines.lines.values()):
+        return
+    found = [
+        (_dearer(line.rule, tried, prices), number, tried)
+        for number, line in lines.lines.items()
+        for tried in _naming(line, b32=lines.b32)
+    ]
+    if found:
+        _, number, tried = min(found, key=lambda one: (one[0], one[1], one[2].mask))
+        lines.replace(number, tried, KEPT)
+
+
+def _naming(line: Line, *, b32: bool) -> list[KernelRule]:
+    """Return the rule with a signal call added that it can't match, one for each."""
+    found = []
+    for number in bits(_signal_mask(line.rule)):
+        tried = replace(line.rule, mask=line.rule.mask | 1 << number)
+        if reach(tried, b32=b32) == reach(line.rule, b32=b32):
+            found.append(tried)
+    return found
+
+
+def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float, float]:
+    """Return what another rule in the place of one costs a workload more, and one call of each."""
+    more = [
+        (prices.of_rule(tried, case.event) - prices.of_rule(rule, case.event), case.weight)
+        for case in prices.typical
+    ]
+    return sum(cost * weight for cost, weight in more), sum(cost for cost, _ in more)
+
+
+def _signal_mask(rule: KernelRule) -> int:
+    """Return the numbers by which the rule would count."""
+    arches = [
+        arch
+        for arch in lookup.ARCHES
+        if all(
+            compare(lookup.ARCH_NUMBERS[arch], test.operator, int(test.value))
+            for test in rule.conditions
+            if isinstance(test, Test) and test.field == "arch"
+        )
+    ]
+    mask = 0
+    for arch in arches:
+        for call in lookup.class_calls(arch, "signal"):
+            mask |= 1 << call
+    return mask
