@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
+from hardcost.controls.watched import paths
 from hardcost.pricing import guest
 from hardcost.pricing.experiments import PROCESSES, VARYING, VARYING_SAMPLES
-from hardcost.pricing.guest import PROGRAM, Often, Wanted
+from hardcost.pricing.guest import Often, Wanted, Watched
 from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded
     from hardcost.machines.machine import Machine
-    from hardcost.pricing.guest import Watched
+
+Levels = Mapping[str, Sequence[float]]
+"""Instructions of one operation, by operation: one level for each process that was measured."""
 
 _INSTRUMENT = "insn"
 
@@ -59,35 +61,46 @@ def often() -> dict[str, Often]:
     }
 
 
-async def compare(  # noqa: PLR0913  (what is compared, and how it is measured)
+async def without_rules(machine: Machine, limit_seconds: float) -> Levels:
+    """Measure each operation with audit on and no rules.
+
+    Raises:
+        MachineError: The guest failed.
+    """
+    wanted = Wanted((), often())
+    measured = await guest.measure(machine, (wanted,), Watched(), limit_seconds)
+    return measured.levels[0]
+
+
+async def compare(
     machine: Machine,
     constants: Constants,
     rules: Sequence[KernelRule],
-    watched: Watched,
-    *,
-    wanted: Mapping[str, Often],
+    baseline: Levels,
     limit_seconds: float,
 ) -> tuple[Row, ...]:
     """Measure a rule set in a guest, and predict it for what that guest holds.
 
-    The measured cost is an operation's with the rules, less the same without any.
+    The measured cost is an operation's with the rules, less the same without any (`baseline`).
 
     Raises:
         InputError: auditctl refuses a rule.
         MachineError: The guest failed.
     """
-    texts = tuple(rule.source.text for rule in rules if rule.source is not None)
-    sets = (Wanted((), wanted), Wanted(texts, wanted))
+    written = [rule.source for rule in rules if rule.source is not None]
+    wanted = {name: one for name, one in often().items() if name in baseline}
+    sets = (Wanted(tuple(rule.text for rule in written), wanted),)
+    watched = Watched(*paths(written))
     measured = await guest.measure(machine, sets, watched, limit_seconds)
     loaded = semantics.load(rules, measured.files)
-    _, visited = guest.visited(sets, measured.files.get(PROGRAM))
-    without, with_rules = measured.levels
+    (visited,) = guest.visited(sets, measured.files)
+    (found,) = measured.levels
     return tuple(
         Row(
             name,
             predicted(constants, loaded, visited[name]),
-            statistics.mean(with_rules[name]) - statistics.mean(without[name]),
-            2 * math.hypot(_error(with_rules[name]), _error(without[name])),
+            statistics.mean(found[name]) - statistics.mean(baseline[name]),
+            2 * math.hypot(_error(found[name]), _error(baseline[name])),
         )
         for name in wanted
     )

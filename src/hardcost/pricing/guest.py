@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hardcost.auditrules.event import Event
     from hardcost.machines.machine import Machine, Request
 
-PROGRAM = "/bin/noop"
-"""The program that `exec` executes in a guest."""
+PROGRAMS = ("/bin/noop", "/init")
+"""What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
 
 _WARM_UP = 8  # windows before the first that counts
 _DELETE_ALL = "-D"
@@ -89,7 +89,7 @@ async def measure(
         {
             "do": "make",
             "directories": list(watched.directories),
-            "files": [*watched.files, PROGRAM],
+            "files": [*watched.files, *PROGRAMS],
         }
     ]
     for wanted in sets:
@@ -158,7 +158,7 @@ _FIRST = 2  # the first inode number after that of /tmp itself
 
 
 def visited(
-    sets: Sequence[Wanted], program: FileId | None
+    sets: Sequence[Wanted], files: Mapping[str, FileId]
 ) -> Iterator[dict[str, tuple[tuple[Event, ...], ...]]]:
     """Return the calls of each operation with the files they visit, by set as `measure` runs them.
 
@@ -175,18 +175,19 @@ def visited(
                 starts = range(first + _WARM_UP, first + _WARM_UP + samples)
             else:
                 starts = range(first, first + 1)
-            found.setdefault(name, tuple(_operation(name, folder, at, program) for at in starts))
+            found.setdefault(name, tuple(_operation(name, folder, at, files) for at in starts))
         yield found
 
 
-def _operation(name: str, folder: int, file: int, program: FileId | None) -> tuple[Event, ...]:
+def _operation(name: str, folder: int, file: int, files: Mapping[str, FileId]) -> tuple[Event, ...]:
     places = {}
     if name in _MAKES or name in _MAKES_EACH_TIME:
         places = {"folder": FileId(0, _WORK, folder)} | dict.fromkeys(
             ("file", "folder2"), FileId(0, _WORK, file)
         )
-    if program is not None:
-        places["program"] = program
+    for kind, path in zip(("program", "program2"), PROGRAMS, strict=True):
+        if path in files:
+            places[kind] = files[path]
     return tuple(_placed(events.typical(call), places) for call in events.operations()[name])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -63,7 +64,7 @@ def typical(call: str, arch: Arch = "b64") -> Event:
 def of_number(number: int, arch: Arch = "b64") -> Event:
     """Return the typical call of that number, as `typical` does."""
     data = _data()
-    facts = data.call.get(lookup.call_name(arch, number), {})
+    facts = _facts(data, lookup.call_name(arch, number))
     returned = facts.get("exit", 0)
     arguments = (*facts.get("arguments", ()), 0, 0, 0, 0)[:4]
     uid, gid = data.who["uid"], data.who["gid"]
@@ -87,6 +88,18 @@ def of_number(number: int, arch: Arch = "b64") -> Event:
 def events(arch: Arch = "b64") -> dict[str, Event]:
     """Return the typical call of each kind that an architecture has, by name."""
     return {name: of_number(number, arch) for name, number in lookup.calls(arch).items()}
+
+
+_OTHERWISE: Mapping[str, str] = MappingProxyType({"fstatat64": "newfstatat", "umount": "umount2"})
+_SUFFIX = re.compile(r"(64|32|_time64)$")
+
+
+def _facts(data: _Data, name: str) -> Mapping[str, Any]:
+    """Return what is written down of a call; one of i386 may do as the older one does (stat64)."""
+    for known in (name, _OTHERWISE.get(name, ""), _SUFFIX.sub("", name)):
+        if known in data.call:
+            return data.call[known]
+    return {}
 
 
 def _name(kind: str, uid: int, gid: int) -> Name:

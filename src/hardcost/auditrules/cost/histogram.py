@@ -39,12 +39,12 @@ _RULER = re.compile(r"[\s()-]*|\s*\((?:msec|%|, )+.*")
 
 _RENAMED: Mapping[str, str] = MappingProxyType(
     {
-        "stat": "stat", "pread": "pread64", "pwrite": "pwrite64", "umount": "umount2",
-        "_sysctl": "_sysctl", "fstatat": "newfstatat", "getdents": "getdents",
-        "sendfile64": "sendfile", "fadvise": "fadvise64",
+        "pread64": "pread", "pwrite64": "pwrite", "umount": "umount2", "newfstat": "fstat",
+        "newstat": "stat", "newlstat": "lstat", "newuname": "uname", "sendfile64": "sendfile",
+        "kexec_load": "sys_kexec_load", "sched_rr_get_interval_time64": "sched_rr_get_interval64",
     }
 )  # fmt: skip
-"""Names that perf uses for calls of b64 that the table knows by another."""
+"""Names that strace, perf or the kernel have for calls that audit's tables know by another."""
 
 
 @cache

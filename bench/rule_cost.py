@@ -1,0 +1,148 @@
+"""Predicted against measured cost of audit rules: `python bench/rule_cost.py [FILE …]`.
+
+Each FILE is one rule set; without any, these are the sample files of Debian's audit package, the
+catalogue's rules, and the RHEL 9 profiles STIG, CIS and OSPP of ssg-nondebian. Prints for each set
+and operation of the workload `syscalls` the predicted cost, the measured one (with the rules, less
+audit without rules) in instructions an operation, and by how much the prediction is off. Status 1
+if one is off by more than 3 % of the measured cost and by more than what the measurement itself
+leaves open: `fork` and `exec` vary from process to process, and the figure behind ± is twice the
+standard error of their mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from importlib import resources
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.parse import read
+from hardcost.auditrules.rule import RulesError
+from hardcost.auditrules.translate import translate_all
+from hardcost.cli.options import package_root
+from hardcost.cli.rules import common
+from hardcost.controls import scap
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.pricing import check, fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.rule import RuleSet
+    from hardcost.pricing.check import Row
+
+ALLOWED = 0.03
+STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
+SAMPLES = "usr/share/doc/auditd/examples/rules"
+LIMIT_SECONDS = 600.0
+LEAST = 20.0  # instructions an operation; no difference below it is told
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    files = [Path(name) for name in sys.argv[1:]]
+    machine = VirtualMachine(Cache(), Hardware("icount"))
+    constants = fitted.kept(machine) or Constants.of_debian()
+    about = constants.about
+    print(f"Linux {about['kernel']}, QEMU {about['qemu']}, constants of {about['date']}")
+    print("insn/op; predicted, and measured with the rules less audit without rules")
+    baseline = asyncio.run(check.without_rules(machine, LIMIT_SECONDS))
+    worst: list[tuple[str, Row]] = []
+    for name, rule_set in chain(of_files(files or standard()), () if files else of_profiles()):
+        rules = loadable(name, rule_set)
+        if not rules:
+            continue
+        rows = asyncio.run(check.compare(machine, constants, rules, baseline, LIMIT_SECONDS))
+        print(f"\n{name}: {len(rules)} rules")
+        for row in rows:
+            print(told(row), flush=True)
+        worst += [(name, row) for row in rows]
+    return summary(worst)
+
+
+def standard() -> list[Path]:
+    """Return the audit package's sample files, and the catalogue's rules."""
+    own = Path(str(resources.files("hardcost.controls") / "catalogue"))
+    return sorted((package_root("auditd") / SAMPLES).glob("*.rules")) + sorted(own.glob("*.rules"))
+
+
+def of_files(files: list[Path]) -> Iterator[tuple[str, RuleSet]]:
+    """Yield each file's rules; files without rules are told."""
+    for file in files:
+        try:
+            yield file.name, read([file])
+        except RulesError as error:
+            print(f"\n{file.name}: left out: {error}")
+
+
+def of_profiles() -> Iterator[tuple[str, RuleSet]]:
+    """Yield the rules of the RHEL 9 profiles."""
+    stream = package_root("ssg-nondebian") / STREAM
+    for profile in ("stig", "cis", "ospp"):
+        yield f"rhel9-{profile}", scap.rule_set([stream], profile)
+
+
+def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
+    """Return the rules without those that the guest can't load, which are told."""
+    rules, faults = translate_all(rule_set.rules, common.target(rule_set, None, None))
+    for fault in faults:
+        print(f"\n{name}: left out: {fault}")
+    kept = tuple(dict.fromkeys(rule for rule in rules if resolved(rule)))
+    if len(kept) < len(rules):
+        print(
+            f"\n{name}: {len(rules) - len(kept)} rules left out: twice there, or of unknown users"
+        )
+    return kept
+
+
+def resolved(rule: KernelRule) -> bool:
+    """Say whether all users and groups of a rule are known, and no label is asked for."""
+    free = {"path", "dir", "exe"}
+    return not any(
+        isinstance(getattr(condition, "value", 0), str) and condition.field not in free
+        for condition in rule.conditions
+        if hasattr(condition, "field")
+    )
+
+
+def told(row: Row) -> str:
+    """Return a line on an operation."""
+    spread = f"±{row.spread:.0f}" if row.spread else ""
+    off = f"{row.off:+.1%}" if abs(row.measured) >= LEAST else ""
+    mark = "" if within(row) else "  <-- off"
+    numbers = f"{row.predicted:10,.1f} {row.measured:10,.1f} {spread:6} {off:>8}"
+    return f"  {row.operation:15} {numbers}{mark}"
+
+
+def within(row: Row) -> bool:
+    """Say whether a prediction is as near as is asked, or as the measurement can tell."""
+    apart = abs(row.predicted - row.measured)
+    return apart <= max(ALLOWED * abs(row.measured), row.spread, LEAST)
+
+
+def summary(rows: list[tuple[str, Row]]) -> int:
+    """Print how many predictions are how near, and the worst; return the exit status."""
+    told_apart = [(name, row) for name, row in rows if abs(row.measured) >= LEAST]
+    exact = [entry for entry in told_apart if not entry[1].spread]
+    near = sum(abs(row.off) <= ALLOWED for _, row in told_apart)
+    print(
+        f"\n{near} of {len(told_apart)} predictions are within {ALLOWED:.0%} of the measured cost"
+    )
+    for what, group in (("", told_apart), (" without fork and exec", exact)):
+        if group:
+            name, row = max(group, key=lambda entry: abs(entry[1].off))
+            print(f"worst{what}: {row.operation} under {name}, {row.off:+.1%}")
+    off = [(name, row) for name, row in rows if not within(row)]
+    for name, row in off:
+        print(f"off by more than the measurement leaves open: {row.operation} under {name}")
+    return int(bool(off))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""`hardcost rules cost`: what audit rules cost each system call, predicted without booting."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hardcost.auditrules import semantics
+from hardcost.auditrules.cost import histogram as histograms
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.rule import RulesError
+from hardcost.cli import options
+from hardcost.cli.console import note, show
+from hardcost.cli.rules import common
+from hardcost.cli.rules.priced import Priced
+from hardcost.cli.waiting import until_done
+from hardcost.controls.written import problems_of
+from hardcost.errors import InputError
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.pricing import check, fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.auditrules.cost.predict import Histogram
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.pricing.check import Row
+
+_LIMIT_SECONDS = 600.0  # of host time, for one measurement
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--histogram",
+    "histogram_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
+    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
+)
+@click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
+@click.option(
+    "--fit", is_flag=True, help="Fit the constants anew for the kernel, which takes two minutes."
+)
+@click.option(
+    "--kernel",
+    type=click.Path(path_type=Path),
+    help="The kernel to price for: a bzImage, a vmlinux, or 'host' (default: Debian's).",
+)
+@common.passwd_options
+@options.format_option()
+def cost(  # noqa: PLR0913  (click's options)
+    paths: tuple[Path, ...],
+    *,
+    histogram_file: Path | None,
+    measure: bool,
+    fit: bool,
+    kernel: Path | None,
+    passwd: Path | None,
+    group: Path | None,
+    format: str,  # noqa: A002
+) -> None:
+    """Predict what audit rules cost each system call, in instructions.
+
+    Nothing is booted: the constants of Debian's kernel come with hardcost. For another kernel, or
+    with --fit, they are measured in a guest once and kept with that kernel.
+
+    A price is that of a typical call: an ordinary user's, successful, of files that no rule
+    watches. Instructions are work, not time.
+
+    \b
+    Examples:  hardcost rules cost /etc/audit/rules.d
+               strace -c -f -o counts.txt make
+               hardcost rules cost --histogram counts.txt stig.rules
+               hardcost rules cost --measure stig.rules
+    """
+    rules = common.must_load(common.read(paths, passwd, group))
+    kept, twice = _distinct(rules)
+    mix = histograms.general() if histogram_file is None else _histogram(histogram_file)
+    constants, machine = _constants(kernel, fit=fit, measure=measure)
+    rows = _measured(machine, constants, kept) if measure and machine else ()
+    priced = Priced(
+        constants=constants,
+        loaded=semantics.load(kept),
+        mix=mix,
+        assumed=histogram_file is None,
+        twice=twice,
+        rows=rows,
+    )
+    if format == "json":
+        print(json.dumps(priced.data(), indent=2))
+    else:
+        show(*priced.tables())
+    for line in priced.notes():
+        note(line)
+
+
+def _distinct(rules: Sequence[KernelRule]) -> tuple[tuple[KernelRule, ...], tuple[KernelRule, ...]]:
+    """Return the rules that the kernel takes, and those that it refuses as duplicates."""
+    kept: list[KernelRule] = []
+    twice: list[KernelRule] = []
+    for rule in rules:
+        same = not rule.prepend and any(rule == other for other in kept)
+        (twice if same else kept).append(rule)
+    return tuple(kept), tuple(twice)
+
+
+def _histogram(file: Path) -> Histogram:
+    try:
+        return histograms.read(file.read_bytes(), str(file))
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from error
+
+
+def _constants(
+    kernel: Path | None, *, fit: bool, measure: bool
+) -> tuple[Constants, VirtualMachine | None]:
+    """Return the constants for the kernel, and the machine if there is need of one."""
+    if kernel is None and not fit and not measure:
+        return Constants.of_debian(), None
+    machine = VirtualMachine(Cache(), Hardware("icount"), kernel)
+    found = None if fit else fitted.kept(machine)
+    if found is None:
+        shipped = Constants.of_debian()
+        if not fit and fitted.fits(shipped, machine):
+            return shipped, machine
+        note("fitting the constants for this kernel in a guest; this takes two minutes …")
+        found = until_done(fitted.fitted(machine))
+    return found, machine
+
+
+def _measured(
+    machine: VirtualMachine, constants: Constants, rules: Sequence[KernelRule]
+) -> tuple[Row, ...]:
+    note("measuring the rules in a guest, and without them …")
+
+    async def compared() -> tuple[Row, ...]:
+        baseline = await check.without_rules(machine, _LIMIT_SECONDS)
+        return await check.compare(machine, constants, rules, baseline, _LIMIT_SECONDS)
+
+    return until_done(compared())

@@ -1,0 +1,279 @@
+"""What `hardcost rules cost` shows: calls, rules, and measurements beside predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from hardcost.auditrules.cost.events import of_number
+from hardcost.auditrules.cost.predict import predict, price, unpriced
+from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
+from hardcost.auditrules.tables import lookup
+from hardcost.report.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.cost.predict import Histogram, Prediction, Price
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.semantics import Loaded
+    from hardcost.auditrules.tables.lookup import Arch
+    from hardcost.pricing.check import Row
+
+_MOST_CALLS = 20
+_MOST_RULES = 12
+_MOST_NAMES = 3
+_LONGEST = 100  # characters of a rule
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A rule set's price for a mix of calls; `rows` are measurements, where there are any.
+
+    `twice` are rules that the kernel refuses because an earlier one says the same; `assumed`: the
+    mix is not the user's.
+    """
+
+    constants: Constants
+    loaded: Loaded
+    mix: Histogram
+    assumed: bool
+    twice: Sequence[KernelRule]
+    rows: Sequence[Row]
+
+    @cached_property
+    def price(self) -> Price:
+        """The price of the mix."""
+        return price(self.constants, self.loaded, self.mix)
+
+    @cached_property
+    def wastes(self) -> Mapping[int, tuple[Waste, ...]]:
+        """Why rules cost without firing, by index."""
+        return wasted(self.loaded)
+
+    @cached_property
+    def calls(self) -> tuple[tuple[Arch, int, Prediction], ...]:
+        """The calls of the mix with their predictions, those that add most to the price first."""
+        ordered = sorted(self.price.by_call.items(), key=lambda entry: -entry[1])
+        return tuple(
+            (arch, call, predict(self.constants, self.loaded, of_number(call, arch)))
+            for (arch, call), _ in ordered
+        )
+
+    @cached_property
+    def ranking(self) -> tuple[tuple[int, float], ...]:
+        """The rules with what each adds to a call of the mix, on average, the dearest first."""
+        per_call = {
+            index: self.price.by_rule.get(index, 0.0) / self.price.calls
+            for index in range(len(self.loaded.rules))
+        }
+        return tuple(sorted(per_call.items(), key=lambda entry: (-entry[1], entry[0])))
+
+    # For a terminal ------------------------------------------------------------------------------
+
+    def tables(self) -> list[Table]:
+        """Return the tables for a terminal."""
+        measured = [self._measured()] if self.rows else []
+        return [*measured, self._by_call(), self._by_rule()]
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know of the numbers."""
+        source = (
+            f"predicted from constants of Linux {self._about('kernel')}, measured by counting"
+            f" instructions under QEMU {self._about('qemu')} on {self._about('date')};"
+            " instructions are not time"
+        )
+        found = [source]
+        if self.assumed:
+            found.append(
+                "the mix of calls is an assumed one of a general-purpose system; --histogram takes"
+                " your own"
+            )
+        found.append("a path rule counts with 1/32: it is met by one visited file in 32")
+        recorded = sorted(
+            lookup.call_name(arch, call) for arch, call, one in self.calls if one.recorded
+        )
+        if recorded:
+            found.append(f"recorded each time: {_some(recorded)}")
+        estimated = sorted(self.price.estimated)
+        if estimated:
+            found.append(f"estimated rather than measured: {_some(estimated)}")
+        found += [f"{_place(self.loaded.rules[at])}: its cost is not known" for at in self._unknown]
+        found += [
+            f"{_place(rule)}: refused by the kernel, an earlier rule says the same; it is left out"
+            for rule in self.twice
+        ]
+        return found
+
+    @property
+    def _unknown(self) -> tuple[int, ...]:
+        return unpriced(self.loaded)
+
+    def _about(self, key: str) -> str:
+        return self.constants.about.get(key, "unknown")
+
+    def _by_call(self) -> Table:
+        mean = self.price.per_call
+        table = Table(
+            title=f"predicted: {mean:,.1f} insn a call, the mean of the mix; by call",
+            title_justify="left",
+            caption=self._left_out(len(self.calls), _MOST_CALLS, "calls"),
+            caption_justify="left",
+        )
+        table.add_column("call")
+        for name in ("of 1000 calls", "any rule", "walk", "record", "insn/call", "share"):
+            table.add_column(name, justify="right")
+        for arch, call, one in self.calls[:_MOST_CALLS]:
+            count = self.mix[arch, call] / self.price.calls
+            table.add_row(
+                _name(arch, call),
+                f"{1000 * count:.1f}",
+                f"{one.base:,.0f}",
+                f"{one.walk:,.0f}",
+                f"{one.recording:,.0f}" if one.recorded else "-",
+                f"{one.total:,.0f}",
+                _percent(one.total * count, mean),
+            )
+        return table
+
+    def _by_rule(self) -> Table:
+        table = Table(
+            title="predicted: the rules that cost most, in the mean of the mix",
+            title_justify="left",
+            caption=self._left_out(len(self.ranking), _MOST_RULES, "rules"),
+            caption_justify="left",
+        )
+        table.add_column("insn/call", justify="right")
+        table.add_column("share", justify="right")
+        table.add_column("rule", overflow="fold")
+        table.add_column("in vain", overflow="fold")
+        for index, cost in self.ranking[:_MOST_RULES]:
+            rule = self.loaded.rules[index]
+            table.add_row(
+                f"{cost:.2f}",
+                _percent(cost, self.price.per_call),
+                f"{_place(rule)}\n{shorten(_text(rule), _LONGEST)}",
+                "\n".join(map(self._reason, self.wastes.get(index, ()))),
+            )
+        return table
+
+    def _reason(self, waste: Waste) -> str:
+        if waste.kind is Kind.SHADOWED and waste.by is not None:
+            return f"never fires: {_place(self.loaded.rules[waste.by])} decides before it"
+        if waste.kind is Kind.CONTRADICTION:
+            return "never fires: two of its conditions exclude each other"
+        return f"tested on 64-bit calls that share its 32-bit calls' numbers: {_some(waste.calls)}"
+
+    def _measured(self) -> Table:
+        table = Table(
+            title="measured in a guest (insn: instructions counted) beside predicted, for one"
+            " operation",
+            title_justify="left",
+        )
+        table.add_column("operation")
+        for name in ("measured insn/op", "±", "predicted insn/op", "off by"):
+            table.add_column(name, justify="right")
+        for row in self.rows:
+            table.add_row(
+                row.operation,
+                f"{row.measured:,.1f}",
+                f"{row.spread:.0f}" if row.spread else "",
+                f"{row.predicted:,.1f}",
+                f"{row.off:+.1%}" if row.measured else "",
+            )
+        return table
+
+    @staticmethod
+    def _left_out(there: int, most: int, what: str) -> str | None:
+        return f"{there - most} more {what}: --format json has all" if there > most else None
+
+    # As JSON -------------------------------------------------------------------------------------
+
+    def data(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        return {
+            "predicted": True,
+            "unit": "insn",
+            "constants": dict(self.constants.about),
+            "mix": "assumed" if self.assumed else "given",
+            "insn_per_call": self.price.per_call,
+            "calls": [self._call_data(*call) for call in self.calls],
+            "rules": [self._rule_data(index, cost) for index, cost in self.ranking],
+            "refused": [_rule_facts(rule) for rule in self.twice],
+            "estimated": sorted(self.price.estimated),
+            "measured": [
+                {
+                    "operation": row.operation,
+                    "unit": "insn/op",
+                    "measured": row.measured,
+                    "spread": row.spread,
+                    "predicted": row.predicted,
+                    "off": row.off if row.measured else None,
+                }
+                for row in self.rows
+            ],
+        }
+
+    def _call_data(self, arch: Arch, call: int, one: Prediction) -> dict[str, Any]:
+        return {
+            "arch": arch,
+            "call": lookup.call_name(arch, call),
+            "count": self.mix[arch, call],
+            "base": one.base,
+            "walk": one.walk,
+            "record": one.recording,
+            "recorded": one.recorded,
+            "insn_per_call": one.total,
+            "estimated": sorted(one.estimated),
+        }
+
+    def _rule_data(self, index: int, cost: float) -> dict[str, Any]:
+        return {
+            **_rule_facts(self.loaded.rules[index]),
+            "insn_per_call": None if index in self._unknown else cost,
+            "in_vain": [
+                {
+                    "kind": waste.kind.value,
+                    "by": None if waste.by is None else _rule_facts(self.loaded.rules[waste.by]),
+                    "calls": list(waste.calls),
+                }
+                for waste in self.wastes.get(index, ())
+            ],
+        }
+
+
+def _rule_facts(rule: KernelRule) -> dict[str, Any]:
+    source = rule.source
+    place = source.place if source else None
+    return {
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+        "rule": source.text if source else None,
+    }
+
+
+def _place(rule: KernelRule) -> str:
+    return visible(str(rule.source.place)) if rule.source and rule.source.place else "a rule"
+
+
+def _text(rule: KernelRule) -> str:
+    return visible(rule.source.text) if rule.source else ""
+
+
+def _name(arch: Arch, call: int) -> str:
+    name = lookup.call_name(arch, call)
+    return name if arch == "b64" else f"{name} ({arch})"
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else "-"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {more} more" if more > 0 else shown

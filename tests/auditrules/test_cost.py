@@ -1,0 +1,293 @@
+"""The arithmetic of the cost model; `tests/vm/test_rules_cost.py` holds it against a kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from hardcost.auditrules.cost import events, histogram
+from hardcost.auditrules.cost.constants import Constants, ConstantsError
+from hardcost.auditrules.cost.predict import Histogram, Prediction, predict, price, unpriced
+from hardcost.auditrules.cost.wasted import Kind, wasted
+from hardcost.auditrules.event import FileId
+from hardcost.auditrules.rule import Rule, RulesError
+from hardcost.auditrules.semantics import Loaded, load
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.translate import translate
+
+DEBIAN = Constants.of_debian()
+WALK, FIELD = DEBIAN.walk, DEBIAN.field
+FILES = {"/etc/shadow": FileId(0, 1, 37), "/etc/passwd": FileId(0, 1, 38)}
+
+
+def rules(*lines: str) -> Loaded:
+    return load([translate(Rule(line)) for line in lines], FILES)
+
+
+def of(call: str, *lines: str) -> Prediction:
+    return predict(DEBIAN, rules(*lines), events.typical(call))
+
+
+def test_no_rules_cost_nothing() -> None:
+    assert of("openat").total == 0
+
+
+def test_rules_on_what_is_no_system_call_cost_nothing() -> None:
+    lines = ("-a never,exclude -F msgtype=CWD", "-a never,user -F uid=7")
+    assert of("openat", *lines).total == 0
+
+
+def test_a_rule_that_does_not_name_the_call_costs_the_base_and_a_step() -> None:
+    found = of("getppid", "-a always,exit -F arch=b64 -S mount -k m")
+    assert found.base == DEBIAN.base["getppid"] + WALK["list"]
+    assert found.walking == {0: WALK["unnamed"]}
+    assert not found.recorded
+
+
+def test_conditions_are_paid_for_up_to_the_first_that_fails() -> None:
+    found = of("getppid", "-a always,exit -F arch=b64 -S getppid -F uid=1000 -F euid=0 -F suid=0")
+    assert found.walk == WALK["enter"] + FIELD["arch"] + FIELD["uid"] + FIELD["euid"]
+
+
+def test_the_order_of_conditions_changes_the_price() -> None:
+    early = of("getppid", "-a always,exit -S getppid -F uid=0 -F exit=999 -F auid=1000")
+    late = of("getppid", "-a always,exit -S getppid -F exit=999 -F auid=1000 -F uid=0")
+    assert early.walk < late.walk
+
+
+def test_rules_behind_the_one_that_matches_cost_nothing() -> None:
+    found = of("getppid", "-a never,exit -S getppid", "-a always,exit -S all -F uid=0")
+    assert set(found.walking) == {0}
+
+
+def test_a_b32_rule_costs_the_64_bit_call_of_the_same_number() -> None:
+    line = "-a always,exit -F arch=b32 -S execve"  # 11, munmap's number
+    assert of("munmap", line).walk == WALK["enter"] + FIELD["arch"]
+    assert of("mmap", line).walk == WALK["unnamed"]
+
+
+def test_a_record_costs_what_was_measured_for_the_call_and_its_key() -> None:
+    bare = of("openat", "-a always,exit -S openat")
+    keyed = of("openat", "-a always,exit -S openat -k abc")
+    assert bare.recording == DEBIAN.record["openat"]
+    assert keyed.recording - bare.recording == pytest.approx(
+        WALK["record-key"] + 3 * WALK["record-key-byte"]
+    )
+    assert keyed.walk - bare.walk == pytest.approx(WALK["key"] + 3 * WALK["key-byte"])
+
+
+def test_a_watch_is_met_by_one_unknown_file_in_32() -> None:
+    line = "-w /etc/shadow -p wa"
+    assert of("getppid", line).walk == 0
+    one = (WALK["enter"] + FIELD["path"]) / 32
+    assert of("openat", line).walk == pytest.approx(one)
+    assert of("unlink", line).walk == pytest.approx(2 * one)
+
+
+def test_where_a_file_is_known_its_bucket_is_walked_exactly() -> None:
+    loaded = rules("-w /etc/shadow -p wa", "-w /etc/passwd -p wa")
+    event = events.typical("openat")
+    (name,) = event.names
+    same = dataclasses.replace(name, file=FileId(0, 2, 37 + 32))
+    other = dataclasses.replace(name, file=FileId(0, 2, 40))
+    met = predict(DEBIAN, loaded, dataclasses.replace(event, names=(same,)))
+    unmet = predict(DEBIAN, loaded, dataclasses.replace(event, names=(other,)))
+    assert met.walking == {0: WALK["enter"] + FIELD["path"]}
+    assert unmet.walk == 0
+
+
+def test_a_rule_on_no_task_saves_what_audit_costs() -> None:
+    found = of("openat", "-a never,task", "-a always,exit -S all -k everything")
+    assert found.total == -DEBIAN.idle["openat"]
+    assert not found.recorded
+
+
+def test_a_task_rule_with_conditions_is_said_to_be_unpriced() -> None:
+    assert unpriced(rules("-a never,task", "-a never,task -F uid=1000")) == (1,)
+
+
+def test_a_rule_that_names_kill_makes_signals_dearer() -> None:
+    with_it = of("kill", "-a always,exit -F arch=b64 -S kill -F uid=0")
+    without = of("kill", "-a always,exit -F arch=b64 -S mount -F uid=0")
+    assert with_it.base - without.base == WALK["signal"]
+
+
+def test_a_b32_rule_on_another_number_does_not_touch_signals_of_b64_but_counts_all_the_same() -> (
+    None
+):
+    """`audit_signals` is one counter for both architectures."""
+    with_it = of("kill", "-a always,exit -F arch=b32 -S kill -F uid=0")
+    assert with_it.base == DEBIAN.base["kill"] + WALK["list"] + WALK["signal"]
+
+
+def test_every_call_of_both_architectures_has_a_price() -> None:
+    loaded = rules("-a always,exit -S all -F uid=0 -F dir=/etc -F perm=wa", "-w /etc/shadow -p wa")
+    for arch in lookup.ARCHES:
+        for name, event in events.events(arch).items():
+            assert predict(DEBIAN, loaded, event).total > 0, name
+
+
+def test_calls_that_were_never_measured_are_told() -> None:
+    line = "-a always,exit -F arch=b64 -S mount -k m"
+    assert of("openat", line).estimated == frozenset()
+    assert of("symlink", line).estimated == {"base of symlink"}
+
+
+def test_a_price_is_the_sum_over_the_calls() -> None:
+    loaded = rules("-a always,exit -F arch=b64 -S openat -F uid=0", "-a always,exit -S unlink")
+    calls = lookup.calls("b64")
+    mix: Histogram = {("b64", calls["openat"]): 3.0, ("b64", calls["unlink"]): 2.0}
+    found = price(DEBIAN, loaded, mix)
+    openat, unlink = (predict(DEBIAN, loaded, events.typical(c)) for c in ("openat", "unlink"))
+    assert found.total == pytest.approx(3 * openat.total + 2 * unlink.total)
+    assert found.total == pytest.approx(found.base + found.recording + sum(found.by_rule.values()))
+    assert found.per_call == pytest.approx(found.total / 5)
+    assert found.recording == 2 * unlink.recording > 0
+
+
+def test_operations_are_made_of_known_calls() -> None:
+    for calls in events.operations().values():
+        for call in calls:
+            assert events.typical(call).call == lookup.calls("b64")[call]
+
+
+# Constants -----------------------------------------------------------------------------------
+
+
+def test_constants_come_back_from_their_own_text() -> None:
+    assert Constants.from_toml(DEBIAN.to_toml()) == DEBIAN
+
+
+@pytest.mark.parametrize("text", ["", "[walk]", "walk = 3", "no toml", "[walk]\ncall = 'x'"])
+def test_a_text_that_holds_no_constants_is_refused(text: str) -> None:
+    with pytest.raises(ConstantsError):
+        Constants.from_toml(text)
+
+
+def test_shipped_constants_say_where_they_were_measured() -> None:
+    assert {"kernel", "qemu", "cpu_model", "date", "unit"} <= set(DEBIAN.about)
+    assert DEBIAN.about["unit"] == "instructions"
+
+
+# Rules that cost in vain ---------------------------------------------------------------------
+
+
+def kinds(*lines: str) -> dict[int, list[Kind]]:
+    return {at: [one.kind for one in why] for at, why in wasted(rules(*lines)).items()}
+
+
+def test_a_narrower_rule_behind_a_wider_one_is_shadowed() -> None:
+    wide = "-a always,exit -F arch=b64 -S open,openat -F uid=1000"
+    narrow = "-a always,exit -F arch=b64 -S openat -F auid=7 -F uid=1000 -k k"
+    assert kinds(wide, narrow) == {1: [Kind.SHADOWED]}
+    assert kinds(narrow, wide) == {}
+    assert kinds(narrow, wide.replace("-a ", "-A ")) == {0: [Kind.SHADOWED]}
+
+
+def test_a_watch_behind_a_wider_rule_is_shadowed_and_not_by_another_watch() -> None:
+    wide = "-a never,exit -S all -F uid=0"
+    watch = "-a always,exit -F path=/etc/shadow -F uid=0 -F perm=wa"
+    assert kinds(wide, watch) == {1: [Kind.SHADOWED]}
+    assert kinds("-a always,exit -F path=/etc/shadow -F perm=wa", watch) == {}
+
+
+def test_conditions_that_exclude_each_other_never_fire() -> None:
+    assert kinds("-a always,exit -S openat -F uid=0 -F uid=7") == {0: [Kind.CONTRADICTION]}
+    assert kinds("-a always,exit -S openat -F uid>=0 -F uid=7") == {}
+    # A process has several groups, and a call several files.
+    assert kinds("-a always,exit -S openat -F gid=0 -F gid=7") == {}
+
+
+def test_a_b32_rule_names_the_64_bit_calls_that_it_taxes() -> None:
+    (reason,) = wasted(rules("-a always,exit -F arch=b32 -S execve,chmod"))[0]
+    assert (reason.kind, reason.calls) == (Kind.FOREIGN, ("munmap", "rt_sigreturn"))
+
+
+# Histograms ---------------------------------------------------------------------------------------
+
+STRACE = b"""\
+strace: Process 12 attached
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 70.10    0.000120           2        50         3 openat
+ 20.00    0.000012           1        10           pread64
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000132           1        60         3 total
+"""
+
+PERF = b"""\
+
+ Summary of events:
+
+ ls (1234), 400 events, 99.0%
+
+   syscall            calls  errors  total       min       avg       max       stddev
+                                     (msec)    (msec)    (msec)    (msec)        (%)
+   --------------- --------  ------ -------- --------- --------- ---------     ------
+   openat                50      3     0.100     0.001     0.002     0.009      5.00%
+   newfstat              10      0     0.010     0.001     0.001     0.002      4.00%
+
+ sh (1235), 20 events, 1.0%
+
+   syscall            calls    total       min       avg       max      stddev
+                               (msec)    (msec)    (msec)    (msec)        (%)
+   --------------- -------- --------- --------- --------- ---------     ------
+   openat                 5     0.100     0.001     0.002     0.009      5.00%
+"""
+
+
+def counts(content: bytes) -> dict[str, float]:
+    found = histogram.read(content, "f")
+    return {
+        lookup.call_name(arch, call) + (":32" if arch == "b32" else ""): count
+        for (arch, call), count in found.items()
+    }
+
+
+def test_straces_table_is_read() -> None:
+    assert counts(STRACE) == {"openat": 50, "pread": 10}
+
+
+def test_perfs_tables_are_added_up() -> None:
+    assert counts(PERF) == {"openat": 55, "fstat": 10}
+
+
+def test_counts_in_json_are_read_with_and_without_architectures() -> None:
+    assert counts(b'{"openat": 3, "read": 2.5}') == {"openat": 3, "read": 2.5}
+    assert counts(b'{"b64": {"openat": 3}, "b32": {"stat64": 1}}') == {"openat": 3, "stat64:32": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "told"),
+    [
+        (b"", 1, "no counts"),
+        (b"\xff\xfe", 1, "UTF-8"),
+        (b'{"openat": 3,\n "read": "x"}', 2, "'read'"),
+        (b'{"openat": -1}', 1, "openat"),
+        (b'{"openat": 1e99}', 1, "openat"),
+        (b'{"openat": NaN}', 1, "openat"),
+        (b'{"openat": true}', 1, "openat"),
+        (b'{"openat": 3', 1, "not JSON"),
+        (b"[1]", 1, "no object"),
+        (b"[" * 100_000, 1, "nested"),
+        (b'{"b64": 3}', 1, "b64"),
+        (b'{"openzat": 3}', None, "openzat"),
+        (b'{"open\\u001b[31m": 3}', None, "x1b"),
+        (b'{"openat": 0}', None, "counts no"),
+        (STRACE.replace(b" 20.00", b" oops "), 5, "strace -c"),
+        (PERF.replace(b"50      3", b"oops   3"), 9, "perf trace -s"),
+    ],
+)
+def test_what_holds_no_counts_is_refused_with_its_place(
+    content: bytes, line: int | None, told: str
+) -> None:
+    with pytest.raises(RulesError) as caught:
+        histogram.read(content, "counts.txt")
+    fault = caught.value.faults[0]
+    assert (fault.file, fault.line) == ("counts.txt", line)
+    assert told in fault.message
+
+
+def test_the_mix_that_is_assumed_names_calls_that_there_are() -> None:
+    assert sum(histogram.general().values()) > 1_000_000
