@@ -36,8 +36,8 @@ def _found(a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation)
         )
     if "path" in fields:
         yield (
-            "watched files are not replaced while the rules are loaded: that changes the order of"
-            " rules for one path"
+            "watched files are not replaced, made or removed while the rules are loaded: that moves"
+            " the rule on the path to the front"
         )
     if fields & {"path", "exe"}:
         yield "different paths in the rules are different files: no links lead from one to another"
