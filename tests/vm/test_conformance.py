@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-CASES = 6000
+CASES = 4200
 SEED = 3
 
 

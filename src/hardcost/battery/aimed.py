@@ -9,7 +9,16 @@ from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.semantics import permissions
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import COMPARABLE
-from hardcost.battery.field import ABSENT, DIRECTORIES, FILES, LINKED, PROGRAMS, SYMLINKS, WORKERS
+from hardcost.battery.field import (
+    ABSENT,
+    DIRECTORIES,
+    FIELD,
+    FILES,
+    LINKED,
+    PROGRAMS,
+    SYMLINKS,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     import random
@@ -73,8 +82,8 @@ def keys(chance: random.Random) -> list[str]:
 class Aimed:
     """A rule while it is drawn; a rule can have one path, tree or inode, and one program."""
 
-    def __init__(self, chance: random.Random, event: Event) -> None:
-        self.chance, self.event = chance, event
+    def __init__(self, chance: random.Random, event: Event, hit: float = _HIT) -> None:
+        self.chance, self.event, self.hit = chance, event, hit
         self.located = self.with_program = False
 
     def text_of_file(self) -> str:
@@ -88,6 +97,13 @@ class Aimed:
         if named and place.startswith("-F inode"):
             fields.append("-S all")
         return " ".join([chance.choice(("-a", "-a", "-A")), listed, *fields, *named])
+
+    def text_with(self, beginning: str) -> str | None:
+        """Return a line before all others with a condition that begins so, if one is drawn."""
+        fields = self._fields(1)
+        if self.event.call >= _MASK_BITS or not fields or not fields[0].startswith(beginning):
+            return None
+        return f"-A always,exit -F arch={self.event.arch} -S {self.event.call} {fields[0]}"
 
     def text(self) -> str:
         """Return a line."""
@@ -125,7 +141,7 @@ class Aimed:
         numbers = [chance.randrange(_USUAL_CALLS) for _ in range(chance.choice((0, 0, 1, 3)))]
         if happens(chance, 0.05):
             numbers.append(chance.choice(_CLASS_BITS))
-        if self.event.call < _MASK_BITS and happens(chance, _HIT):
+        if self.event.call < _MASK_BITS and happens(chance, self.hit):
             numbers.append(self.event.call)
         names = lookup.call_names(arch)
         shown = [
@@ -139,7 +155,7 @@ class Aimed:
         makers: dict[Callable[[], str | None], int] = {
             self._id: 6, self._process: 4, self._result: 3, self._file: 5, self._located: 7,
             self._program: 3, self._permissions: 3, self._compared: 4, self._family: family,
-            self._argument: 4, self._label: 1,
+            self._argument: 4, self._label: 2,
         }  # fmt: skip
         drawn = self.chance.choices(list(makers), list(makers.values()), k=count)
         return [text for maker in drawn if (text := maker()) is not None]
@@ -149,7 +165,7 @@ class Aimed:
     def _holding(self, value: int) -> tuple[str, int]:
         """Return an operator and a number that most often holds for a value."""
         operator = self.chance.choice((*_ORDERED, "=", "="))
-        if not happens(self.chance, _HIT):
+        if not happens(self.chance, self.hit):
             return operator, self.chance.choice((0, 1, 33, 1000, UNSET - 1))
         if operator == "=":
             return operator, value
@@ -195,7 +211,7 @@ class Aimed:
         if happens(self.chance, 0.35):
             operator = self.chance.choice(("=", "!="))
             holds = self.event.success == (operator == "=")
-            return f"-F success{operator}{int(holds == happens(self.chance, _HIT))}"
+            return f"-F success{operator}{int(holds == happens(self.chance, self.hit))}"
         if -returned in names and happens(self.chance, 0.7):
             shown = self.chance.choice((f"-{names[-returned]}", str(returned)))
             return f"-F exit{self.chance.choice(('=', '=', '!=', '>=', '<='))}{shown}"
@@ -210,7 +226,7 @@ class Aimed:
         if kind == "filetype":
             kinds = {number: text for text, number in lookup.FILE_TYPES.items()}
             shown = kinds.get(name.mode & 0o170000, "socket")
-            if not happens(self.chance, _HIT):
+            if not happens(self.chance, self.hit):
                 shown = self.chance.choice(sorted(lookup.FILE_TYPES))
             return f"-F filetype{self.chance.choice(('=', '=', '!='))}{shown}"
         value = {
@@ -232,7 +248,7 @@ class Aimed:
             return None
         self.located = True
         kind = self.chance.choice(kinds)
-        hit = happens(self.chance, _HIT)
+        hit = happens(self.chance, self.hit)
         found = [name for name in self.event.names if name.file.inode != NO_INODE]
         choices: Sequence[str | int]
         if kind in {"inode", "inode!"}:
@@ -243,6 +259,9 @@ class Aimed:
             choices = paths if hit and paths else WATCHED
         else:
             above = [top for top in DIRECTORIES if any(name.lies_in(top) for name in found)]
+            inner = [top for top in above if top != FIELD]
+            if inner and happens(self.chance, 0.85):
+                above = inner
             choices = above if hit and above else TREES
         place = self.chance.choice(choices)
         slash = "/" if kind == "dir" and place in DIRECTORIES and happens(self.chance, 0.2) else ""

@@ -58,10 +58,11 @@ def boots(machine: Machine, cases: int, seed: int) -> Iterator[Boot]:
     # What the calls do is known before sets are aimed at them.
     known = run_battery(machine, ())
     drawing = Drawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
-    compared = 0
+    compared = drawn = 0
     while compared < cases:
         wanted = min(SETS_A_BOOT, -(-(cases - compared) // CALLS_A_SET))
-        sets = tuple(drawing.rule_set(CALLS_A_SET) for _ in range(wanted))
+        sets = tuple(drawing.rule_set(CALLS_A_SET, drawn + index) for index in range(wanted))
+        drawn += wanted
         battery = run_battery(machine, sets)
         comparison = compare(battery, sets, CALLS)
         compared += comparison.counts["cases"]

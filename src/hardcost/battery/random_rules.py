@@ -46,6 +46,17 @@ _SPOILT = (
 )
 """Rules that auditctl or the kernel refuses."""
 
+_IN_TURN = (
+    *(f"-F {name}" for name in (
+        "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid!=u", "auid=u",
+        "auid>=", "auid=1", "auid<", "pid", "ppid", "sessionid", "pers", "a0", "a1", "a2", "a3",
+        "exit=-", "exit", "success", "inode!=", "devmajor", "devminor", "obj_uid", "obj_gid", "filetype", "perm",
+        "dir", "exe=", "exe!=", "saddr_fam", "subj_role=u",
+    )),
+    "-C",
+)  # fmt: skip
+_ATTEMPTS = 500  # draws until one is of the kind whose turn it is
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -54,15 +65,27 @@ class Drawing:
     chance: random.Random
     events: Sequence[Event]
 
-    def rule_set(self, calls: int) -> Wanted:
-        """Return a set with calls, so many of them, at which its rules are aimed."""
+    def rule_set(self, calls: int, number: int = 0) -> Wanted:
+        """Return a set with calls, so many of them, at which its rules are aimed.
+
+        Sets of successive numbers have a rule each for every kind of condition in turn.
+        """
         made = self._chosen(calls)
         most = _FEW_RULES if happens(self.chance, 0.3) else _MOST_RULES
         of_files = 85 if happens(self.chance, 0.4) else 30
         lines: list[str] = []
         for _ in range(self.chance.randint(1, most)):
             lines += self._lines(made, lines, of_files)
+        lines += self._in_turn(made, _IN_TURN[number % len(_IN_TURN)])
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
+
+    def _in_turn(self, made: Sequence[int], kind: str) -> list[str]:
+        for _ in range(_ATTEMPTS):
+            event = self.events[self.chance.choice(made)]
+            line = Aimed(self.chance, event, hit=1).text_with(kind)
+            if line is not None:
+                return [line]
+        return []
 
     def _chosen(self, count: int) -> list[int]:
         """Return the indices of calls: some that visit several files, and whole families.
