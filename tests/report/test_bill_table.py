@@ -157,3 +157,18 @@ def test_no_name_acts_on_the_terminal(hostile: Finding) -> None:
     assert "\x1b" not in shown
     assert shown.isascii()
     assert "<script>alert(1)</script>" in shown
+
+
+def test_what_was_predicted_and_what_lint_found_stand_beside_a_rule(bill: Finding) -> None:
+    assert bill.bill is not None
+    first = bill.bill.items[0]
+    items = tuple(
+        replace(item, predicted=7.0, findings=("catch-all",)) if item == first else item
+        for item in bill.bill.items
+    )
+    known = replace(bill, bill=replace(bill.bill, items=items))
+    _, grid = bill_grids(known, 20, (first.metric,))
+    at = next(n for n, text in enumerate(grid.texts) if text.name == first.control)
+    assert columns(grid)[first.metric, "predicted"].cells[at] == "+7"
+    assert "lint: catch-all" in grid.texts[at].more
+    assert "predicted" not in render(bill_table(bill), 120)

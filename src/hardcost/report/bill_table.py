@@ -93,7 +93,13 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         ),
     ]
     if any(item.predicted is not None for item in bill.items):
-        terms.append(("predicted", "what the cost model says of `cost`, before it was measured"))
+        terms.append(
+            (
+                "predicted",
+                "what the cost model says of `cost`, before it was measured; of a rule on a file, which"
+                " calls on few other files pay, the mean over all inode numbers",
+            )
+        )
     if any(item.findings for item in bill.items):
         terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
     if any(remainder.cost for remainder in bill.rest):
@@ -307,7 +313,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
             item.predicted is not None for entry in book.entries for item in entry.items.values()
         ):
             guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
-            columns.append(Column("predicted", tuple(guess), optional=True))
+            columns.insert(1, Column("predicted", tuple(guess)))
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return Group(title, tuple(columns))
