@@ -72,20 +72,11 @@ def _of_relation(relation: Relation) -> Iterator[str]:
 
 def _of_collecting(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[str]:
     """Say where what the kernel collects for a record differs, though the decisions do not."""
-    if _any_rule(a) != _any_rule(b):
-        yield (
-            "one set has no rule at all: without any, the kernel collects no file names, and a"
-            " record that an LSM asks for lacks them"
-        )
     if _names_signals(a) != _names_signals(b):
         yield (
             "rules of one set alone name calls that send signals: without any, records that an LSM"
             " asks for lack who received them"
         )
-
-
-def _any_rule(rules: Sequence[KernelRule]) -> bool:
-    return any(rule.list in {FilterList.EXIT, FilterList.IO_URING} for rule in rules)
 
 
 def _names_signals(rules: Sequence[KernelRule]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
+    CALLS,
     Action,
     FilterList,
     KernelRule,
@@ -84,11 +85,13 @@ def classes(
 ) -> Iterator[CallClass]:
     """Yield the classes of calls. Without `keys`, the rules' keys are left out.
 
-    Calls above those that a mask can hold are in no class: no rule says anything about them.
+    Of the calls above those that a mask can hold, about which no rule says anything, one stands for
+    all.
     """
     ranked_a, ranked_b = ranked(a), ranked(b)
     masks = sorted({a[index].mask for index in ranked_a} | {b[index].mask for index in ranked_b})
     for arch in arches:
+        yield CallClass(arch, 1 << CALLS, 0, (), ())
         for source, calls in _sources(arch).items():
             for part in _split(calls, masks):
                 yield CallClass(

@@ -47,6 +47,7 @@ OF_A_RECORD = frozenset({
 """What can be asked when a record is to be written. Any other field, the key among them, ends the
 walk, and the record is written."""
 
+_COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]
 _ORDINARY_RECORDS = (1000, 2999)
 _EXT4 = 0xEF53
@@ -74,6 +75,11 @@ def differences(
             yield difference
     if _said(_of(FilterList.IO_URING, a)) != _said(_of(FilterList.IO_URING, b)):
         reasons.append("the rules of the list io_uring differ, and the prover does not know it")
+
+
+def any_counted(rules: Sequence[KernelRule]) -> bool:
+    """Return whether there is a rule for which the kernel looks at calls (`audit_n_rules`)."""
+    return any(rule.list in _COUNTED for rule in rules)
 
 
 def _of(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:

@@ -114,12 +114,22 @@ def _ordered(part: Part) -> list[Condition]:
     return sorted(part.conditions, key=repr)
 
 
-def disagreement(a: Verdicts, b: Verdicts, relation: Relation) -> Formula:
-    """Return when two sets do not agree as the relation wants it (`Relation.agree`)."""
+def disagreement(
+    a: Verdicts, b: Verdicts, relation: Relation, *, heard: tuple[bool, bool] = (True, True)
+) -> Formula:
+    """Return when two sets do not agree as the relation wants it (`Relation.agree`).
+
+    `heard` says of each set whether a record that is asked for elsewhere is written at all.
+    """
     raised = logic.FALSE if relation.ignore_raised else RAISED
     recorded_a, recorded_b = (
-        logic.any_of([one.always, logic.all_of([raised, logic.negation(one.never)])])
-        for one in (a, b)
+        logic.any_of(
+            [
+                one.always,
+                logic.all_of([logic.constant(value=hears), raised, logic.negation(one.never)]),
+            ]
+        )
+        for one, hears in zip((a, b), heard, strict=True)
     )
     found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
     if not relation.at_least:

@@ -61,6 +61,7 @@ class _Proof:
         self.a, self.b, self.relation, self.end = a, b, relation, end
         self.classes = self.solved = 0
         self.reasons: list[str] = []
+        self.heard = lists.any_counted(a), lists.any_counted(b)
         self.hiding: HidingError | None = None
         self.filesystem: int | None = None
         try:
@@ -110,13 +111,19 @@ class _Proof:
         for one in classes(self.a, self.b, arches, keys=keys):
             self.classes += 1
             left, right = in_any_order(one.a), in_any_order(one.b)
-            if left == right and not (self.hiding and slots_needed(left)):
+            if left == right and not self._differs_anyway(left):
                 continue
             known = found.setdefault((one.source, left, right), one)
             if example.rank(one) < example.rank(known):
                 found[one.source, left, right] = one
         self.solved = len(found)
         return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
+
+    def _differs_anyway(self, rules: Sequence[Part]) -> bool:
+        """Return whether the sets may differ about a class for which they have the same rules."""
+        if self.hiding and slots_needed(rules):
+            return True
+        return self.heard[0] != self.heard[1] and not self.relation.ignore_raised
 
     def _solve(self, found: CallClass) -> Difference | None:
         atoms, differ = self._differences(found)
@@ -145,7 +152,7 @@ class _Proof:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
         keys = _numbered([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
-        return atoms, disagreement(said[0], said[1], self.relation)
+        return atoms, disagreement(said[0], said[1], self.relation, heard=self.heard)
 
     def _checked(self, found: Example) -> Difference:
         a, b = (resolved(rules, found.resolved) for rules in (self.a, self.b))

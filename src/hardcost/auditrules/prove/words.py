@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from hardcost.auditrules.event import Event, Name
     from hardcost.auditrules.prove.relation import Difference
 
-_IDS = ("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid")
+_IDS = (
+    ("euid", "uid"), ("suid", "uid"), ("fsuid", "euid"),
+    ("egid", "gid"), ("sgid", "gid"), ("fsgid", "egid"),
+)  # fmt: skip
 _LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
 _MOST_ERRORS = 4095
 _TYPES = {number: name for name, number in lookup.FILE_TYPES.items()}
@@ -69,16 +72,24 @@ def _words(event: Event) -> Iterator[str]:
 
 def _of_task(event: Event) -> Iterator[str]:
     yield f"auid={'unset' if event.auid == UNSET else event.auid}"
-    for what in _IDS:
+    yield f"uid={event.uid}"
+    yield f"gid={event.gid}"
+    # The others are those, where they are not named.
+    for what, base in _IDS:
         value: int = getattr(event, what)
-        if value or what == "uid":
+        if value != getattr(event, base):
             yield f"{what}={value}"
     for group in sorted(event.groups):
         yield f"group={group}"
-    usual = (("pid", event.pid, 1000), ("ppid", event.ppid, 1), ("sessionid", event.sessionid, 1))
-    for what, value, ordinary in usual:
-        if value != ordinary:
-            yield f"{what}={'unset' if value == UNSET else value}"
+    session = UNSET if event.auid == UNSET else 1
+    usual = (
+        ("pid", event.pid, 1000),
+        ("ppid", event.ppid, 1),
+        ("sessionid", event.sessionid, session),
+    )
+    for what, number, ordinary in usual:
+        if number != ordinary:
+            yield f"{what}={'unset' if number == UNSET else number}"
     if event.personality:
         yield f"pers={event.personality}"
     for what, text in sorted(event.subject.items()):
@@ -87,7 +98,7 @@ def _of_task(event: Event) -> Iterator[str]:
 
 def _of_name(name: Name) -> Iterator[str]:
     if name.file.inode == NO_INODE:
-        yield f"path={name.path or ''}"
+        yield "path="
         return
     yield f"path={name.path or '(elsewhere)'}"
     if name.uid:
