@@ -50,11 +50,13 @@ _IN_TURN = (
     *(f"-F {name}" for name in (
         "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid!=u", "auid=u",
         "auid>=", "auid=1", "auid<", "pid", "ppid", "sessionid", "pers", "a0", "a1", "a2", "a3",
-        "exit=-", "exit", "success", "inode!=", "devmajor", "devminor", "obj_uid", "obj_gid", "filetype", "perm",
-        "dir", "exe=", "exe!=", "saddr_fam", "subj_role=u",
+        "exit=-", "exit", "success", "inode!=", "devmajor", "devminor", "obj_uid", "obj_gid",
+        "filetype", "perm", "dir", "exe=", "exe!=", "saddr_fam", "subj_role=u",
     )),
     "-C",
 )  # fmt: skip
+"""How the conditions begin of which each has its turn."""
+
 _ATTEMPTS = 500  # draws until one is of the kind whose turn it is
 
 
