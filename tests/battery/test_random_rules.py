@@ -55,7 +55,8 @@ def test_nearly_all_rules_can_be_loaded_and_all_kinds_come() -> None:
     together = "\n".join(lines)
     for words in (
         "-w /", "-A always", "-a never", "exit,always", "filesystem", "arch=b32", "arch!=",
-        "-S all", "-F path=", "-F dir=", "-F inode=", "-F inode!=", "-F exe=", "-F exe!=", "-F perm=", "-C ",
+        "-S all", "-F path=", "-F dir=", "-F inode=", "-F inode!=", "-F exe=", "-F exe!=",
+        "-F perm=", "-C ",
         "-F exit", "-F success", "auid!=unset", "-F saddr_fam", "-F a0", "-F pers", "-F filetype",
         "-F obj_uid", "-F devminor", "-F gid", "-k ", "-F key=",
     ):  # fmt: skip
