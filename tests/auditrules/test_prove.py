@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.auditrules.drawn import Drawing
 
+from hardcost.auditrules.explain.described import described
+from hardcost.auditrules.explain.explain import explain
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, KernelRule
 from hardcost.auditrules.prove.prove import can_fire, fires, prove
 from hardcost.auditrules.prove.relation import Relation, Result
+from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.semantics import Decision, DuplicateError, decide, load
 from hardcost.auditrules.tables import lookup
@@ -426,3 +429,26 @@ def test_masks_of_all_calls_and_of_none_are_told_apart() -> None:
     assert prove([nothing, *rules(OTHER)], rules(OTHER)).equal
     assert prove([everything], [nothing]).equal is False
     assert prove([replace(everything, action=Action.NEVER)], [everything]).equal is False
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _with(13, "unlinkat,", ""),
+        _with(10, "auid>=1000", "auid>=500"),
+        _with(14, "-p wa", "-p w"),
+        (*STIG, "-a always,exit -S execve -F exe=/opt/a\\ b -F egid=5 -F obj_uid=7 -k x"),
+        (*STIG, "-a always,exit -S connect -F saddr_fam=2 -F sessionid!=1 -F pers=8 -F gid=9"),
+        (*STIG, "-a always,exit -S openat2 -F filetype=dir -F perm=w -F subj_user=a\\ b"),
+    ],
+)
+def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
+    difference = proved(STIG, other).difference
+    assert difference is not None
+    again = described(difference_words(difference))
+    for lines, outcome in ((STIG, difference.outcome_a), (other, difference.outcome_b)):
+        said = explain(rules(*lines), again)
+        assert (said.outcome.recorded, said.outcome.key) == (outcome.recorded, outcome.key)

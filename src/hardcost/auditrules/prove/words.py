@@ -34,7 +34,7 @@ def difference_words(difference: Difference) -> str:
     """Return the words of the event of a difference, with the numbers chosen for names."""
     event = difference.event
     if difference.list == "exit":
-        words = [*_words(event)]
+        words = [*_words(event, _program(difference))]
     else:
         words = [*_of_task(event)]
         if difference.record_type is not None:
@@ -44,12 +44,18 @@ def difference_words(difference: Difference) -> str:
     return " ".join([*words, *_chosen(difference)])
 
 
+def _program(difference: Difference) -> str | None:
+    """Return which of the programs that rules name makes the call, if any does."""
+    found = [path for path, file in difference.files.items() if file == difference.event.exe]
+    return min(found, default=None)
+
+
 def _chosen(difference: Difference) -> Iterator[str]:
     for name, number in sorted(difference.resolved.items()):
         yield f"({name}: {number})"
 
 
-def _words(event: Event) -> Iterator[str]:
+def _words(event: Event, exe: str | None = None) -> Iterator[str]:
     yield f"syscall={lookup.call_name(event.arch, event.call)}"
     yield f"arch={event.arch}"
     yield from _of_task(event)
@@ -61,6 +67,8 @@ def _words(event: Event) -> Iterator[str]:
         yield f"flags={event.open_flags:#x}"
     if event.socket_family is not None:
         yield f"saddr_fam={event.socket_family}"
+    if exe is not None:
+        yield f"exe={_escaped(exe)}"
     for name in event.names:
         yield from _of_name(name)
     granted = permissions(event)
@@ -93,14 +101,14 @@ def _of_task(event: Event) -> Iterator[str]:
     if event.personality:
         yield f"pers={event.personality}"
     for what, text in sorted(event.subject.items()):
-        yield f"{what}={text}"
+        yield f"{what}={_escaped(text)}"
 
 
 def _of_name(name: Name) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={name.path or '(elsewhere)'}"
+    yield f"path={_escaped(name.path or '(elsewhere)')}"
     if name.uid:
         yield f"obj_uid={name.uid}"
     if name.gid:
@@ -109,4 +117,9 @@ def _of_name(name: Name) -> Iterator[str]:
     if kind != lookup.FILE_TYPES["file"]:
         yield f"filetype={_TYPES.get(kind, f'{kind:#o}')}"
     for what, text in sorted(name.label.items()):
-        yield f"{what}={text}"
+        yield f"{what}={_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    """Return a text as one word."""
+    return text.replace("\\", "\\\\").replace(" ", "\\ ")
