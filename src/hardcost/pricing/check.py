@@ -13,7 +13,7 @@ from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
 from hardcost.controls.watched import paths
 from hardcost.pricing import guest
-from hardcost.pricing.experiments import PROCESSES, VARYING, VARYING_SAMPLES
+from hardcost.pricing.experiments import VARYING
 from hardcost.pricing.guest import Often, Wanted, Watched
 from hardcost.workloads import syscalls
 
@@ -54,9 +54,7 @@ class Row:
 def often() -> dict[str, Often]:
     """Return how often each operation is measured."""
     return {
-        name: Often(VARYING_SAMPLES, PROCESSES)
-        if name in VARYING
-        else Often(call.samples[_INSTRUMENT])
+        name: VARYING.get(name, Often(call.samples[_INSTRUMENT]))
         for name, call in syscalls.calls().items()
     }
 

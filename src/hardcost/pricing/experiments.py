@@ -51,10 +51,8 @@ MANY = 200
 """Rules that are loaded together where a single one's cost would drown in a call's own spread."""
 
 
-VARYING = ("fork", "exec")
+VARYING = {"fork": Often(9, 60), "exec": Often(17, 30)}
 """Operations whose cost varies from process to process, by more than a few rules cost."""
-VARYING_SAMPLES = 9
-PROCESSES = 60
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Experiment:
 
     def _often(self, name: str) -> Often:
         if self.thorough and name in VARYING:
-            return Often(VARYING_SAMPLES, PROCESSES)
+            return VARYING[name]
         return Often(self.samples)
 
 

@@ -134,8 +134,13 @@ class _Fitting:
             saved = -self.cost("task never", operation)
             # Nothing in fork's calls is like a file; it varies by more than this would tell.
             base = call * len(calls) if operation == "fork" else self._base_of(operation)
+            if operation == "exec":  # what is told of it is execve alone
+                self.base["readlink"] = self.base["newfstatat"]
+                self.idle["readlink"] = self.idle["newfstatat"]
             self._share(self.base, base, calls, call)
             self._share(self.idle, saved, calls, null)
+        for table in (self.base, self.idle):
+            del table["readlink"]
         self.walk["name"] = self.base["newfstatat"] - call
         self.walk["idle"] = null
         self.walk["idle-name"] = self.idle["newfstatat"] - null

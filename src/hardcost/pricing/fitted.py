@@ -66,9 +66,17 @@ async def fitted(machine: VirtualMachine) -> Constants:
         "date": datetime.now(UTC).date().isoformat(),
     }
     constants = fit(levels, about)
+    _keep(machine, constants)
+    return constants
+
+
+def _keep(machine: VirtualMachine, constants: Constants) -> None:
     folder = place(machine)
-    folder.mkdir(parents=True, exist_ok=True)
+    title = f"constants of rules' cost: {constants.about['kernel']}"
+    with machine.cache.building(folder.parent.name, folder.name, title) as made:
+        if made is not None:
+            (made / _FILE).write_text(constants.to_toml())
+            return
     fresh = folder / f"{_FILE}.new"
     fresh.write_text(constants.to_toml())
     fresh.replace(folder / _FILE)
-    return constants

@@ -1,0 +1,106 @@
+"""The cost model against a real kernel, by the exact instrument."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.translate import Target, translate
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.pricing import check, fitted, guest
+from hardcost.pricing.guest import Often, Wanted, Watched
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+LIMIT_SECONDS = 240.0
+CALLS = ("null", "open", "creat", "rename", "signal", "chmod")
+LINES = (
+    "-a always,exit -F arch=b32 -S execve -C uid!=euid -F euid=0 -k priv",
+    "-a always,exit -F arch=b64 -S open,openat,creat -F exit=-EACCES -F auid>=1000 -k access",
+    "-a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -F auid!=unset -k perm_mod",
+    "-a always,exit -F arch=b64 -S kill -F a1=9 -k kill",
+    "-a always,exit -F dir=/etc/hardcost.d -F perm=wa -k tree",
+    *(f"-w /etc/hardcost.{number} -p wa -k watched" for number in range(20)),
+    "-a never,exit -S rename -F gid=1000 -F success=1",
+)
+
+
+def machine() -> VirtualMachine:
+    return VirtualMachine(Cache(), Hardware("icount"))
+
+
+@pytest.fixture
+def constants() -> Constants:
+    """Return the shipped constants, where they are of the kernel and QEMU at hand, else fitted."""
+    shipped, here = Constants.of_debian(), machine()
+    if fitted.fits(shipped, here):
+        return shipped
+    return fitted.kept(here) or asyncio.run(fitted.fitted(here))
+
+
+def test_predictions_are_within_3_percent_of_what_is_measured(
+    constants: Constants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "often", lambda: dict.fromkeys(CALLS, Often(33)))
+    target = Target(is_directory=lambda path: path == "/etc/hardcost.d")
+    files = {f"/etc/hardcost.{number}" for number in range(20)}
+    rules = [
+        translate(
+            Rule(
+                line,
+                watched_files=tuple(word for word in line.split() if word in files),
+                watched_directories=("/etc/hardcost.d",) if "dir=" in line else (),
+            ),
+            target,
+        )
+        for line in LINES
+    ]
+    baseline = asyncio.run(check.without_rules(machine(), LIMIT_SECONDS))
+    rows = asyncio.run(check.compare(machine(), constants, rules, baseline, LIMIT_SECONDS))
+    assert [row.operation for row in rows] == list(CALLS)
+    for row in rows:
+        assert row.measured > 0
+        assert abs(row.off) <= 0.03, row
+
+
+def test_each_file_lies_where_it_is_said_to() -> None:
+    """One rule in each bucket but that of the file which `stat` visits costs it nothing."""
+    often = {"open": Often(9), "creat": Often(9), "stat": Often(9)}
+    empty = Wanted((), often)
+    (visited,) = guest.visited((empty,), {})
+    ((event,),) = visited["stat"]
+    own = event.names[0].file.inode % 32
+    base = "-a always,exit -S swapoff -F inode="
+    others = tuple(f"{base}{number}" for number in range(32) if number != own)
+    sets = (others, (*others, f"{base}{own}"))
+    levels = [
+        asyncio.run(
+            guest.measure(machine(), (Wanted(lines, often),), Watched(), LIMIT_SECONDS)
+        ).levels[0]["stat"][0]
+        for lines in sets
+    ]
+    assert levels[1] - levels[0] == Constants.of_debian().walk["unnamed"]
+
+
+def test_the_command_shows_measurements_beside_predictions(
+    hardcost: Command, tmp_path: Path
+) -> None:
+    rules = tmp_path / "a.rules"
+    rules.write_text("-a always,exit -F arch=b64 -S mount -F auid>=1000 -k m\n")
+    outcome = hardcost("rules", "cost", str(rules), "--measure", "--format", "json")
+    assert outcome.status == 0, outcome.err
+    rows = {row["operation"]: row for row in json.loads(outcome.out)["measured"]}
+    assert abs(rows["null"]["off"]) <= 0.03
+    assert rows["null"]["measured"] > 0
