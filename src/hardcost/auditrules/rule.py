@@ -11,6 +11,9 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+LONGEST_LINE = 6143
+"""Bytes of a line, without its end, that auditctl takes in one piece."""
+
 _SHORT_OPTIONS = "hicslDvtC:e:f:r:b:a:A:d:S:F:m:R:w:W:k:p:q:"
 _LONG_OPTIONS = [
     "loginuid-immutable",
@@ -22,6 +25,7 @@ _LONG_OPTIONS = [
 _TAKE_A_VALUE = frozenset(
     f"-{letter}" for letter, mark in itertools.pairwise(_SHORT_OPTIONS) if mark == ":"
 )
+_PLAIN = _TAKE_A_VALUE | {f"-{letter}" for letter in _SHORT_OPTIONS if letter != ":"}
 _WORD = re.compile(r"(?:\\.|[^ \\]|\\$)+", re.DOTALL)
 _KEPT = re.compile(r"\\([ \\])")
 
@@ -98,6 +102,8 @@ class Kind(StrEnum):
     BLANK = "blank"
     COMMENT = "comment"
     RULE = "rule"
+    DELETION = "deletion"
+    """It deletes one rule: -d or -W."""
     SETTING = "setting"
     MOOT = "moot"
     """It asks for what a fresh guest is anyway, such as `-D` or `-e 1`."""
@@ -112,20 +118,29 @@ class Kind(StrEnum):
 class Reading:
     """What one line says.
 
-    `text` is the line's words with single spaces; `deletes` is the key of the rules that the line
-    deletes, "" for all rules, None where it deletes none.
+    `text` is the line's words with single spaces. `rule` is the rule that it adds, `deletion` the
+    one that it deletes. `deletes` is what the keys of the rules have in common that the line
+    deletes (-D -k), "" for all rules, None where it deletes none. `settings` are its other options
+    with their values, in order, numbers as they are read: `("-e", "2")`.
     """
 
     kind: Kind
     place: Place
     text: str = ""
     rule: Rule | None = None
+    deletion: Rule | None = None
+    settings: tuple[tuple[str, str], ...] = ()
     backlog_limit: int | None = None
     options: tuple[str, ...] = ()
     tolerant: bool = False
     deletes: str | None = None
     notes: tuple[str, ...] = ()
     fault: Fault | None = None
+
+    def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
+        """Return the reading of the line as one that can't be read."""
+        fault = Fault(message, self.place.file, self.place.line, remedy, column)
+        return Reading(Kind.FAULT, self.place, self.text, fault=fault)
 
 
 class RulesError(Exception):
@@ -155,8 +170,38 @@ def split_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
     Raises `getopt.GetoptError` for an option that auditctl has not.
     """
-    meant = [_KEPT.sub(r"\1", word) for word in words]
+    meant = [_KEPT.sub(r"\1", word) if "\\" in word else word for word in words]
+    options: list[tuple[str, str]] = []
+    position = 0
+    while position < len(meant):
+        option = meant[position]
+        if option not in _PLAIN:
+            break
+        position += 1
+        value = ""
+        if option in _TAKE_A_VALUE:
+            if position == len(meant):
+                break
+            value = meant[position]
+            position += 1
+        options.append((option, value))
+    else:
+        return options, []
+    # What people seldom write: long options, options glued to their values or each other.
     return getopt.gnu_getopt(meant, _SHORT_OPTIONS, _LONG_OPTIONS)
+
+
+def option_positions(words: list[str], options: list[tuple[str, str]]) -> list[tuple[int, int]]:
+    """Return the positions of each option and of its value among the words; they may be one."""
+    positions: list[tuple[int, int]] = []
+    at = 0
+    for option, value in options:
+        word = words[at] if at < len(words) else ""
+        apart = word == option if not option.startswith("--") else "=" not in word
+        width = 2 if value and apart else 1
+        positions.append((at, at + width - 1))
+        at += width
+    return positions
 
 
 def option_keys(options: list[tuple[str, str]]) -> tuple[str, ...]:

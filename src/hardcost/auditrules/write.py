@@ -19,6 +19,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.rule import LONGEST_LINE
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.tables.lookup import Arch
-
-LONGEST_LINE = 6143
-"""Bytes of a line, without its end, that auditctl takes in one piece."""
 
 _LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
 _ALL_PERMISSIONS = 15

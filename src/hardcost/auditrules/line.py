@@ -1,0 +1,290 @@
+"""One line of audit rules: its bytes, its words, its options, and what they say together.
+
+What is checked here is what decides how a line is read. Whether a field or a system call exists is
+`translate`'s to say.
+
+The facts are those of audit 3.0.9, tried on the program itself: words end at spaces alone (a tab
+is part of a word, and quotes mean nothing), a backslash keeps a space or a backslash within a
+word and joins no lines, a line longer than its buffer is read as two, and one with a NUL byte is
+cut there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from getopt import GetoptError
+
+from hardcost.auditrules import settings
+from hardcost.auditrules.rule import (
+    LONGEST_LINE,
+    Kind,
+    Place,
+    Reading,
+    Rule,
+    option_keys,
+    option_positions,
+    split_options,
+    split_words,
+    word_columns,
+)
+
+_ADD = frozenset({"-a", "-A", "-w"})
+_DELETE = frozenset({"-d", "-W"})
+_OF_A_RULE = frozenset({"-S", "-F", "-C", "-k", "-p"})
+_REPORTS = {"-l": ([], ["-i"], ["-k"]), "-s": ([], ["-i"])}
+"""Options that ask for a report, with what may follow them."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
+
+Problem = tuple[str, str | None, int | None]
+"""What is wrong, what to do about it, and the column where it stands, as far as they are known."""
+
+
+def read_raw(line: bytes, place: Place) -> Reading:
+    """Return what a line of a file says, from its bytes."""
+    if line.lstrip(b" ").startswith(b"#") and len(line) <= LONGEST_LINE:
+        return Reading(Kind.COMMENT, place, line.decode(errors="replace").strip(" "))
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        reading = Reading(Kind.FAULT, place, line.decode(errors="replace").strip(" "))
+        return reading.at_fault(
+            f"byte {error.start + 1} of the line is not UTF-8",
+            "is this a file of audit rules? If so, save it as UTF-8",
+            len(line[: error.start].decode()) + 1,
+        )
+    return read_text(text, place)
+
+
+def read_text(text: str, place: Place) -> Reading:
+    """Return what one line says."""
+    words = split_words(text)
+    reading = Reading(Kind.BLANK, place, " ".join(words))
+    if not words:
+        return reading
+    if words[0].startswith("#") and len(text) <= LONGEST_LINE:
+        return Reading(Kind.COMMENT, place, reading.text)
+    problem = _unreadable(text, words)
+    if problem:
+        return reading.at_fault(*problem)
+    line = _Line(reading, words, word_columns(text))
+    try:
+        options, rest = split_options(words)
+    except GetoptError as error:
+        return reading.at_fault(
+            f"auditctl has no such option: {error.msg}", "see auditctl(8)", line.bad_option(error)
+        )
+    if rest:
+        return reading.at_fault(
+            f"{rest[0]!r} belongs to no option",
+            "write a space within a word as `\\ `; quotes don't keep words together here",
+            line.column_of(rest[0]),
+        )
+    return line.read(options)
+
+
+def _unreadable(text: str, words: list[str]) -> Problem | None:
+    """Return what is wrong with a line's characters, or None."""
+    first = words[0]
+    if first[:1] == "-" != first and not _has_odd_characters(text):
+        return None
+    length = len(text.encode(errors="replace"))
+    control = _CONTROL.search(text)
+    start = text.index(first) + 1
+    problems: tuple[tuple[bool, Problem], ...] = (
+        (
+            length > LONGEST_LINE,
+            (
+                f"the line has {length} bytes, and auditctl would cut it after {LONGEST_LINE}",
+                "make two lines of it",
+                None,
+            ),
+        ),
+        (
+            text.endswith("\r"),
+            (
+                "the line ends in a carriage return, which would be part of its last word",
+                "save the file with Unix line ends",
+                len(text),
+            ),
+        ),
+        (
+            control is not None,
+            (
+                f"the line holds the control character {control[0] if control else ''!r}",
+                "is this a file of audit rules?",
+                control.start() + 1 if control else None,
+            ),
+        ),
+        (
+            "\t" in text,
+            (
+                "the line holds a tab, which auditctl does not take for a space",
+                "write spaces between the words",
+                text.find("\t") + 1,
+            ),
+        ),
+        (
+            text.startswith("\ufeff"),
+            ("the file begins with a byte order mark", "save it as UTF-8 without one", 1),
+        ),
+        (
+            first.endswith("auditctl"),
+            (f"{first!r} is no option of auditctl", "leave out the word auditctl", start),
+        ),
+        (
+            not first.startswith("-") or first == "-",
+            (
+                f"{first!r} is no option of auditctl",
+                "a line begins with -a, -A, -w or another option, a comment with #",
+                start,
+            ),
+        ),
+    )
+    return next((problem for wrong, problem in problems if wrong), None)
+
+
+def _has_odd_characters(text: str) -> bool:
+    # No character has more than four bytes.
+    return len(text) * 4 > LONGEST_LINE or not text.isprintable()
+
+
+class _Line:
+    """A line whose words are known, while its options are read."""
+
+    def __init__(self, reading: Reading, words: list[str], columns: tuple[int, ...]) -> None:
+        self.reading, self.words, self.columns = reading, words, columns
+
+    def column_of(self, meant: str) -> int | None:
+        """Return where a word stands, given without its backslashes."""
+        for word, column in zip(self.words, self.columns, strict=True):
+            if word == meant or word.replace("\\", "") == meant.replace("\\", ""):
+                return column
+        return None
+
+    def bad_option(self, error: GetoptError) -> int | None:
+        """Return where the option stands that an error names."""
+        for word, column in zip(self.words, self.columns, strict=True):
+            long = word.startswith("--") and error.opt in word
+            if long or (word.startswith("-") and len(error.opt) == 1 and error.opt in word):
+                return column
+        return None
+
+    def read(self, options: list[tuple[str, str]]) -> Reading:
+        """Return what the line says, from its options with their values."""
+        names = [option for option, _ in options]
+        adds = [at for at, name in enumerate(names) if name in _ADD or name in _DELETE]
+        others = [at for at, name in enumerate(names) if name not in _ADD | _DELETE | _OF_A_RULE]
+        if len(adds) == 1 and not others:
+            return self.rule(options, options[adds[0]][0])
+        problem = self._misplaced(options, adds, others)
+        if problem:
+            return self.reading.at_fault(*problem)
+        if names[0] == "-D":
+            deletes = options[1][1] if len(options) > 1 else ""
+            return replace(self.reading, kind=Kind.MOOT, deletes=deletes)
+        if names[0] in _REPORTS:
+            options, others = options[:1], [0]
+        reading = self.reading
+        if adds:
+            kept = [option for at, option in enumerate(options) if at not in others]
+            reading = self._without(options, others).rule(kept, options[adds[0]][0])
+        for at in others:
+            option, value = options[at]
+            column = self._value_column(options, at)
+            reading = settings.with_setting(reading, option, value, column)
+            if reading.fault:
+                break
+        return reading
+
+    def _without(self, options: list[tuple[str, str]], others: list[int]) -> _Line:
+        """Return the line without some of its options."""
+        positions = option_positions(self.words, options)
+        gone = {place for at in others for place in positions[at]}
+        kept = [at for at in range(len(self.words)) if at not in gone]
+        words = [self.words[at] for at in kept]
+        reading = replace(self.reading, text=" ".join(words))
+        return _Line(reading, words, tuple(self.columns[at] for at in kept))
+
+    def _option_column(self, options: list[tuple[str, str]], at: int) -> int | None:
+        position = option_positions(self.words, options)[at][0]
+        return self.columns[position] if position < len(self.columns) else None
+
+    def _value_column(self, options: list[tuple[str, str]], at: int) -> int | None:
+        position = option_positions(self.words, options)[at][1]
+        return self.columns[position] if position < len(self.columns) else None
+
+    def _misplaced(
+        self, options: list[tuple[str, str]], adds: list[int], others: list[int]
+    ) -> Problem | None:
+        """Return what is wrong with options standing together on a line, or None."""
+        names = [option for option, _ in options]
+        if not names:
+            return "the line holds no option", "see auditctl(8)", None
+        if names[0] == "-D":
+            return self._bad_delete_all(options)
+        if names[0] in _REPORTS and names[1:] in _REPORTS[names[0]]:
+            return None
+        apart = [at for at in others if names[at] not in settings.NUMBERS]
+        in_front = [at for at in apart if at < len(names) - 1]
+        problems = (
+            (
+                adds[1:2],
+                f"{' and '.join(names[at] for at in adds)} stand on one line",
+                "make two rules of it",
+            ),
+            (
+                apart[:1] if adds else [],
+                f"{', '.join(names[at] for at in apart)} can't stand in a rule",
+                "give it its own line",
+            ),
+            (
+                [0] if not adds and len(others) < len(names) else [],
+                "the line says neither to which list it belongs nor what it watches",
+                "begin it with -a always,exit or -w PATH",
+            ),
+            (
+                [in_front[0] + 1] if in_front else [],
+                "auditctl takes these options one to a line",
+                "make lines of them",
+            ),
+        )
+        for places, message, remedy in problems:
+            if places:
+                return message, remedy, self._option_column(options, places[0])
+        return None
+
+    def _bad_delete_all(self, options: list[tuple[str, str]]) -> Problem | None:
+        """Return what is wrong with a line that begins with -D, or None."""
+        names = [option for option, _ in options]
+        apart = self.words[0] == "-D" and self.words[1:2] in ([], ["-k"])
+        if apart and names in (["-D"], ["-D", "-k"]):
+            return None
+        column = self._option_column(options, min(1, len(options) - 1))
+        return "-D takes no option but -k", "give the other options their own line", column
+
+    def rule(self, options: list[tuple[str, str]], by: str) -> Reading:
+        """Return what a line that adds or deletes a rule says; `by` is the option that does."""
+        directories: list[str] = []
+        files: list[str] = []
+        for option, value in options:
+            field = _PATH_FIELD.fullmatch(value) if option == "-F" else None
+            path = field[2] if field else value
+            if not (field or option == "-w") or not path.startswith("/"):
+                continue
+            directory = field[1] == "dir" if field else path.endswith("/")
+            (directories if directory else files).append(path.rstrip("/") or "/")
+        keys = option_keys(options)
+        rule = Rule(
+            text=self.reading.text,
+            place=self.reading.place,
+            key=keys[0] if keys else "",
+            watched_directories=tuple(directories),
+            watched_files=tuple(files),
+            columns=self.columns,
+        )
+        if by in _DELETE:
+            return Reading(Kind.DELETION, self.reading.place, rule.text, deletion=rule)
+        return Reading(Kind.RULE, self.reading.place, rule.text, rule=rule)
