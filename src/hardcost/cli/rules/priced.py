@@ -94,6 +94,11 @@ class Priced:
                 " your own"
             )
         found.append("a path rule counts with 1/32: it is met by one visited file in 32")
+        if any(rule.path or rule.directory for rule in self.loaded.rules):
+            found.append(
+                "not priced: what a watch adds to opening and changing files that lie on the same"
+                " file system as what it watches (fsnotify); a guest's work lies on another"
+            )
         recorded = sorted(
             lookup.call_name(arch, call) for arch, call, one in self.calls if one.recorded
         )
@@ -142,31 +147,46 @@ class Priced:
 
     def _by_rule(self) -> Table:
         table = Table(
-            title="predicted: the rules that cost most, in the mean of the mix",
+            title=f"predicted: the rules that cost most, in the mean of the mix{self._one_file}",
             title_justify="left",
             caption=self._left_out(len(self.ranking), _MOST_RULES, "rules"),
             caption_justify="left",
         )
         table.add_column("insn/call", justify="right")
         table.add_column("share", justify="right")
-        table.add_column("rule", overflow="fold")
-        table.add_column("in vain", overflow="fold")
+        table.add_column("rule", overflow="fold", ratio=3)
+        table.add_column("in vain", overflow="fold", ratio=2)
         for index, cost in self.ranking[:_MOST_RULES]:
             rule = self.loaded.rules[index]
             table.add_row(
                 f"{cost:.2f}",
                 _percent(cost, self.price.per_call),
-                f"{_place(rule)}\n{shorten(_text(rule), _LONGEST)}",
+                f"{self._where(rule)}: {shorten(_text(rule), _LONGEST)}",
                 "\n".join(map(self._reason, self.wastes.get(index, ()))),
             )
         return table
 
     def _reason(self, waste: Waste) -> str:
         if waste.kind is Kind.SHADOWED and waste.by is not None:
-            return f"never fires: {_place(self.loaded.rules[waste.by])} decides before it"
+            return f"never fires: {self._where(self.loaded.rules[waste.by])} decides before it"
         if waste.kind is Kind.CONTRADICTION:
             return "never fires: two of its conditions exclude each other"
         return f"tested on 64-bit calls that share its 32-bit calls' numbers: {_some(waste.calls)}"
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        sources = (rule.source for rule in self.loaded.rules)
+        return frozenset(one.place.file for one in sources if one is not None and one.place)
+
+    @property
+    def _one_file(self) -> str:
+        return f"; lines of {visible(*self._files)}" if len(self._files) == 1 else ""
+
+    def _where(self, rule: KernelRule) -> str:
+        """Return where a rule stands: its line where all stand in one file."""
+        if len(self._files) == 1 and rule.source and rule.source.place:
+            return str(rule.source.place.line)
+        return _place(rule)
 
     def _measured(self) -> Table:
         table = Table(

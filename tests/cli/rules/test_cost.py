@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from hardcost.cli.verbs import hardcost
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+WIDE = "-a always,exit -F arch=b64 -S openat -F uid=0 -k root\n"
+NARROW = "-a always,exit -F arch=b64 -S openat -F uid=0 -F gid=0 -k root-too\n"
+FOREIGN = "-a always,exit -F arch=b32 -S execve -k run\n"
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(hardcost, ["rules", "cost", *map(str, words)])
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "x.rules"
+    path.write_text(WIDE + NARROW + FOREIGN)
+    return path
+
+
+def test_calls_and_rules_are_shown_with_what_they_cost(rules: Path) -> None:
+    result = run(rules)
+    assert result.exit_code == 0
+    assert "predicted:" in result.stdout
+    assert "openat" in result.stdout
+    assert "never fires: 1 decides before it" in " ".join(result.stdout.split())
+    assert "munmap" in result.stdout
+    assert "instructions are not time" in result.stderr
+    assert "an assumed one" in result.stderr
+
+
+def test_a_histogram_weighs_the_calls(rules: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    counts.write_text('{"getppid": 3, "munmap": 1}')
+    data = json.loads(run(rules, "--histogram", counts, "--format", "json").stdout)
+    assert {call["call"]: call["count"] for call in data["calls"]} == {"getppid": 3, "munmap": 1}
+    getppid, munmap = (
+        next(call["insn_per_call"] for call in data["calls"] if call["call"] == name)
+        for name in ("getppid", "munmap")
+    )
+    assert data["insn_per_call"] == pytest.approx((3 * getppid + munmap) / 4)
+    assert data["mix"] == "given"
+    assert data["unit"] == "insn"
+    assert data["measured"] == []
+
+
+def test_rules_that_cost_in_vain_say_why(rules: Path) -> None:
+    data = json.loads(run(rules, "--format", "json").stdout)
+    by_line = {rule["line"]: rule for rule in data["rules"]}
+    (shadowed,) = by_line[2]["in_vain"]
+    assert (shadowed["kind"], shadowed["by"]["line"]) == ("shadowed", 1)
+    (foreign,) = by_line[3]["in_vain"]
+    assert (foreign["kind"], foreign["calls"]) == ("foreign", ["munmap"])
+    assert by_line[1]["in_vain"] == []
+
+
+def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text(WIDE + WIDE)
+    result = run(path, "--format", "json")
+    data = json.loads(result.stdout)
+    assert [rule["line"] for rule in data["rules"]] == [1]
+    assert [rule["line"] for rule in data["refused"]] == [2]
+    assert f"{path}:2: refused by the kernel" in result.stderr
+
+
+def test_a_bad_histogram_is_told_with_its_line(rules: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    counts.write_text('{"getppid": 3,\n "munmap": "many"}')
+    result = run(rules, "--histogram", counts)
+    assert isinstance(result.exception, InputError)
+    (problem,) = result.exception.problems
+    assert problem.place is not None
+    assert str(problem.place) == f"{counts}:2"
+
+
+def test_names_that_could_act_on_a_terminal_are_made_visible(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-a always,exit -S openat -F uid=0 -k a\x1b[31mb\n")
+    assert "\x1b" not in run(path).stdout
