@@ -1,21 +1,11 @@
 """The least that any set of rules which records the same can cost a call, under the cost model.
 
-The argument. Take calls that the set decides about: witnesses. In any set that records the same,
-each witness is matched by a rule of the exit list (the files that it visits are ones that no rule
-names, so no bucket holds them). Two witnesses need two rules if they differ in action or key, or if
-every rule that matches both also matches a call about which nothing is decided. Such a call is found
-by mixing the two: each condition looks at one group of what a call is (`_GROUPS`), so that a call
-each of whose groups comes from one of the two meets every condition that both meet. `perm` looks
-at several groups, and is checked for each permission; a comparison of an id with a file's owner
-looks at two, and these are not parted. Where the witnesses differ in a file's place or in the
-program, what lies beside both will do: one rule has at most one `dir`, and at most one `exe`.
-
-A clique is a number of witnesses each two of which need two rules. So the exit list has at least as
-many rules as a clique has witnesses. For a call about which nothing is decided, all are walked:
+How many rules there must be is argued in `needs`. For a call about which nothing is decided, all
+rules of the exit list are walked:
 
 - a rule that matches a witness with this call's number names the number. It costs at least entering
   it and the cheapest condition that holds for the witness and fails for the call;
-- every other rule of a clique costs at least what passing over one costs.
+- every other rule costs at least what passing over one costs.
 
 A path rule is counted the same way, at the chance of 1 in 32 for each visited file to lie in its
 bucket. A call that is recorded costs at least its record, and one rule that matches.
@@ -26,63 +16,26 @@ With a rule of `never` in front the sets meant are those that record the same wi
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.event import FileId
-from hardcost.auditrules.kernelrule import (
-    CALLS,
-    UNSET,
-    Action,
-    FilterList,
-    KernelRule,
-    Operator,
-    Test,
-)
-from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at, witness
+from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
+from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part
+from hardcost.auditrules.optimize.needs import Needs
+from hardcost.auditrules.optimize.reach import reach
 from hardcost.auditrules.semantics import BUCKETS, holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from hardcost.auditrules.event import Event
+    from hardcost.auditrules.optimize.needs import Class, Witness
     from hardcost.auditrules.optimize.prices import Prices
     from hardcost.auditrules.tables.lookup import Arch
-
-_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "arch": ("arch",),
-    "call": ("call",),
-    "names": ("names",),
-    "exe": ("exe",),
-    "exit": ("exit",),
-    "users": ("uid", "euid", "suid", "fsuid", "auid"),
-    "groups": ("gid", "egid", "sgid", "fsgid", "groups"),
-    "arguments": ("arguments", "open_flags"),
-    "rest": ("pid", "ppid", "sessionid", "personality", "socket_family", "subject"),
-}
-"""What a call is, in groups: a condition other than `perm` and some of -C looks at one of them."""
-
-_COMPARED = ("names", "users", "groups")
-"""The groups of which -C compares two: the users, or the groups, with files' owners."""
-
-_TELL: Mapping[str, tuple[str, ...]] = {
-    "arch": ("arch", "perm"),
-    "names": ("dir", "filetype", "devmajor", "devminor", "obj_uid", "obj_gid"),
-    "exe": ("exe",),
-    "exit": ("exit", "success"),
-    "users": ("uid", "euid", "suid", "fsuid", "auid", "loginuid_set"),
-    "groups": ("gid", "egid", "sgid", "fsgid"),
-    "arguments": ("a0", "a1", "a2", "a3", "perm"),
-    "rest": ("pid", "ppid", "sessionid", "pers", "saddr_fam"),
-}
-"""By which fields a rule can tell calls apart that differ in a group."""
 
 _EQUAL_ALONE = frozenset({"dir", "perm"})
 _EITHER_WAY = frozenset({"arch", "exe", "filetype", "loginuid_set"})
@@ -92,234 +45,49 @@ _EQUAL_OR_NOT = (Operator.EQUAL, Operator.NOT_EQUAL)
 _NO_VALUE = 0x7EDCBA99
 """A number that no call has anywhere."""
 
-_TRIED = 5
-"""Calls of a rule, of each ABI, with which the largest clique is looked for."""
+Costs = Mapping[tuple["Arch", int], float]
+"""Instructions by call."""
 
-_SERVICE: Mapping[str, Any] = {
-    **dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"), 0),
-    "auid": UNSET,
-    "sessionid": UNSET,
-}
-"""Who acts where a service does."""
-
-_ODD: Mapping[str, Any] = {
-    "arguments": (1 << 20, 1 << 20, 1 << 20, 1 << 20),
-    "open_flags": 1 << 20,
-    "exit": -133,
-    "pid": 31001, "ppid": 31002, "sessionid": 31003,
-    "uid": 31010, "euid": 31011, "suid": 31012, "fsuid": 31013, "auid": 31014,
-    "gid": 31020, "egid": 31021, "sgid": 31022, "fsgid": 31023,
-}  # fmt: skip
-"""What rules have no reason to ask for: a rule that matches it asks for nothing there."""
-
-Reached = Mapping[tuple["Arch", int], float]
-"""Costs by call (instructions)."""
-
-Class = tuple[str, str]
-"""What a rule does: its action and its key."""
+_OF_EACH = ("obj_uid", "obj_gid", "filetype", "devmajor", "devminor")
+"""Fields that cost less than `dir` where a call visits no file, and more where it does."""
 
 
 @dataclass(frozen=True)
-class Witness:
-    """A call that the set decides about, what it does, and how far it is from a typical one."""
+class Reached:
+    """A set's costs, and the least that each may be by itself."""
 
-    event: Event
-    does: Class
-    odd: int = 0
+    after: Costs
+    least: Costs
+
+    def above(self, call: tuple[Arch, int]) -> float:
+        """Return how far a call's cost is above the least."""
+        return self.after.get(call, math.inf) - self.least.get(call, 0.0)
 
 
 class Bounds:
     """The least cost of each call, for one set of rules."""
 
     def __init__(self, rules: Sequence[KernelRule], prices: Prices) -> None:
-        self.prices, self.b32 = prices, prices.b32
+        self.prices = prices
         self.loaded = prices.loaded(rules)
         self.files = self.loaded.files
-        exit_list = self.loaded.lists[FilterList.EXIT]
-        self.exit = [self.loaded.rules[index] for index in exit_list]
-        self.paths = [
-            self.loaded.rules[index]
-            for bucket in self.loaded.buckets
-            for index in bucket
-            if self.loaded.rules[index].list is FilterList.EXIT
-        ]
-        self._conflicts: dict[tuple[int, int], bool] = {}
-        self._by_call: dict[int, list[KernelRule]] = {}
+        self.needs = Needs(self.loaded, b32=prices.b32)
         self._tests: dict[tuple[str, Arch, int], float] = {}
-
-    # Witnesses -----------------------------------------------------------------------------------
-
-    @cached_property
-    def witnesses(self) -> dict[int, list[Witness]]:
-        """Witnesses by number of the call."""
-        found: dict[int, list[Witness]] = defaultdict(list)
-        for rule in self.exit:
-            calls = reach(rule, b32=self.b32)
-            for arch in lookup.ARCHES:
-                for number in bits(calls.of(arch) & _named_calls()):
-                    found[number] += self._of_rule(rule, self._placed(of_number(number, arch)))
-        for witnesses in found.values():
-            witnesses.sort(key=lambda one: one.odd)
-        return found
-
-    def _of_rule(self, rule: KernelRule, typical: Event) -> Iterator[Witness]:
-        """Yield the typical call, a service's and an odd one, each so changed that it matches."""
-        starts = (typical, replace(typical, **_SERVICE), replace(typical, **_ODD))
-        for odd, start in enumerate(starts):
-            event = witness(rule, start, self.files)
-            does = None if event is None else self.decided(event)
-            if event is not None and does is not None:
-                yield Witness(event, does, odd)
-
-    @cached_property
-    def path_witnesses(self) -> dict[int, list[Witness]]:
-        """Calls on a watched file that only its rule decides about, by number."""
-        found: dict[int, list[Witness]] = defaultdict(list)
-        for rule in self.paths:
-            if rule.path is None:
-                continue
-            calls = reach(rule, b32=self.b32)
-            for arch in lookup.ARCHES:
-                for number in bits(calls.of(arch) & _named_calls()):
-                    event = witness(rule, of_number(number, arch), self.files)
-                    if event is not None and self.decided(event) is None:
-                        found[number].append(Witness(event, (rule.action.value, rule.key)))
-        return found
-
-    def _placed(self, event: Event) -> Event:
-        """Return the call on files that no rule names."""
-        names = tuple(
-            replace(name, file=FileId(0, 0, FRESH_INODE)) if name.path else name
-            for name in event.names
-        )
-        return replace(event, names=names)
-
-    def decided(self, event: Event) -> Class | None:
-        """Return what the exit list does about a call, None if nothing."""
-        if event.call not in self._by_call:
-            self._by_call[event.call] = [rule for rule in self.exit if rule.names(event.call)]
-        for rule in self._by_call[event.call]:
-            if all(holds(test, event, None, self.files) for test in rule.conditions):
-                return rule.action.value, rule.key
-        return None
-
-    # Which witnesses need two rules --------------------------------------------------------------
-
-    def need_two(self, a: Witness, b: Witness) -> bool:
-        """Say whether no rule can match both without matching what must stay undecided."""
-        if a.does != b.does:
-            return True
-        if a is b:
-            return False
-        known = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
-        if known not in self._conflicts:
-            self._conflicts[known] = any(
-                self._told_by_no_permission(a.event, b.event, mixed) and self._undecided(mixed)
-                for mixed in _mixed(a.event, b.event)
-            )
-        return self._conflicts[known]
-
-    def _undecided(self, event: Event) -> bool:
-        """Say whether nothing at all decides about a call."""
-        if self.decided(event) is not None:
-            return False
-        return not any(
-            rule.names(event.call)
-            and all(holds(test, event, name, self.files) for test in rule.conditions)
-            for name in event.names
-            if name.file.inode not in {FRESH_INODE, SOME_INODE}
-            for rule in self.paths
-        )
-
-    @staticmethod
-    def _told_by_no_permission(a: Event, b: Event, mixed: Event) -> bool:
-        """Say whether each test of `perm` that holds for both holds for the mixed call."""
-        one, other, third = permissions(a), permissions(b), permissions(mixed)
-        return all(third & wanted for wanted in range(1, 16) if one & wanted and other & wanted)
-
-    def clique(self, witnesses: Iterable[Witness], given: Sequence[Witness] = ()) -> list[Witness]:
-        """Return many witnesses each two of which, and each with the given ones, need two rules."""
-        candidates = [one for one in witnesses if all(self.need_two(one, other) for other in given)]
-        by_class: dict[Class, list[Witness]] = defaultdict(list)
-        for one in candidates:
-            by_class[one.does].append(one)
-        found: list[Witness] = []
-        for members in by_class.values():
-            needs = {
-                id(one): sum(self.need_two(one, other) for other in members) for one in members
-            }
-            ordered = sorted(members, key=lambda one: -needs[id(one)])
-            grown = max((self._grown(start, ordered) for start in ordered), key=len)
-            found += self._made_typical(grown, members)
-        return found
-
-    def _grown(self, start: Witness, members: Sequence[Witness]) -> list[Witness]:
-        grown = [start]
-        for one in members:
-            if one is not start and all(self.need_two(one, other) for other in grown):
-                grown.append(one)
-        return grown
-
-    def _made_typical(self, clique: list[Witness], members: Sequence[Witness]) -> list[Witness]:
-        """Return the clique with typical calls in the place of odd ones, where they do as well."""
-        for at, one in enumerate(clique):
-            rest = [other for other in clique if other is not one]
-            if one.odd:
-                clique[at] = next(
-                    (
-                        other
-                        for other in members
-                        if other.odd < one.odd
-                        and all(self.need_two(other, third) for third in rest)
-                    ),
-                    one,
-                )
-        return clique
-
-    @cached_property
-    def all_needed(self) -> list[Witness]:
-        """As large a clique as was found, over all calls."""
-        chosen: list[Witness] = []
-        by_rule: dict[tuple[object, ...], list[Witness]] = defaultdict(list)
-        for witnesses in self.witnesses.values():
-            for one in witnesses:
-                by_rule[one.does, one.event.arch, one.odd, _shape(one.event)].append(one)
-        for members in by_rule.values():
-            members.sort(key=lambda one: (not self._by_arch_alone(one), one.odd, one.event.call))
-            chosen += members[:_TRIED]
-        return self.clique(chosen)
-
-    def _by_arch_alone(self, one: Witness) -> bool:
-        """Say whether nothing but `arch` tells the call from one that must stay undecided."""
-        other = replace(one.event, arch="b32" if one.event.arch == "b64" else "b64")
-        return self._told_by_no_permission(one.event, one.event, other) and self._undecided(other)
-
-    @cached_property
-    def paths_needed(self) -> list[Witness]:
-        """Calls on watched files, each of which needs a rule of its own."""
-        one_each: dict[tuple[object, ...], Witness] = {}
-        for witnesses in self.path_witnesses.values():
-            for one in witnesses:
-                one_each.setdefault((one.does, one.event.names[0].file), one)
-        return self.clique(one_each.values(), self.all_needed)
-
-    # Costs ---------------------------------------------------------------------------------------
 
     def of(self, arch: Arch, number: int, reached: Reached | None = None) -> float:
         """Return the least that rules can cost the typical call (instructions).
 
-        With `reached`, the costs under some set: among sets that cost no call of greater weight more
-        than these.
+        With `reached`: among sets that cost no call of greater weight more than that one.
         """
         event = of_number(number, arch)
         prediction = predict(self.prices.constants, self.loaded, event)
         walk = self.prices.constants.walk
-        does = self.decided(event)
+        does = self.needs.decided(event)
         if does is not None:
             return prediction.recording + self._of_deciding(event, does)
-        named = self.clique(self.witnesses.get(number, ()))
-        total = sum(walk["enter"] + self._cheapest(one.event, event) for one in named)
-        total += walk["unnamed"] * max(0, len(self.all_needed) - len(named))
+        named = self.needs.clique(self.needs.witnesses.get(number, ()))
+        total = sum(walk["enter"] + self._cheapest(one, event, reached) for one in named)
+        total += walk["unnamed"] * max(0, len(self.needs.everywhere) - len(named))
         return total + self._of_buckets(event)
 
     def _of_deciding(self, event: Event, does: Class) -> float:
@@ -331,23 +99,33 @@ class Bounds:
         total = walk["enter"] + walk["matched"]
         if does[1]:
             total += walk["key"] + walk["key-byte"] * len(does[1].encode())
-        for group, names in _TELL.items():
-            if any(self._undecided(other) for other in _others(event, group)):
-                total += min(
-                    self._field(name) for name in names if name != "perm" or permissions(event)
-                )
+        looked_at = {
+            group: min(self._field(name) for name in names if name != "perm" or permissions(event))
+            for group, names in TELL.items()
+            if any(self.needs.undecided(other) for other in others(event, group))
+        }
+        # One test may look at several of these groups: `perm`, or a comparison.
+        for together in (("arch", "arguments"), tuple(COMPARED), ("exe",), ("exit",), ("rest",)):
+            total += max((looked_at.get(group, 0.0) for group in together), default=0.0)
         return total + min(0.0, walk["bare"])
 
     def _field(self, name: str) -> float:
         """Return the least that testing a field costs, whatever the call is."""
-        fields, operators = self.prices.constants.field, self.prices.constants.operator
-        cost = fields.get(name, fields["other"])
+        fields = self.prices.constants.field
+        cost = fields.get(name, fields["other"]) + self._cheaper(name)
+        if name == "perm":
+            cost += min(0.0, *self.prices.constants.permission.values())
+        return cost
+
+    def _cheaper(self, name: str) -> float:
+        """Return what the cheapest operator that a field takes adds to the cost with `=`."""
         if name in _EQUAL_ALONE:
-            return cost
+            return 0.0
+        operators = self.prices.constants.operator
         family = {"uid": "user", "gid": "group"}.get(name[-3:], "number")
         family = name if name in {"exe", "filetype"} else family
         allowed = _EQUAL_OR_NOT if name in _EITHER_WAY else tuple(Operator)
-        return cost + min(0.0, *(operators.get(f"{family} {one}", 0.0) for one in allowed))
+        return min(0.0, *(operators.get(f"{family} {one}", 0.0) for one in allowed))
 
     def behind(
         self, first: KernelRule, arch: Arch, number: int, reached: Reached | None = None
@@ -364,7 +142,8 @@ class Bounds:
         ):
             return own + self._of_buckets(event)
         asked = arch != "b64" or any(
-            reach(rule, b32=self.b32).of(arch) >> number & 1 for rule in (*self.exit, *self.paths)
+            reach(rule, b32=self.prices.b32).of(arch) >> number & 1
+            for rule in (*self.needs.exit, *self.needs.path_rules)
         )
         other = math.inf if asked else self._own_never(event) + self._of_buckets(event)
         return own + min(self.of(arch, number, reached), other)
@@ -382,35 +161,88 @@ class Bounds:
             return 0.0
         walk = self.prices.constants.walk
         named = {
-            (one.does, one.event.names[0].file) for one in self.path_witnesses.get(event.call, ())
+            (one.does, one.event.names[0].file)
+            for one in self.needs.path_witnesses.get(event.call, ())
         }
         fields = self.prices.constants.field
         # In its bucket a file is told by path or inode, or else by who owns it, or what it is.
-        telling = ("path", "own-inode", "devmajor", "devminor", *_TELL["names"])
+        telling = ("path", "own-inode", "devmajor", "devminor", *TELL["names"])
         entered = walk["enter"] + min(
             self._field(name) + self.prices.constants.each.get(name, 0.0)
             for name in telling
             if name in fields
         )
         total = 0.0
-        for one in self.paths_needed:
+        for one in self.needs.paths:
             known = (one.does, one.event.names[0].file) in named
             total += (entered if known else walk["unnamed"]) / BUCKETS
         return total * visited
 
-    def _cheapest(self, event: Event, typical: Event) -> float:
+    def _cheapest(self, one: Witness, typical: Event, reached: Reached | None) -> float:
         """Return what the cheapest condition costs that holds for one call and fails for another."""
-        costs = [
-            self._failing(name, typical)
-            for group, names in _TELL.items()
-            if _part(event, group) != _part(typical, group)
-            for name in names
-        ]
-        if any(_part(event, one) != _part(typical, one) for one in _COMPARED):
+        apart = {group for group in TELL if part(one.event, group) != part(typical, group)}
+        costs = []
+        if apart & COMPARED:
             fields = self.prices.constants.field
             least = min(self.prices.constants.operator.values(), default=0.0)
             costs += [cost + least for name, cost in fields.items() if ":" in name]
+        if apart & {"arch", "arguments"}:
+            costs.append(self._failing("perm", typical))
+        names = [name for group in apart for name in TELL[group]]
+        if reached is not None and self._settled(typical, reached):
+            # What the condition looks at is other than the call's in all that its rule matches.
+            likes = [like for like in self.needs.alike(one) if self._same_rule(one, like)]
+            apart = {
+                group
+                for group in apart
+                if all(part(like.event, group) != part(typical, group) for like in likes)
+            }
+            names = [name for group in apart for name in TELL[group]]
+            if self._files_cost_more(one, typical, reached):
+                names = [name for name in names if name not in _OF_EACH]
+        costs += [self._failing(name, typical) for name in names if name != "perm"]
         return min(costs, default=0.0)
+
+    def _heavier(self, typical: Event) -> list[tuple[Arch, int]]:
+        """Return the calls of greater weight."""
+        weights = self.prices.histogram
+        own = weights.get((typical.arch, typical.call), 0.0)
+        return [call for call, weight in weights.items() if weight > own]
+
+    def _settled(self, typical: Event, reached: Reached) -> bool:
+        """Say whether one more rule than needed would cost a weightier call more.
+
+        Then each rule is taken by an event of the clique, and what differs from all these but one
+        has to be matched by the rule of that one.
+        """
+        unnamed = self.prices.constants.walk["unnamed"]
+        return any(reached.above(call) < unnamed for call in self._heavier(typical))
+
+    def _files_cost_more(self, one: Witness, typical: Event, reached: Reached) -> bool:
+        """Say whether looking at each file first would cost a weightier call more."""
+        each = self.prices.constants.each
+        more = min(self._field(name) + each.get(name, 0.0) for name in _OF_EACH)
+        return not typical.names and any(
+            reached.above(call) < more
+            and of_number(call[1], call[0]).names
+            and any(
+                one.event.names == like.event.names and self._same_rule(one, like)
+                for like in self.needs.witnesses.get(call[1], ())
+            )
+            for call in self._heavier(typical)
+        )
+
+    def _same_rule(self, one: Witness, like: Witness) -> bool:
+        """Say whether one rule has to match both where there are no more rules than needed."""
+        taken = [
+            [
+                id(member)
+                for member in self.needs.everywhere
+                if not self.needs.need_two(each, member)
+            ]
+            for each in (one, like)
+        ]
+        return len(taken[0]) == 1 and taken[0] == taken[1]
 
     def _failing(self, name: str, event: Event) -> float:
         """Return what a test of a field costs that fails for a call: with `=`, the cheapest."""
@@ -423,82 +255,13 @@ class Bounds:
                 values = (1, 2, 4, 8)
             elif name in {"success", "loginuid_set"}:
                 values = (0, 1)
-            fields = self.prices.constants.field
-            cheaper = self._field(name) - fields.get(name, fields["other"])
             tests = [Test(name, Operator.EQUAL, value) for value in values]
             self._tests[known] = min(
                 (
-                    self.prices.of_test(test, event) + cheaper
+                    self.prices.of_test(test, event) + self._cheaper(name)
                     for test in tests
                     if not holds(test, event, None, self.files)
                 ),
                 default=math.inf,
             )
         return self._tests[known]
-
-
-def _part(event: Event, group: str) -> tuple[Any, ...]:
-    return tuple(getattr(event, name) for name in _GROUPS[group])
-
-
-def _with_group(event: Event, other: Event, group: str) -> Event:
-    """Return the first call with a group of the second."""
-    return replace(event, **{name: getattr(other, name) for name in _GROUPS[group]})
-
-
-def _shape(event: Event) -> tuple[object, ...]:
-    """Return what of a call tells witnesses of one rule from those of another, but for its number."""
-    places = tuple(name.path for name in event.names if name.path and name.path.endswith("~"))
-    return event.exit is not None and event.exit < 0 and event.exit, event.exe, places
-
-
-def _others(event: Event, group: str) -> list[Event]:
-    """Return calls that differ from one in a group."""
-    if group == "arch":
-        return [replace(event, arch="b32" if event.arch == "b64" else "b64")]
-    if group == "names":
-        return [replace(event, names=())] if event.names else []
-    known = {name: value for name, value in _ODD.items() if name in _GROUPS[group]}
-    return [replace(event, **known)] if known else []
-
-
-@cache
-def _named_calls() -> int:
-    """Return the numbers that are a call in either ABI."""
-    return sum({1 << n for arch in lookup.ARCHES for n in lookup.call_names(arch) if n < CALLS})
-
-
-def _mixed(a: Event, b: Event) -> Iterator[Event]:
-    """Yield calls that meet every condition, `perm` aside, that both calls meet."""
-    one, other = (frozenset((name.uid, name.gid) for name in each.names) for each in (a, b))
-    # A file's owner may be compared with an id: what belongs together is not parted.
-    parted = one != other and any(_part(a, ids) != _part(b, ids) for ids in ("users", "groups"))
-    for group in _GROUPS:
-        if _part(a, group) == _part(b, group):
-            continue
-        if group in _COMPARED and parted:
-            continue
-        yield _with_group(a, b, group)
-        yield _with_group(b, a, group)
-    if a.exe is not None and b.exe is not None and a.exe != b.exe:
-        yield replace(a, exe=FileId(0, 0, FRESH_INODE + 1))
-    yield from _beside(a, b)
-
-
-def _beside(a: Event, b: Event) -> Iterator[Event]:
-    """Yield a call on a new file that lies in every directory in which the files of both lie."""
-    if len(a.names) != 1 or len(b.names) != 1 or a.names == b.names:
-        return
-    one, other = a.names[0], b.names[0]
-    alike = (one.mode, one.uid, one.gid, one.file[:2], one.label, one.special_device)
-    if one.path is None or other.path is None or alike != (
-        other.mode, other.uid, other.gid, other.file[:2], other.label, other.special_device
-    ):  # fmt: skip
-        return
-    shared: list[str] = []
-    for part, same in zip(one.path.split("/"), other.path.split("/"), strict=False):
-        if part != same:
-            break
-        shared.append(part)
-    place = "/".join([*shared, "~beside"])
-    yield replace(a, names=(file_at(place, FileId(*one.file[:2], FRESH_INODE), a),))

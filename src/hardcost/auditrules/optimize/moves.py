@@ -20,6 +20,7 @@ from hardcost.auditrules.optimize.conditions import (
 )
 from hardcost.auditrules.optimize.prices import TOLERANCE
 from hardcost.auditrules.optimize.reach import Reach, always_stand_for, reach
+from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +42,9 @@ REORDERED = "conditions reordered"
 _MOST_GAPS = 16
 """Values that a range may leave out; each is a condition."""
 
+_USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EAGAIN", "EINTR")})
+"""Errors that calls fail with most often."""
+
 _Item = TypeVar("_Item")
 
 _MOST_PERMUTED = 6
@@ -59,10 +63,15 @@ class Moves:
         """Whether there are 32-bit calls."""
         return self.lines.b32
 
-    def drop_dead(self) -> Iterator[int]:
-        """Drop the rules that can match nothing; yield the numbers of those."""
+    def drop_dead(self, *, keep_one: bool) -> Iterator[int]:
+        """Drop the rules that can match nothing; yield the numbers of those.
+
+        Where `keep_one`, one is left in any case: without any rule the kernel looks at no call.
+        """
         for number, line in list(self.lines.lines.items()):
             calls = reach(line.rule, b32=self.b32)
+            if keep_one and len(self.lines.lines) == 1:
+                return
             if not calls.numbers or exclude_each_other(line.rule.conditions):
                 self.lines.drop(number)
                 yield from line.origins
@@ -247,8 +256,8 @@ def _range_tests(name: str, values: Ranges) -> tuple[Test, ...] | None:
     tests += [Test(name, Operator.LESS_OR_EQUAL, high)] if high != UNSET else []
     if low == high:
         tests = [Test(name, Operator.EQUAL, low)]
-    if name == "exit":  # small error numbers are the most usual, and they are the highest here
-        gaps.reverse()
+    if name == "exit":
+        gaps.sort(key=lambda gap: (gap not in _USUAL, -gap))
     tests += [Test(name, Operator.NOT_EQUAL, gap) for gap in gaps]
     return tuple(tests) or None
 

@@ -7,12 +7,13 @@ at the end the whole set is proved to do what the old one did, and is dropped if
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from hardcost.auditrules.kernelrule import FilterList
+from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.kernelrule import FilterList, Operator, Test
 from hardcost.auditrules.optimize import never, signals
 from hardcost.auditrules.optimize.lines import Line, Lines
-from hardcost.auditrules.optimize.moves import Moves
+from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.prove.relation import Result
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -124,7 +125,8 @@ class _Work:
                 continue
             proof = prove(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
-                return self._optimised(before, lines, dropped, proof)
+                made = self._optimised(before, lines, dropped, proof)
+                return replace(made, dearer_failing=self._dearer_failing(lines))
             reason = proof.reason or "the proof does not hold"
         lines = tuple(
             Line(replace(self.original[number], prepend=False), (number,))
@@ -182,11 +184,29 @@ class _Work:
                 worse.append(call)
         return worse
 
+    def _dearer_failing(self, lines: Sequence[Line]) -> float:
+        """Return the most that a call pays more which fails with an error that a range leaves out."""
+        old, new = (self.prices.loaded(rules) for rules in (self.original, self._whole(lines)))
+        most = 0.0
+        for line in lines:
+            gaps = [test.value for test in line.rule.conditions if _is_gap(test)]
+            for case in self.prices.typical if RANGE in line.done else ():
+                if not line.rule.names(case.event.call):
+                    continue
+                for gap in gaps:
+                    failing = replace(case.event, exit=int(gap) - (1 << 32))
+                    costs = [
+                        predict(self.prices.constants, loaded, failing).walk
+                        for loaded in (old, new)
+                    ]
+                    most = max(most, costs[1] - costs[0])
+        return most
+
     def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
         moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices)
-        dropped = [*moves.drop_dead()]
+        dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
         moves.trim()
         moves.narrow()
         moves.drop_shadowed()
@@ -207,6 +227,12 @@ class _Work:
         arranged.sort(key=self._price)
         unused = tuple(sorted(self._ranked[number] for number in dropped))
         return [(self._numbered(lines), unused) for lines in arranged]
+
+    @property
+    def _counted_elsewhere(self) -> bool:
+        """Whether a rule of another list makes the kernel look at calls (`audit_n_rules`)."""
+        counted = {FilterList.TASK, FilterList.IO_URING}
+        return any(self.original[number].list in counted for number in self._others)
 
     def _price(self, lines: Sequence[Line]) -> float:
         """Return what the rules cost the workload (instructions)."""
@@ -232,3 +258,8 @@ class _Work:
             replace(line, origins=tuple(sorted(self._ranked[at] for at in line.origins)))
             for line in lines
         )
+
+
+def _is_gap(test: Condition) -> TypeGuard[Test]:
+    """Say whether a condition leaves out an error."""
+    return isinstance(test, Test) and test.field == "exit" and test.operator is Operator.NOT_EQUAL

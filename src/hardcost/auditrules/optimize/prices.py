@@ -59,6 +59,7 @@ class Prices:
     _files: dict[str, FileId] = field(default_factory=dict)
     _alone: dict[KernelRule, Loaded] = field(default_factory=dict)
     _costs: dict[tuple[KernelRule, int], float] = field(default_factory=dict)
+    _seen: dict[int, Event] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         arches: tuple[Arch, ...] = ("b64", "b32") if self.b32 else ("b64",)
@@ -107,6 +108,7 @@ class Prices:
         if known not in self._costs:
             if rule not in self._alone:
                 self._alone[rule] = self.loaded([replace(rule, prepend=False)])
+            self._seen[id(event)] = event  # as long as it is there, the id is its own
             self._costs[known] = predict(self.constants, self._alone[rule], event).walk
         return self._costs[known]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import operations
 from hardcost.auditrules.optimize import never
-from hardcost.auditrules.optimize.bound import Bounds
+from hardcost.auditrules.optimize.bound import Bounds, Reached
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices
 from hardcost.auditrules.tables import lookup
 
@@ -47,17 +47,25 @@ class Report:
         self.bounds = Bounds(made.original, Prices(constants, histogram, made.options.b32))
 
     @cached_property
+    def least(self) -> Mapping[tuple[Arch, int], float]:
+        """The least that each call by itself can cost."""
+        return {call: self._least(call, None) for call in self.made.after}
+
+    @cached_property
     def by_call(self) -> Mapping[tuple[Arch, int], Costs]:
-        """All calls that have a name."""
-        first = next((one.rule for one in self.made.lines if never.NEVER_FIRST in one.done), None)
+        """All calls that have a name; `least` is that of sets that cost no weightier call more."""
+        reached = Reached(self.made.after, self.least)
         found = {}
         for call, after in self.made.after.items():
-            if first is None:
-                least = self.bounds.of(*call, self.made.after)
-            else:
-                least = self.bounds.behind(first, *call, self.made.after)
-            found[call] = Costs(self.made.before[call], after, least)
+            one = Costs(self.made.before[call], after, self.least[call])
+            found[call] = one if one.near else replace(one, least=self._least(call, reached))
         return found
+
+    def _least(self, call: tuple[Arch, int], reached: Reached | None) -> float:
+        first = next((one.rule for one in self.made.lines if never.NEVER_FIRST in one.done), None)
+        if first is None:
+            return self.bounds.of(*call, reached)
+        return self.bounds.behind(first, *call, reached)
 
     @cached_property
     def mean(self) -> Costs:
@@ -103,6 +111,6 @@ class Report:
     def walked(self) -> tuple[int, int]:
         """How many rules every call walks, before and after."""
         return (
-            len(self.bounds.exit),
+            len(self.bounds.needs.exit),
             sum(not line.rule.in_a_bucket for line in self.made.lines),
         )

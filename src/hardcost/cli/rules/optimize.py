@@ -257,7 +257,7 @@ def _proof(report: Report) -> list[str]:
 
 
 def _least(report: Report) -> list[str]:
-    needed = len(report.bounds.all_needed)
+    needed = len(report.bounds.needs.everywhere)
     said = [
         (
             f"The least: any set that records the same has at least {needed} rules that every call"

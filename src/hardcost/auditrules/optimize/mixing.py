@@ -1,0 +1,128 @@
+"""What a call is, in groups of which a condition looks at one, and calls mixed out of two.
+
+A call each of whose groups comes from one of two calls meets every condition that both meet, if the
+condition looks at one group alone. `perm` looks at several, and is left to the caller; a comparison
+of an id with a file's owner looks at two, and these are not parted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hardcost.auditrules.event import FileId
+from hardcost.auditrules.kernelrule import UNSET
+from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.auditrules.event import Event
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "arch": ("arch",),
+    "call": ("call",),
+    "names": ("names",),
+    "exe": ("exe",),
+    "exit": ("exit",),
+    "users": ("uid", "euid", "suid", "fsuid", "auid"),
+    "groups": ("gid", "egid", "sgid", "fsgid", "groups"),
+    "arguments": ("arguments", "open_flags"),
+    "rest": ("pid", "ppid", "sessionid", "personality", "socket_family", "subject"),
+}
+"""What a call is, in groups: a condition other than `perm` and some of -C looks at one of them."""
+
+COMPARED = frozenset({"names", "users", "groups"})
+"""The groups of which -C compares two: the users, or the groups, with files' owners."""
+
+TELL: Mapping[str, tuple[str, ...]] = {
+    "arch": ("arch", "perm"),
+    "names": ("dir", "filetype", "devmajor", "devminor", "obj_uid", "obj_gid"),
+    "exe": ("exe",),
+    "exit": ("exit", "success"),
+    "users": ("uid", "euid", "suid", "fsuid", "auid", "loginuid_set"),
+    "groups": ("gid", "egid", "sgid", "fsgid"),
+    "arguments": ("a0", "a1", "a2", "a3", "perm"),
+    "rest": ("pid", "ppid", "sessionid", "pers", "saddr_fam"),
+}
+"""By which fields a rule can tell calls apart that differ in a group."""
+
+SERVICE: Mapping[str, Any] = {
+    **dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"), 0),
+    "auid": UNSET,
+    "sessionid": UNSET,
+}
+"""Who acts where a service does."""
+
+ODD: Mapping[str, Any] = {
+    "arguments": (1 << 20, 1 << 20, 1 << 20, 1 << 20),
+    "open_flags": 1 << 20,
+    "exit": -133,
+    "pid": 31001, "ppid": 31002, "sessionid": 31003,
+    "uid": 31010, "euid": 31011, "suid": 31012, "fsuid": 31013, "auid": 31014,
+    "gid": 31020, "egid": 31021, "sgid": 31022, "fsgid": 31023,
+}  # fmt: skip
+"""What rules have no reason to ask for: a rule that matches it asks for nothing there."""
+
+
+def part(event: Event, group: str) -> tuple[Any, ...]:
+    """Return a group of what a call is."""
+    return tuple(getattr(event, name) for name in GROUPS[group])
+
+
+def _with_group(event: Event, other: Event, group: str) -> Event:
+    """Return the first call with a group of the second."""
+    return replace(event, **{name: getattr(other, name) for name in GROUPS[group]})
+
+
+def shape(event: Event) -> tuple[object, ...]:
+    """Return what of a call tells witnesses of one rule from those of another, but for its number."""
+    places = tuple(name.path for name in event.names if name.path and name.path.endswith("~"))
+    return event.exit is not None and event.exit < 0 and event.exit, event.exe, places
+
+
+def others(event: Event, group: str) -> list[Event]:
+    """Return calls that differ from one in a group."""
+    if group == "arch":
+        return [replace(event, arch="b32" if event.arch == "b64" else "b64")]
+    if group == "names":
+        return [replace(event, names=())] if event.names else []
+    known = {name: value for name, value in ODD.items() if name in GROUPS[group]}
+    return [replace(event, **known)] if known else []
+
+
+def mixed(a: Event, b: Event) -> Iterator[Event]:
+    """Yield calls that meet every condition, `perm` aside, that both calls meet."""
+    one, other = (frozenset((name.uid, name.gid) for name in each.names) for each in (a, b))
+    # A file's owner may be compared with an id: what belongs together is not parted.
+    parted = one != other and any(part(a, ids) != part(b, ids) for ids in ("users", "groups"))
+    for group in GROUPS:
+        if part(a, group) == part(b, group):
+            continue
+        if group in COMPARED and parted:
+            continue
+        yield _with_group(a, b, group)
+        yield _with_group(b, a, group)
+    if a.exe is not None and b.exe is not None and a.exe != b.exe:
+        yield replace(a, exe=FileId(0, 0, FRESH_INODE + 1))
+    yield from _beside(a, b)
+
+
+def _beside(a: Event, b: Event) -> Iterator[Event]:
+    """Yield a call on a new file that lies in every directory in which the files of both lie."""
+    if len(a.names) != 1 or len(b.names) != 1 or a.names == b.names:
+        return
+    one, other = a.names[0], b.names[0]
+    alike = (one.mode, one.uid, one.gid, one.file[:2], one.label, one.special_device)
+    if one.path is None or other.path is None or alike != (
+        other.mode, other.uid, other.gid, other.file[:2], other.label, other.special_device
+    ):  # fmt: skip
+        return
+    shared: list[str] = []
+    for part, same in zip(one.path.split("/"), other.path.split("/"), strict=False):
+        if part != same:
+            break
+        shared.append(part)
+    place = "/".join([*shared, "~beside"])
+    yield replace(a, names=(file_at(place, FileId(*one.file[:2], FRESH_INODE), a),))
