@@ -103,8 +103,10 @@ def test_a_rule_on_no_task_saves_what_audit_costs() -> None:
     assert not found.recorded
 
 
-def test_a_task_rule_with_conditions_is_said_to_be_unpriced() -> None:
+def test_rules_whose_effect_on_cost_is_not_known_are_said_to_be_unpriced() -> None:
     assert unpriced(rules("-a never,task", "-a never,task -F uid=1000")) == (1,)
+    assert unpriced(rules("-a always,task")) == (0,)
+    assert unpriced(rules("-a never,exclude -F msgtype=CWD", "-a always,exit -S mount")) == (0,)
 
 
 def test_a_rule_that_names_kill_makes_signals_dearer() -> None:

@@ -217,6 +217,8 @@ class _Fitting:
             named = calls.count(call)
             cost = self.on(f"record {call}", operation, others=len(calls) - named)
             cost -= (named - 1) * walk["list"]
+            if call == "kill":  # the rule names it
+                cost -= walk["signal"]
             self.record[call] = cost / named - matched
         by_name = self.record["newfstatat"] - walk["record"]
         walk["record-name"] = max(by_name, _FEW)

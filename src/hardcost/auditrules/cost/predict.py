@@ -119,13 +119,15 @@ def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
 def unpriced(loaded: Loaded) -> tuple[int, ...]:
     """Return the rules (by index) whose cost, or effect on cost, is not predicted.
 
-    `always,task` records everything; a rule on `task` with conditions decides for each new task.
+    `always,task` records everything; a rule on `task` with conditions decides for each new task;
+    one on `exclude` is tried on each record.
     """
-    return tuple(
+    of_tasks = tuple(
         index
         for index in loaded.lists[FilterList.TASK]
         if loaded.rules[index].conditions or loaded.rules[index].action is Action.ALWAYS
     )
+    return (*of_tasks, *loaded.lists[FilterList.EXCLUDE])
 
 
 class _Pricing:
