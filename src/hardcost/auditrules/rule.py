@@ -157,12 +157,22 @@ def split_words(text: str) -> list[str]:
 
     Words end at spaces alone; `\ ` is a space and `\\` a backslash within a word.
     """
+    if "\\" not in text:
+        return [word for word in text.split(" ") if word]
     return _WORD.findall(text)
 
 
 def word_columns(text: str) -> tuple[int, ...]:
     """Return where the words of a line begin, from 1."""
-    return tuple(found.start() + 1 for found in _WORD.finditer(text))
+    if "\\" in text:
+        return tuple(found.start() + 1 for found in _WORD.finditer(text))
+    columns: list[int] = []
+    column = 1
+    for word in text.split(" "):
+        if word:
+            columns.append(column)
+        column += len(word) + 1
+    return tuple(columns)
 
 
 def split_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:

@@ -7,9 +7,11 @@ has the column of the word that is meant, and a remedy.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fitting import check_list, check_operator, check_together, expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
     KEY_SEPARATOR,
@@ -25,11 +27,6 @@ from hardcost.auditrules.rule import Fault, Rule, RulesError, split_options, spl
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.values import (
     ALIASES,
-    BIT_FIELDS,
-    EQUAL_ONLY,
-    EQUAL_OR_NOT,
-    EXCLUDABLE,
-    EXIT_ONLY,
     FIELDS,
     GROUPS,
     READERS,
@@ -170,11 +167,11 @@ class _Builder:
         if not self.calls_named and self.list is not FilterList.TASK:
             self.mask = ALL_CALLS
         self._check_keys(self.list)
-        _check_together(self.list, self.conditions)
+        check_together(self.list, self.conditions)
         return KernelRule(
             list=self.list,
             action=self.action,
-            mask=_expanded(self.mask),
+            mask=expanded(self.mask),
             conditions=tuple(self.conditions),
             key=KEY_SEPARATOR.join(self.keys),
             prepend=self.prepend,
@@ -203,20 +200,10 @@ class _Builder:
     # Options, as auditctl's setopt takes them ------------------------------------------------
 
     def take_list(self, value: str) -> None:
-        words = value.split(",")
-        lists = [word for word in words if word in _LISTS]
-        actions = [word for word in words if word in {"always", "never"}]
-        if "possible" in words:
-            raise RefusedError("the action `possible` is gone", "write always or never")
-        if len(words) != 2 or len(lists) != 1 or len(actions) != 1:  # noqa: PLR2004  (a pair)
-            hint = nearest([word for word in words if word not in (*lists, *actions)], _WORDS)
-            raise RefusedError(
-                f"{value!r} is not a list and an action joined by a comma",
-                hint or "write one such as always,exit",
-            )
+        where, action = _list_and_action(value)
         if self.list is not None:
             raise RefusedError("the rule says twice what it is for", "make two rules of it")
-        self.list, self.action = FilterList(lists[0]), Action(actions[0])
+        self.list, self.action = where, action
         if self.calls_named and self.list is FilterList.TASK:
             raise RefusedError("the list task takes no system calls", "leave out -S")
 
@@ -258,13 +245,7 @@ class _Builder:
             )
         arch = self.arch or "b64"
         self.arch = arch
-        # Commas alone name no call at all, and auditctl takes that.
-        names = [name for name in value.split(",") if name] if "," in value else [value]
-        for name in names:
-            if name == "all":
-                self.mask |= _ALL_BITS
-            else:
-                self.mask |= 1 << call_number(name, arch)
+        self.mask |= _mask(value, arch)
         self.calls_named = self.key_may_follow = True
 
     def take_key(self, value: str) -> None:
@@ -315,54 +296,33 @@ class _Builder:
         if value.startswith("key="):
             self._append_key(value.removeprefix("key="))
             return
-        name, operator, text = split_field(value)
-        if not text:
-            raise RefusedError(f"{name} has no value", f"write {name}{operator}VALUE")
-        if folded(name) not in FIELDS:
+        read = _read_field(value, self.list)
+        if read.name == "key":
+            self._test_key(read.operator, read.text)
+        elif read.name == "field_compare":
+            self._add(_numbered_comparison(read.operator, number_of(read.text)))
+        elif read.name == "arch":
+            self._take_arch(read)
+        else:
+            self.key_may_follow = self.key_may_follow or read.name in _LET_A_KEY_FOLLOW
+            self._add(read.test or self._resolved(read))
+
+    def _take_arch(self, read: _Read) -> None:
+        if self.calls_named:
             raise RefusedError(
-                f"there is no field {name!r}",
-                nearest([name], FIELDS) or "auditctl(8) lists the fields",
+                "arch stands behind -S, whose names depend on it",
+                "write -F arch= in front of -S",
             )
-        name = ALIASES.get(folded(name), folded(name))
-        _check_list(name, self.list)
-        if name == "key":
-            self._test_key(operator, text)
-            return
-        if name == "field_compare":
-            self._add(_numbered_comparison(operator, number_of(text)))
-            return
-        test = self._test(name, operator, text)
-        _check_operator(test)
+        self.arch = arch_of(read.text)
+        test = Test("arch", read.operator, lookup.ARCH_NUMBERS[self.arch])
+        check_operator(test)
         self._add(test)
 
-    def _test(self, name: str, operator: Operator, text: str) -> Test:
-        if name == "arch":
-            if self.calls_named:
-                raise RefusedError(
-                    "arch stands behind -S, whose names depend on it",
-                    "write -F arch= in front of -S",
-                )
-            self.arch = arch_of(text)
-            return Test(name, operator, lookup.ARCH_NUMBERS[self.arch])
-        if name in {"path", "dir", "exe"}:
-            self.key_may_follow = True
-            check_path(text)
-        if name in {"perm", "fstype"}:
-            self.key_may_follow = True
-        number = self._value(name, text)
-        if name == "auid" and number == UNSET:
-            return Test("loginuid_set", operator, 0)
-        return Test(name, operator, number)
-
-    def _value(self, name: str, text: str) -> int | str:
-        if name in TEXTS:
-            return text
-        if name in USERS:
-            return user(text, self.target.users)
-        if name in GROUPS:
-            return group(text, self.target.groups)
-        reader = READERS.get(name, number_of)
-        return reader(text)
+    def _resolved(self, read: _Read) -> Test:
+        """Return the test of a user or group, whose name the target knows or not."""
+        if read.name in USERS:
+            return _test(read.name, read.operator, user(read.text, self.target.users))
+        return _test(read.name, read.operator, group(read.text, self.target.groups))
 
     def _test_key(self, operator: Operator, text: str) -> None:
         """Take a key behind another operator than `=`: for the kernel it is a key all the same."""
@@ -378,6 +338,91 @@ class _Builder:
             )
         self.conditions.append(condition)
 
+
+@dataclass(frozen=True)
+class _Read:
+    """A field as it is written, and its test where that depends on nothing else."""
+
+    name: str
+    operator: Operator
+    text: str
+    test: Test | None
+
+
+# Many rules say the same: what is read is kept for a while.
+
+
+@lru_cache(maxsize=256)
+def _list_and_action(value: str) -> tuple[FilterList, Action]:
+    words = value.split(",")
+    lists = [word for word in words if word in _LISTS]
+    actions = [word for word in words if word in {"always", "never"}]
+    if "possible" in words:
+        raise RefusedError("the action `possible` is gone", "write always or never")
+    if len(words) != 2 or len(lists) != 1 or len(actions) != 1:  # noqa: PLR2004  (a pair)
+        hint = nearest([word for word in words if word not in (*lists, *actions)], _WORDS)
+        raise RefusedError(
+            f"{value!r} is not a list and an action joined by a comma",
+            hint or "write one such as always,exit",
+        )
+    return FilterList(lists[0]), Action(actions[0])
+
+
+@lru_cache(maxsize=4096)
+def _mask(value: str, arch: Arch) -> int:
+    # Commas alone name no call at all, and auditctl takes that.
+    names = [name for name in value.split(",") if name] if "," in value else [value]
+    mask = 0
+    for name in names:
+        mask |= _ALL_BITS if name == "all" else 1 << call_number(name, arch)
+    return mask
+
+
+@lru_cache(maxsize=4096)
+def _read_field(value: str, where: FilterList) -> _Read:
+    """Return what -F says, checked as far as the field, the list and the value alone allow."""
+    written, operator, text = split_field(value)
+    if not text:
+        raise RefusedError(f"{written} has no value", f"write {written}{operator}VALUE")
+    name = ALIASES.get(folded(written), folded(written))
+    if name not in FIELDS:
+        raise RefusedError(
+            f"there is no field {written!r}",
+            nearest([written], FIELDS) or "auditctl(8) lists the fields",
+        )
+    check_list(name, where)
+    if name in _DEPEND_ON_MORE and not (name in USERS | GROUPS and text[0] in "0123456789"):
+        return _Read(name, operator, text, None)
+    if name in {"path", "dir", "exe"}:
+        check_path(text)
+    if name in USERS:
+        number = user(text, {})
+    else:
+        number = text if name in TEXTS else READERS.get(name, number_of)(text)
+    return _Read(name, operator, text, _test(name, operator, number))
+
+
+def _test(name: str, operator: Operator, value: int | str) -> Test:
+    """Return a test as the kernel holds it."""
+    test = Test(name, operator, value)
+    if name == "auid" and value == UNSET:
+        test = Test("loginuid_set", operator, 0)
+    check_operator(test)
+    return test
+
+
+def _numbered_comparison(operator: Operator, number: int) -> Comparison:
+    """Return the comparison that stands behind `field_compare`."""
+    if operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
+        raise RefusedError("field_compare takes no operator but = and !=", "write -C")
+    if not 0 < number <= len(COMPARISONS):
+        raise RefusedError(f"there is no comparison {number}", "write -C, such as -C uid!=euid")
+    left, right = COMPARISONS[number - 1]
+    return Comparison(left, operator, right)
+
+
+_LET_A_KEY_FOLLOW = frozenset({"path", "dir", "exe", "perm", "fstype"})
+_DEPEND_ON_MORE = USERS | GROUPS | {"arch", "key", "field_compare"}
 
 COMPARISONS = (
     ("uid", "obj_uid"), ("gid", "obj_gid"), ("euid", "obj_uid"), ("egid", "obj_gid"),
@@ -398,104 +443,3 @@ _TAKERS: Mapping[str, Callable[[_Builder, str], None]] = MappingProxyType({
     "-S": _Builder.take_calls, "-F": _Builder.take_field, "-C": _Builder.take_comparison,
     "-k": _Builder.take_key,
 })  # fmt: skip
-
-
-# What fits together -----------------------------------------------------------------------------
-
-
-_PLACES: Mapping[str, set[FilterList]] = {
-    "fstype": {FilterList.FILESYSTEM},
-    "msgtype": {FilterList.EXCLUDE, FilterList.USER},
-    "sessionid": {FilterList.EXCLUDE, FilterList.USER, FilterList.EXIT},
-    "field_compare": {FilterList.EXIT},
-    **{field: {FilterList.EXIT, FilterList.IO_URING} for field in EXIT_ONLY},
-}
-"""The lists that a field belongs to, where it does not belong to all."""
-
-
-def _numbered_comparison(operator: Operator, number: int) -> Comparison:
-    """Return the comparison that stands behind `field_compare`."""
-    if operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-        raise RefusedError("field_compare takes no operator but = and !=", "write -C")
-    if not 0 < number <= len(COMPARISONS):
-        raise RefusedError(f"there is no comparison {number}", "write -C, such as -C uid!=euid")
-    left, right = COMPARISONS[number - 1]
-    return Comparison(left, operator, right)
-
-
-def _check_list(name: str, where: FilterList) -> None:
-    """Check that a field may stand in a list (auditctl's checks, then the kernel's, AF:300)."""
-    problems = (
-        (where is FilterList.EXCLUDE and name not in EXCLUDABLE, "exclude takes"),
-        (where is FilterList.FILESYSTEM and name not in {"fstype", "key"}, "filesystem takes"),
-    )
-    for wrong, what in problems:
-        if wrong:
-            allowed = EXCLUDABLE if where is FilterList.EXCLUDE else {"fstype"}
-            raise RefusedError(
-                f"a rule of the list {where} can't test {name}",
-                f"{what} {', '.join(sorted(allowed))}",
-            )
-    if name in _PLACES and where not in _PLACES[name]:
-        allowed_lists = " or ".join(sorted(_PLACES[name] - {FilterList.IO_URING}))
-        raise RefusedError(
-            f"{name} can't be tested in the list {where}", f"it belongs to {allowed_lists}"
-        )
-
-
-def _check_operator(test: Test) -> None:
-    """Check that a field takes an operator and a value (`audit_field_valid`, AF:320)."""
-    name, operator = test.field, test.operator
-    shown = "auid=unset" if name == "loginuid_set" else name
-    if name in EQUAL_ONLY and operator is not Operator.EQUAL:
-        raise RefusedError(f"{name} takes no operator but =", f"write {name}=VALUE")
-    if name in EQUAL_OR_NOT and operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-        raise RefusedError(f"{shown} takes no operator but = and !=", "use one of these")
-    bits = operator in {Operator.ANY_BIT, Operator.ALL_BITS}
-    if bits and name not in BIT_FIELDS:
-        raise RefusedError(
-            f"{name} has no bits to test", f"{operator} is for {', '.join(sorted(BIT_FIELDS))}"
-        )
-    if name in USERS | GROUPS and test.value == UNSET:
-        raise RefusedError(f"{name} can't be compared with unset", "only auid can be unset")
-
-
-def _check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
-    """Check what a rule may hold but once."""
-    names = [test.field for test in conditions if isinstance(test, Test)]
-    places = [name for name in names if name in {"path", "dir", "inode"}]
-    if len(places) > 1:
-        raise RefusedError(
-            f"{' and '.join(places)} can't stand in one rule", "make two rules of it"
-        )
-    if names.count("exe") > 1:
-        raise RefusedError("exe stands twice in one rule", "make two rules of it")
-    for test in conditions:
-        if (
-            isinstance(test, Test)
-            and test.field in {"path", "exe"}
-            and str(test.value).endswith(("/", "/.", "/.."))
-        ):
-            raise RefusedError(
-                f"{test.field} names a directory by how it ends",
-                "leave out the end, or use dir",
-            )
-    if where is FilterList.IO_URING and "perm" in names:
-        raise RefusedError("io_uring operations have no permissions", "leave out perm")
-
-
-_CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
-    (arch, name)
-    for name in ("dir_write", "attributes", "read", "write", "signal")
-    for arch in lookup.ARCHES
-)
-
-
-def _expanded(mask: int) -> int:
-    """Return a mask with the calls of the classes whose bits are set (AF:284)."""
-    expanded = mask & ALL_CALLS
-    for index, (arch, name) in enumerate(_CLASSES):
-        if mask >> (2047 - index) & 1:
-            for call in lookup.class_calls(arch, name):
-                expanded |= 1 << call
-    return expanded

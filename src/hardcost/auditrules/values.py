@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ _ARCHES: Mapping[str, Arch] = MappingProxyType({
 _DIGITS = frozenset("0123456789")
 _C_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _LONGEST_DECIMAL = 25  # digits; any number with more is beyond 64 bits
+_UNLIKE = 5  # so many other letters, or so much longer or shorter: not what was meant
 _LONGEST_GUESS = 40  # characters of a word for which a likely one is sought
 
 
@@ -106,10 +108,10 @@ def split_field(value: str) -> tuple[str, Operator, str]:
     """Split at an operator as auditctl does: those of two characters first, wherever they stand."""
     for operator in ("!=", ">=", "<=", "&=", "=", ">", "<", "&"):
         at = value.find(operator)
-        if at >= 0:
-            if at == 0:
-                break
+        if at > 0:
             return value[:at], Operator(operator), value[at + len(operator) :]
+        if at == 0:
+            break
     raise RefusedError(f"{value!r} has no field and operator", "write one such as auid>=1000")
 
 
@@ -313,8 +315,33 @@ def nearest(
 ) -> str | None:
     """Return a question after the known word that is closest to one of these."""
     for word in words:
-        # The search takes time that grows with the word's square.
-        close = difflib.get_close_matches(word[:_LONGEST_GUESS], list(known), n=1)
+        close = _closest(word[:_LONGEST_GUESS], tuple(known))
         if close:
-            return f"did you mean {close[0]}?"
+            return f"did you mean {close}?"
     return None
+
+
+@lru_cache(maxsize=1024)
+def _closest(word: str, known: tuple[str, ...]) -> str | None:
+    """Return the known word that is closest, by difflib's measure, where one is close at all."""
+    letters = _letters(word)
+    likely = [
+        name
+        for name, theirs in _with_letters(known)
+        if abs(len(name) - len(word)) < _UNLIKE and (letters ^ theirs).bit_count() < _UNLIKE
+    ]
+    close = difflib.get_close_matches(word, likely, n=1)
+    return close[0] if close else None
+
+
+@lru_cache(maxsize=16)
+def _with_letters(known: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, _letters(name)) for name in known)
+
+
+def _letters(word: str) -> int:
+    """Return which characters a word has, as bits."""
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) & 63)
+    return bits

@@ -1,0 +1,116 @@
+"""What fits together in a rule: fields with lists, operators and each other; classes of calls.
+
+The checks are auditctl's (3.0.9), then the kernel's (`audit_field_valid`, AF:320).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, FilterList, Operator, Test
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.values import (
+    BIT_FIELDS,
+    EQUAL_ONLY,
+    EQUAL_OR_NOT,
+    EXCLUDABLE,
+    EXIT_ONLY,
+    GROUPS,
+    USERS,
+    RefusedError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition
+    from hardcost.auditrules.tables.lookup import Arch
+
+_PLACES: Mapping[str, set[FilterList]] = {
+    "fstype": {FilterList.FILESYSTEM},
+    "msgtype": {FilterList.EXCLUDE, FilterList.USER},
+    "sessionid": {FilterList.EXCLUDE, FilterList.USER, FilterList.EXIT},
+    "field_compare": {FilterList.EXIT},
+    **{field: {FilterList.EXIT, FilterList.IO_URING} for field in EXIT_ONLY},
+}
+"""The lists that a field belongs to, where it does not belong to all."""
+
+
+def check_list(name: str, where: FilterList) -> None:
+    """Check that a field may stand in a list (auditctl's checks, then the kernel's, AF:300)."""
+    problems = (
+        (where is FilterList.EXCLUDE and name not in EXCLUDABLE, "exclude takes"),
+        (where is FilterList.FILESYSTEM and name not in {"fstype", "key"}, "filesystem takes"),
+    )
+    for wrong, what in problems:
+        if wrong:
+            allowed = EXCLUDABLE if where is FilterList.EXCLUDE else {"fstype"}
+            raise RefusedError(
+                f"a rule of the list {where} can't test {name}",
+                f"{what} {', '.join(sorted(allowed))}",
+            )
+    if name in _PLACES and where not in _PLACES[name]:
+        allowed_lists = " or ".join(sorted(_PLACES[name] - {FilterList.IO_URING}))
+        raise RefusedError(
+            f"{name} can't be tested in the list {where}", f"it belongs to {allowed_lists}"
+        )
+
+
+def check_operator(test: Test) -> None:
+    """Check that a field takes an operator and a value (`audit_field_valid`, AF:320)."""
+    name, operator = test.field, test.operator
+    shown = "auid=unset" if name == "loginuid_set" else name
+    if name in EQUAL_ONLY and operator is not Operator.EQUAL:
+        raise RefusedError(f"{name} takes no operator but =", f"write {name}=VALUE")
+    if name in EQUAL_OR_NOT and operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
+        raise RefusedError(f"{shown} takes no operator but = and !=", "use one of these")
+    bits = operator in {Operator.ANY_BIT, Operator.ALL_BITS}
+    if bits and name not in BIT_FIELDS:
+        raise RefusedError(
+            f"{name} has no bits to test", f"{operator} is for {', '.join(sorted(BIT_FIELDS))}"
+        )
+    if name in USERS | GROUPS and test.value == UNSET:
+        raise RefusedError(f"{name} can't be compared with unset", "only auid can be unset")
+
+
+def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
+    """Check what a rule may hold but once."""
+    names = [test.field for test in conditions if isinstance(test, Test)]
+    places = [name for name in names if name in {"path", "dir", "inode"}]
+    if len(places) > 1:
+        raise RefusedError(
+            f"{' and '.join(places)} can't stand in one rule", "make two rules of it"
+        )
+    if names.count("exe") > 1:
+        raise RefusedError("exe stands twice in one rule", "make two rules of it")
+    for test in conditions:
+        if (
+            isinstance(test, Test)
+            and test.field in {"path", "exe"}
+            and str(test.value).endswith(("/", "/.", "/.."))
+        ):
+            raise RefusedError(
+                f"{test.field} names a directory by how it ends",
+                "leave out the end, or use dir",
+            )
+    if where is FilterList.IO_URING and "perm" in names:
+        raise RefusedError("io_uring operations have no permissions", "leave out perm")
+
+
+_CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
+    (arch, name)
+    for name in ("dir_write", "attributes", "read", "write", "signal")
+    for arch in lookup.ARCHES
+)
+
+
+def expanded(mask: int) -> int:
+    """Return a mask with the calls of the classes whose bits are set (AF:284)."""
+    if mask <= ALL_CALLS:
+        return mask
+    calls_too = mask & ALL_CALLS
+    for index, (arch, name) in enumerate(_CLASSES):
+        if mask >> (2047 - index) & 1:
+            for call in lookup.class_calls(arch, name):
+                calls_too |= 1 << call
+    return calls_too
