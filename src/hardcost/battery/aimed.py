@@ -91,8 +91,11 @@ class Aimed:
         chance = self.chance
         listed = "never,exit" if happens(chance, 0.25) else "always,exit"
         place = self._located(("path", "path", "inode", "dir")) or ""
-        fields = [place, *self._fields(chance.choice((0, 0, 1)))]
+        # One on a file, of which there may be another that the call visited.
+        beside = [self._file() or ""] if happens(chance, 0.3) else []
+        fields = [place, *beside, *self._fields(chance.choice((0, 0, 1)))]
         chance.shuffle(fields)
+        fields = [field for field in fields if field]
         named = keys(chance) if happens(chance, 0.6) else []
         if named and place.startswith("-F inode"):
             fields.append("-S all")

@@ -6,9 +6,11 @@ same seed gives the same sets.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.tables import lookup
 from hardcost.battery.aimed import WATCHED, Aimed, contested, happens, keys, letters, watchable
 from hardcost.battery.field import DIRECTORIES
 from hardcost.battery.run import Wanted
@@ -46,6 +48,25 @@ _SPOILT = (
 )
 """Rules that auditctl or the kernel refuses."""
 
+_ODD = (
+    "-a always,exit -S exit_group,exit -F success=0 -k ended",
+    "-A always,exit -S exit_group -S exit -F success!=1 -k ended",
+    "-A always,exit -S exit_group -S exit -F exit=0 -k ended",
+    "-A always,exit -S exit_group -S exit -F pid>3 -k ended",
+    "-A always,exit -F arch=b64 -S execve,execveat -F perm=x -k run",
+    "-A always,exit -F arch=b32 -S execve,execveat -F perm=wra -k run",
+    "-A always,exit -F arch=b32 -S socketcall -F perm=w -k bound",
+    "-A always,exit -F arch=b32 -S socketcall -F a0=3 -k connected",
+    "-A always,exit -F arch=b64 -S open,openat -F perm=w -k opened",
+    "-A always,exit -F arch=b32 -S open,openat,openat2 -F perm=r -k opened",
+    "-A always,exit -S all -F devmajor=1 -k device",
+    "-a always,exit -F dir=/field/dir/hard -k tree",
+    "-a always,exit -S all -F auid!=unset -F auid>=1000 -k user",
+    "-A never,exit -F arch=b64 -S 2040 -k class",
+    "-A always,exit -S 2047,2044 -F gid!=42 -k class",
+)
+"""What chance alone seldom meets."""
+
 _IN_TURN = (
     *(f"-F {name}" for name in (
         "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid!=u", "auid=u",
@@ -72,12 +93,16 @@ class Drawing:
 
         Sets of successive numbers have a rule each for every kind of condition in turn.
         """
-        made = self._chosen(calls)
+        odd = [self.chance.choice(_ODD)] if happens(self.chance, 0.3) else []
+        made = self._chosen(calls, " ".join(odd))
         most = _FEW_RULES if happens(self.chance, 0.3) else _MOST_RULES
         of_files = 85 if happens(self.chance, 0.4) else 30
-        lines: list[str] = []
+        lines: list[str] = odd
         for _ in range(self.chance.randint(1, most)):
             lines += self._lines(made, lines, of_files)
+        if happens(self.chance, 0.02):
+            # No rule, or none that counts.
+            return Wanted(f"{self.chance.choice(('', *_OTHER_LISTS))}\n", tuple(sorted(made)))
         lines += self._in_turn(made, _IN_TURN[number % len(_IN_TURN)])
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
 
@@ -89,10 +114,11 @@ class Drawing:
                 return [line]
         return []
 
-    def _chosen(self, count: int) -> list[int]:
+    def _chosen(self, count: int, rule: str) -> list[int]:
         """Return the indices of calls: some that visit several files, and whole families.
 
-        A rule that names a call is tried on all who make it, by which its conditions differ.
+        Those that `rule` names come first. A rule that names a call is so tried on all who make
+        it, by which its conditions differ.
         """
         families: dict[tuple[str, int], list[int]] = {}
         for index, event in enumerate(self.events):
@@ -101,20 +127,22 @@ class Drawing:
         drawn = self.chance.sample(several, min(count // 5, len(several)))
         groups = list(families.values())
         self.chance.shuffle(groups)
+        named = frozenset(re.split("[ ,]", rule))
+        groups.sort(key=lambda group: self._name(group[0]) not in named)
         for group in groups:
             drawn += self.chance.sample(group, len(group))
         return list(dict.fromkeys(drawn))[:count]
 
+    def _name(self, index: int) -> str:
+        return lookup.call_name(self.events[index].arch, self.events[index].call)
+
     def _lines(self, made: Sequence[int], earlier: Sequence[str], of_files: int) -> list[str]:
         """Return a rule: of files or of a call, of another list, a repetition, or a wrong one."""
-        kinds = ("files", "call", "list", "earlier", "spoilt")
-        kind = self.chance.choices(kinds, (of_files, 95 - of_files, 1, 2.5, 1.5))[0]
-        if kind == "list":
-            return [self.chance.choice(_OTHER_LISTS)]
-        if kind == "earlier" and earlier:
-            return [self.chance.choice(earlier)]
-        if kind == "spoilt":
-            return [self.chance.choice(_SPOILT)]
+        ready = {"list": _OTHER_LISTS, "spoilt": _SPOILT, "earlier": earlier}
+        kinds = ("files", "call", *ready)
+        kind = self.chance.choices(kinds, (of_files, 95 - of_files, 1, 1.5, 2.5))[0]
+        if ready.get(kind):
+            return [self.chance.choice(ready[kind])]
         if kind == "files":
             return self._of_files(made)
         return [Aimed(self.chance, self.events[self.chance.choice(made)]).text()]
