@@ -28,7 +28,7 @@ use self::worker::Worker;
 use crate::audit::{Audit, Record};
 use crate::error::{Error, Result};
 use crate::protocol::{Answer, FileAnswer, SetAnswer};
-use crate::session::Session;
+use crate::session::{Place, Session};
 
 /// Records everything.
 const LEARN: &str = "-a always,exit -S all\n";
@@ -37,6 +37,9 @@ const GO_ON: &str = "-c\n";
 
 /// Does a job: answers `files`, a `learned` for each call, and a `set` for each rule set.
 pub fn run(session: &mut Session, job: &Job) -> Result<()> {
+    if session.place != Place::Guest {
+        return Err(Error::Other("a battery is made in guests alone".into()));
+    }
     check(job)?;
     let layout = Layout::of(&job.calls)?;
     let marks = Marks::new(layout.marks(&job.calls)?);
