@@ -99,8 +99,30 @@ def test_a_user_whom_nobody_knows_leaves_a_finding_without_a_price(
     assert found.cost is None
 
 
-def test_a_rule_that_a_later_line_deletes_is_not_judged(context_of: Callable[..., Context]) -> None:
-    assert not checks.lint(context_of("-w /etc/shadow -p wa", "-D"))
+@pytest.mark.parametrize(
+    ("deletion", "left"),
+    [
+        ("-D", 0),
+        ("-D -k ident", 1),  # auditctl looks for the text within keys
+        ("-D -k nothing", 2),
+        ("-W /etc/shadow -p wa -k identity", 1),
+        ("-d always,exit -F path=/etc/shadow -F perm=wa -k identity", 1),
+    ],
+)
+def test_a_rule_that_a_later_line_deletes_is_not_judged(
+    deletion: str, left: int, context_of: Callable[..., Context]
+) -> None:
+    rules = ("-w /etc/shadow -p wa -k identity", "-w /etc/group -p wa -k group")
+    context = context_of(*rules, deletion)
+    assert len(context.rules) == left
+    assert not context.faults
+
+
+def test_a_rule_that_is_to_be_deleted_and_is_not_there_is_a_fault(
+    context_of: Callable[..., Context],
+) -> None:
+    (found,) = checks.lint(context_of("-W /etc/shadow -p wa -k identity"))
+    assert (found.code, found.spot.line) == ("cannot-load", 1)
 
 
 @pytest.mark.parametrize(

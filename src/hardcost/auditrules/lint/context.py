@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
-from hardcost.auditrules.rule import RulesError, rule_keys
+from hardcost.auditrules.lint.finding import spot_of
+from hardcost.auditrules.loading import MOST_DELETIONS_BY_KEY
+from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import ANYWHERE, Target, translate
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.lint.root import Root
-    from hardcost.auditrules.rule import Fault, Reading, Rule
+    from hardcost.auditrules.rule import Place, Reading, Rule
     from hardcost.auditrules.tables.lookup import Arch
 
 
@@ -107,36 +109,72 @@ class _Loading:
         self.target, self.faults = target, faults
         self.loaded: dict[int, KernelRule] = {}
         self.twice: list[tuple[KernelRule, KernelRule]] = []
-        self.known: dict[tuple[object, ...], int] = {}
+        self.known: dict[tuple[object, ...], list[int]] = {}
         self.count = 0
+        self.deletions_by_key = 0
 
     def take(self, reading: Reading) -> None:
         if reading.fault is not None:
             self.faults.append(reading.fault)
         if reading.deletes is not None:
-            self._delete(reading.deletes)
-        if reading.rule is None:
+            self._delete_by_key(reading.place, reading.deletes)
+        if reading.deletion is not None:
+            self._delete(reading.deletion)
+        if reading.rule is not None:
+            self._add(reading.rule)
+
+    def _add(self, written: Rule) -> None:
+        rule = self._translated(written)
+        if rule is None:
             return
-        try:
-            rule = translate(reading.rule, self.target)
-        except RulesError as error:
-            self.faults.extend(error.faults)
-            return
-        same = _sameness(rule)
+        there = self._there(rule)
         # A prepended rule is not compared with those that are there (AF:712).
-        if same in self.known and not rule.prepend:
-            self.twice.append((rule, self.loaded[self.known[same]]))
+        if there and not rule.prepend:
+            self.twice.append((rule, self.loaded[there[0]]))
             return
-        self.known[same] = self.count
+        there.append(self.count)
         self.loaded[self.count] = rule
         self.count += 1
 
-    def _delete(self, key: str) -> None:
-        """Drop the rules that have a key, or all for ""."""
+    def _delete_by_key(self, place: Place, key: str) -> None:
+        """Drop the rules whose keys hold a text, as auditctl seeks it, or all for ""."""
+        self.deletions_by_key += bool(key)
+        if self.deletions_by_key > MOST_DELETIONS_BY_KEY:
+            message = f"more than {MOST_DELETIONS_BY_KEY} lines delete rules by key"
+            remedy = "leave out both these lines and the rules that they delete"
+            self.faults.append(Fault(message, place.file, place.line, remedy))
+            return
         for index, rule in list(self.loaded.items()):
-            if not key or (rule.source is not None and key in rule_keys(rule.source)):
+            if not key or (rule.key and key in rule.key):
                 del self.loaded[index]
-                self.known.pop(_sameness(rule), None)
+                self._there(rule)
+
+    def _delete(self, written: Rule) -> None:
+        """Drop the rule that is the same for the kernel."""
+        rule = self._translated(written)
+        if rule is None:
+            return
+        there = self._there(rule)
+        if there:
+            del self.loaded[there[0]]
+            return
+        spot = spot_of(written)
+        message = "there is no such rule to delete"
+        remedy = "leave the line out; a rule is the same in all its fields, their order and its key"
+        self.faults.append(Fault(message, spot.file, spot.line, remedy))
+
+    def _translated(self, written: Rule) -> KernelRule | None:
+        try:
+            return translate(written, self.target)
+        except RulesError as error:
+            self.faults.extend(error.faults)
+            return None
+
+    def _there(self, rule: KernelRule) -> list[int]:
+        """Return which of the loaded rules are the same as a rule."""
+        there = self.known.setdefault(_sameness(rule), [])
+        there[:] = [index for index in there if index in self.loaded]
+        return there
 
 
 def _sameness(rule: KernelRule) -> tuple[object, ...]:

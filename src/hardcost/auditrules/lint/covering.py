@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint.conditions import about, implies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from hardcost.auditrules.kernelrule import Condition
 
@@ -19,75 +17,105 @@ _MOST_ALIKE = 256
 _MOST_CANDIDATES = 2000
 """Sets of conditions that are looked at for one rule; beyond, nothing is claimed."""
 
-Conditions = tuple["Condition", ...]
-"""In the order in which the rule has them, so that the same is found each time."""
+_ANYTHING = -1
+"""What stands for the conditions of a rule that has none."""
+
+
+class Numbered:
+    """The conditions of rules, each known by its index, with a number for each condition.
+
+    Numbers are compared and hashed faster than conditions are.
+    """
+
+    def __init__(self, conditions: Sequence[Sequence[Condition]]) -> None:
+        """Number the conditions in the order in which rules have them."""
+        known: dict[Condition, int] = {}
+        self.of_rule = [
+            tuple(known.setdefault(one, len(known)) for one in of_rule) for of_rule in conditions
+        ]
+        self.frequency = [0] * len(known)
+        for numbers in self.of_rule:
+            for number in numbers:
+                self.frequency[number] += 1
+        self._conditions = list(known)
+        self._alike: dict[str, list[int]] = {}
+        for condition, number in known.items():
+            self._alike.setdefault(about(condition), []).append(number)
+        self._weaker: dict[int, tuple[int, ...]] = {}
+
+    def weaker(self, number: int) -> tuple[int, ...]:
+        """Return the conditions that hold wherever one does, itself the first."""
+        found = self._weaker.get(number)
+        if found is None:
+            condition = self._conditions[number]
+            alike = self._alike[about(condition)]
+            others = alike if len(alike) <= _MOST_ALIKE else ()
+            follow = (
+                other
+                for other in others
+                if other != number and implies(condition, self._conditions[other])
+            )
+            found = self._weaker[number] = (number, *follow)
+        return found
 
 
 class Covering:
     """Rules, added one by one, of which those that cover another are to be found.
 
     A rule covers the calls of its mask where its conditions follow from the other's.
-    `all_conditions` are those of all rules that will be added or asked for.
     """
 
-    def __init__(self, all_conditions: Iterable[Conditions]) -> None:
-        self._frequency: Counter[Condition] = Counter()
-        for conditions in all_conditions:
-            self._frequency.update(conditions)
-        self._alike: dict[str, list[Condition]] = {}
-        for condition in self._frequency:
-            self._alike.setdefault(about(condition), []).append(condition)
-        self._weaker = cache(self._find_weaker)
-        self._sets: dict[Condition | None, list[frozenset[Condition]]] = {}
-        self._held: dict[frozenset[Condition], _Held] = {}
+    def __init__(self, numbered: Numbered) -> None:
+        """Hold no rule yet, of those whose conditions are numbered."""
+        self._numbered = numbered
+        self._sets: dict[int, list[frozenset[int]]] = {}
+        self._held: dict[frozenset[int], _Held] = {}
 
-    def add(self, conditions: Conditions, mask: int, index: int) -> None:
-        """Add a rule that is known by an index."""
-        key = frozenset(conditions)
+    def add(self, index: int, mask: int) -> None:
+        """Add a rule."""
+        numbers = self._numbered.of_rule[index]
+        key = frozenset(numbers)
         held = self._held.get(key)
         if held is None:
             held = self._held[key] = _Held()
             # The condition that fewest rules have: the lists stay short.
-            rarest = min(conditions, key=lambda one: self._frequency[one], default=None)
+            rarest = min(numbers, key=self._numbered.frequency.__getitem__, default=_ANYTHING)
             self._sets.setdefault(rarest, []).append(key)
         held.add(mask, index)
 
-    def covering(self, conditions: Conditions, mask: int) -> tuple[int, ...]:
-        """Return rules that together match all events of these conditions and calls, or none."""
+    def covering(self, index: int, mask: int) -> tuple[int, ...]:
+        """Return the rules that together match all that a rule does in some calls, or none."""
         needed, found = mask, []
-        for held in self._following(conditions):
+        for held in self._following(index):
             if held.mask & needed:
                 found.extend(held.members(needed))
                 needed &= ~held.mask
                 if not needed:
                     return tuple(sorted(found))
-        return () if needed or not mask else tuple(sorted(found))
+        return ()
 
-    def missing(self, conditions: Conditions, mask: int) -> int:
-        """Return the calls of a mask that no rule matches wherever the conditions hold."""
-        for held in self._following(conditions):
+    def missing(self, index: int, mask: int) -> int:
+        """Return the calls of a mask that no rule matches wherever a rule's conditions hold."""
+        for held in self._following(index):
             mask &= ~held.mask
             if not mask:
                 break
         return mask
 
-    def _following(self, conditions: Conditions) -> Iterable[_Held]:
-        """Yield what is held under conditions that follow from these."""
-        implied = {weaker: None for one in conditions for weaker in self._weaker(one)}
+    def _following(self, index: int) -> Iterable[_Held]:
+        """Yield what is held under conditions that follow from a rule's."""
+        weaker = self._numbered.weaker
+        implied = {
+            other: None for number in self._numbered.of_rule[index] for other in weaker(number)
+        }
         looked_at = 0
-        for rarest in (None, *implied):
+        for rarest in (_ANYTHING, *implied):
             for candidate in self._sets.get(rarest, ()):
                 looked_at += 1
                 if looked_at > _MOST_CANDIDATES:
                     return
                 if candidate <= implied.keys():
                     yield self._held[candidate]
-
-    def _find_weaker(self, condition: Condition) -> tuple[Condition, ...]:
-        alike = self._alike.get(about(condition), [])
-        if len(alike) > _MOST_ALIKE:
-            return (condition,)
-        return tuple(other for other in (condition, *alike) if implies(condition, other))
 
 
 class _Held:

@@ -88,4 +88,4 @@ def all_walking(context: Context, rules: list[KernelRule], call: int) -> Cost | 
     over = constants.walk["unnamed"]
     costs = [walking(context, rule, call) for rule in tried]
     total = sum(cost.instructions - over for cost in costs if cost)
-    return Cost(total, f"on each {lookup.call_name('b64', call)}, more than on calls of no rule")
+    return Cost(total, f"on each {lookup.call_name('b64', call)}, beyond passing over these rules")

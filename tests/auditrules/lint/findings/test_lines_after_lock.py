@@ -22,7 +22,7 @@ CODE = "lines-after-lock"
 WATCH = "-w /etc/shadow -p wa -k x"
 
 
-@pytest.mark.parametrize("lock", ["-e 2", "-e2", "-e 0x2", " -e  2 "])
+@pytest.mark.parametrize("lock", ["-e 2", "-e2", " -e  2 ", "-b 64 -e 2"])
 def test_rules_and_settings_below_the_lock_are_refused(lint: Lint, lock: str) -> None:
     (found,) = lint(CODE, WATCH, lock, "# more", WATCH.replace("shadow", "group"), "-b 8192")
     assert (found.spot.line, found.level) == (2, "error")

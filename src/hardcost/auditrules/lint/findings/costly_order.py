@@ -49,7 +49,7 @@ def find(context: Context) -> Iterable[Finding]:
             spot_of(rule.source),
             rule.source.text if rule.source else "",
             f"put {masks.said(cheap)} in front of {masks.said(costly)}",
-            Cost(spared, f"on each call that it names and {masks.said(cheap)} turns away"),
+            Cost(spared, f"on each call that comes so far and that {masks.said(cheap)} turns away"),
         )
 
 

@@ -15,11 +15,10 @@ Remedy: Make `-e 2` the last line; in several files, the last line of the last.
 
 from __future__ import annotations
 
-from getopt import GetoptError
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint.finding import Finding, Level, Spot
-from hardcost.auditrules.rule import Kind, split_options, split_words
+from hardcost.auditrules.rule import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,10 +29,8 @@ if TYPE_CHECKING:
 CODE = "lines-after-lock"
 LEVEL = Level.ERROR
 
-_CHANGE = frozenset(
-    {"-a", "-A", "-w", "-d", "-D", "-W", "-b", "-f", "-r", "-e", "--backlog_wait_time"}
-)
-_SPOKEN = frozenset({Kind.RULE, Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
+_LOCK = ("-e", "2")
+_CHANGE = frozenset({"-b", "-f", "-r", "-e", "--backlog_wait_time"})
 
 
 def find(context: Context) -> Iterable[Finding]:
@@ -41,13 +38,12 @@ def find(context: Context) -> Iterable[Finding]:
     lock: Reading | None = None
     refused: list[Reading] = []
     for reading in context.readings:
-        if reading.kind not in _SPOKEN:
+        if reading.kind in {Kind.FAULT, Kind.REPLACED}:
             continue
-        if lock is None:
-            locks = reading.rule is None and ("-e", 2) in _settings(reading)
-            lock = reading if locks else None
-        elif reading.rule is not None or any(option in _CHANGE for option, _ in _settings(reading)):
+        if lock is not None and _changes(reading):
             refused.append(reading)
+        elif lock is None and _LOCK in reading.settings:
+            lock = reading
     if lock is None or not refused:
         return
     rules = sum(reading.rule is not None for reading in refused)
@@ -71,19 +67,8 @@ def _spot(reading: Reading) -> Spot:
     return Spot(reading.place.file, reading.place.line)
 
 
-def _settings(reading: Reading) -> list[tuple[str, str | int]]:
-    """Return a line's options, with -e's value as the number that auditctl reads."""
-    try:
-        options, _ = split_options(split_words(reading.text))
-    except GetoptError:
-        return []
-    return [
-        (option, _number(value)) if option == "-e" else (option, value) for option, value in options
-    ]
-
-
-def _number(value: str) -> int | str:
-    try:
-        return int(value, 8 if value.startswith("0") and value.isdigit() else 0)
-    except ValueError:
-        return value
+def _changes(reading: Reading) -> bool:
+    """Say whether a line changes what the lock holds."""
+    deletes = reading.deletes is not None or reading.deletion is not None
+    sets = any(option in _CHANGE for option, _ in reading.settings)
+    return deletes or sets or reading.rule is not None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList
 from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.covering import Covering
+from hardcost.auditrules.lint.covering import Covering, Numbered
 from hardcost.auditrules.lint.finding import Finding, Level, spot_of
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ def find(context: Context) -> Iterable[Finding]:
     """Yield each rule that others keep from ever deciding."""
     for name in _FIRST_DECIDES:
         rules = [rule for rule in context.by_rank if rule.list is name]
-        covering = Covering(rule.conditions for rule in rules)
+        covering = Covering(Numbered([rule.conditions for rule in rules]))
         for index, rule in enumerate(rules):
             mask = rule.mask if name in _BY_CALL else ALL_CALLS
-            earlier = [rules[at] for at in covering.covering(rule.conditions, mask)]
+            earlier = [rules[at] for at in covering.covering(index, mask)]
             if earlier:
                 yield _finding(context, rule, earlier)
             elif rule.path is None:
-                covering.add(rule.conditions, mask, index)
+                covering.add(index, mask)
 
 
 def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Finding:

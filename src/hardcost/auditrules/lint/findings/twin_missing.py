@@ -19,17 +19,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Action, FilterList, Test
+from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.covering import Conditions, Covering
+from hardcost.auditrules.lint.covering import Covering, Numbered
 from hardcost.auditrules.lint.finding import Finding, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -41,18 +41,19 @@ _OTHER: Mapping[Arch, Arch] = {"b64": "b32", "b32": "b64"}
 
 def find(context: Context) -> Iterable[Finding]:
     """Yield each rule whose calls are not recorded in the other ABI."""
-    rules = [rule for rule in context.rules if rule.list is FilterList.EXIT]
-    recording = [rule for rule in rules if rule.action is Action.ALWAYS]
-    twins = _by_arch(recording)
-    for rule in recording:
-        arch = arch_of(rule)
+    arches = [arch_of(rule) for rule in context.recording]
+    rest = [
+        rule.conditions if arch is None else _without_arch(rule)
+        for rule, arch in zip(context.recording, arches, strict=True)
+    ]
+    twins = _by_arch(context.recording, arches, Numbered(rest))
+    for index, (rule, arch) in enumerate(zip(context.recording, arches, strict=True)):
         if arch is None or (arch == "b64" and not context.options.b32):
             continue
-        rest = _without_arch(rule)
-        if not rest and masks.is_all(rule.mask):
+        if not rest[index] and masks.is_all(rule.mask):
             continue  # to see any use of an ABI is a purpose of its own
         other = _OTHER[arch]
-        missing = twins[other].missing(rest, masks.in_other(rule.mask, arch))
+        missing = twins[other].missing(index, masks.in_other(rule.mask, arch))
         if not missing:
             continue
         calls = "all calls" if masks.is_all(missing) else masks.named(missing, other)
@@ -67,19 +68,18 @@ def find(context: Context) -> Iterable[Finding]:
         )
 
 
-def _by_arch(rules: list[KernelRule]) -> dict[Arch, Covering]:
+def _by_arch(
+    rules: Sequence[KernelRule], arches: Sequence[Arch | None], numbered: Numbered
+) -> dict[Arch, Covering]:
     """Return the rules that can match in each ABI, that condition left out."""
-    found: dict[Arch, Covering] = {}
-    for arch in lookup.ARCHES:
-        own = [rule for rule in rules if arch_of(rule) in {None, arch}]
-        rest = [_without_arch(rule) if arch_of(rule) else rule.conditions for rule in own]
-        found[arch] = Covering([*rest, *(_without_arch(rule) for rule in rules)])
-        for index, (rule, conditions) in enumerate(zip(own, rest, strict=True)):
-            found[arch].add(conditions, rule.mask, index)
+    found: dict[Arch, Covering] = {arch: Covering(numbered) for arch in lookup.ARCHES}
+    for index, (rule, own) in enumerate(zip(rules, arches, strict=True)):
+        for arch in lookup.ARCHES if own is None else (own,):
+            found[arch].add(index, rule.mask)
     return found
 
 
-def _without_arch(rule: KernelRule) -> Conditions:
+def _without_arch(rule: KernelRule) -> tuple[Condition, ...]:
     return tuple(
         one for one in rule.conditions if not (isinstance(one, Test) and one.field == "arch")
     )
