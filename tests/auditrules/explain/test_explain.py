@@ -58,6 +58,11 @@ def test_a_watch_of_the_visited_file_is_asked_and_watches_of_others_are_not() ->
     assert found.walked[0].visited == "/etc/shadow"
 
 
+def test_slashes_too_many_lead_to_the_same_file() -> None:
+    rule = "-w //etc//shadow -p wa -k identity"
+    assert explained("syscall=chmod path=/etc/shadow", rule).outcome.recorded
+
+
 def test_a_tree_holds_the_file_that_lies_in_it() -> None:
     rule = "-a always,exit -F dir=/etc -F perm=wa -k etc"
     assert explained("syscall=unlink path=/etc/x", rule).outcome.recorded
@@ -68,6 +73,11 @@ def test_the_first_visited_file_decides_where_two_are_watched() -> None:
     rules = ("-w /b -p wa -k b", "-w /a -p wa -k a")
     assert explained("syscall=rename path=/a path=/b", *rules).outcome.key == "a"
     assert explained("syscall=rename path=/b path=/a", *rules).outcome.key == "b"
+
+
+def test_a_tree_that_is_itself_visited_holds_it() -> None:
+    rule = "-a always,exit -F dir=/etc -F perm=wa -k etc"
+    assert explained("syscall=rmdir path=/etc", rule).outcome.recorded
 
 
 def test_a_program_is_known_by_its_path() -> None:

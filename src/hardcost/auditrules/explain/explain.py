@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.event import FileId
+from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.semantics import Verdict
 
 if TYPE_CHECKING:
@@ -89,13 +91,28 @@ def _files(rules: Sequence[KernelRule], described: Described) -> dict[str, FileI
     Files that only rules name are left out: what is absent has the last bucket, which no visited
     file has, so that no such rule is walked by chance.
     """
-    files = {rule.directory: FileId(8, 1, 0) for rule in rules if rule.directory is not None}
-    files = {path: FileId(8, 1, _FIRST_INODE + at) for at, path in enumerate(files)}
+    directories = {rule.directory: None for rule in rules if rule.directory is not None}
+    files = {path: FileId(8, 1, _FIRST_INODE + at) for at, path in enumerate(directories)}
     event = described.event
-    files |= {name.path: name.file for name in event.names if name.path is not None}
+    visited = {name.path: name.file for name in event.names if name.path is not None}
     if described.exe is not None and event.exe is not None:
-        files[described.exe] = event.exe
-    return files
+        visited[described.exe] = event.exe
+    # A rule's path may have slashes too many.
+    named = {text: posixpath.normpath(f"/{text.lstrip('/')}") for text in _named(rules)}
+    return (
+        files | visited | {text: visited[path] for text, path in named.items() if path in visited}
+    )
+
+
+def _named(rules: Sequence[KernelRule]) -> set[str]:
+    """Return the paths that rules name, as they are written."""
+    return {
+        test.value
+        for rule in rules
+        for test in rule.conditions
+        if isinstance(test, Test) and isinstance(test.value, str)
+        if test.field in {"path", "dir", "exe"}
+    }
 
 
 def _walked(step: Step, rule: KernelRule, described: Described, cost: float | None) -> Walked:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CODE = "unstable-order"
 LEVEL = Level.WARNING
 
-_MOST_COMPARED = 50
+_MOST_COMPARED = 16
 """Rules on one path before a rule that it is compared with: far more than anybody writes."""
 
 
