@@ -38,12 +38,14 @@ class Line:
 class Lines:
     """Rules by number, lowest first, and which must stand before which.
 
-    A number is that of the first input rule that the line stands for. `b32`: there are 32-bit calls.
+    A number is that of the first input rule that the line stands for. `b32`: there are 32-bit
+    calls. `front` are lines that stand as early as they may.
     """
 
     b32: bool
     lines: dict[int, Line] = field(default_factory=dict)
     after: dict[int, set[int]] = field(default_factory=dict)
+    front: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, rules: Sequence[KernelRule], *, b32: bool) -> Lines:
@@ -56,6 +58,11 @@ class Lines:
                 if found.must_keep(rules[earlier], rule):
                     found.after[earlier].add(number)
         return found
+
+    def copy(self) -> Lines:
+        """Return lines that can be changed by themselves."""
+        after = {number: set(later) for number, later in self.after.items()}
+        return Lines(self.b32, dict(self.lines), after, set(self.front))
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
         """Say whether the order of two rules means something."""
@@ -112,22 +119,26 @@ class Lines:
         """Put another rule in a line, which matches no call that the old one did not."""
         self.lines[number] = self.lines[number].changed(rule, what)
 
-    def in_order(self, rank: Callable[[Line], object] = lambda _line: 0) -> tuple[Line, ...]:
+    def in_order(self, rank: Callable[[Line], int] = lambda _line: 0) -> tuple[Line, ...]:
         """Return the lines in an order that keeps all that must be: lowest rank, then number, first."""
         waiting = dict.fromkeys(self.lines, 0)
         for later in self.after.values():
             for number in later:
                 waiting[number] += 1
-        ready = [(rank(self.lines[n]), n) for n, count in waiting.items() if not count]
+
+        def place(number: int) -> tuple[int, bool, int]:
+            return rank(self.lines[number]), number not in self.front, number
+
+        ready = [place(number) for number, count in waiting.items() if not count]
         heapq.heapify(ready)
         ordered: list[Line] = []
         while ready:
-            _, number = heapq.heappop(ready)
+            *_, number = heapq.heappop(ready)
             ordered.append(self.lines[number])
             for later_number in self.after[number]:
                 waiting[later_number] -= 1
                 if not waiting[later_number]:
-                    heapq.heappush(ready, (rank(self.lines[later_number]), later_number))
+                    heapq.heappush(ready, place(later_number))
         return tuple(ordered)
 
     def with_what_stands_before(self, lines: set[Line]) -> set[Line]:

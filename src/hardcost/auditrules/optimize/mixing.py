@@ -76,12 +76,6 @@ def _with_group(event: Event, other: Event, group: str) -> Event:
     return replace(event, **{name: getattr(other, name) for name in GROUPS[group]})
 
 
-def shape(event: Event) -> tuple[object, ...]:
-    """Return what of a call tells witnesses of one rule from those of another, but for its number."""
-    places = tuple(name.path for name in event.names if name.path and name.path.endswith("~"))
-    return event.exit is not None and event.exit < 0 and event.exit, event.exe, places
-
-
 def others(event: Event, group: str) -> list[Event]:
     """Return calls that differ from one in a group."""
     if group == "arch":

@@ -6,10 +6,12 @@ Every change is tried on the few rules that it concerns, and made where no call 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.auditrules.kernelrule import UNSET, Operator, Test
+from hardcost.auditrules.optimize.budget import Budget
 from hardcost.auditrules.optimize.conditions import (
     SINGLE,
     allowed,
@@ -51,12 +53,12 @@ _MOST_PERMUTED = 6
 """Conditions of which every order is tried."""
 
 
-@dataclass
 class Moves:
-    """The rules, and the prices by which changes are judged."""
+    """The rules, and the prices and budgets by which changes are judged."""
 
-    lines: Lines
-    prices: Prices
+    def __init__(self, lines: Lines, prices: Prices) -> None:
+        self.lines, self.prices = lines, prices
+        self.budget = Budget(prices, lines)
 
     @property
     def b32(self) -> bool:
@@ -117,6 +119,7 @@ class Moves:
 
     def join(self) -> None:
         """Join like rules, two at a time, until no two can be."""
+        self.budget.count(self.lines)
         while any(self._join(first, second) for first, second in list(self.lines.pairs())):
             pass
 
@@ -130,8 +133,11 @@ class Moves:
         for joined, what in found:
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
-                if self.prices.pays((a, b), (tried,)):
-                    self.lines.join(first, second, tried, what)
+                lines = self.lines.copy()
+                lines.join(first, second, tried, what)
+                if self.budget.allows((a, b), tried, lines, first):
+                    self.lines = lines
+                    self.budget.count(lines)
                     return True
         return False
 
@@ -159,23 +165,26 @@ class Moves:
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:
                 self.lines.replace(number, replace(rule, conditions=order), REORDERED)
+                self.budget.count(self.lines)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
-        """Return the cheapest order of the conditions that costs no call more, if it is another."""
+        """Return the cheapest order of the conditions that each call can pay, if it is another."""
         weights: dict[tuple[tuple[bool, float], ...], float] = {}
+        left: dict[tuple[tuple[bool, float], ...], float] = {}
         for number, cases in self.prices.by_number.items():
             for case in cases if rule.names(number) else ():
                 tests = self.prices.of_conditions(rule, case.event)
                 weights[tests] = weights.get(tests, 0.0) + case.weight
+                left[tests] = min(left.get(tests, math.inf), self.budget.left(case))
         present = tuple(range(len(rule.conditions)))
         own = {tests: _tested(tests, present) for tests in weights}
         best, least = present, _sums(own, weights)
         for order in _orders(len(present)):
             costs = {tests: _tested(tests, order) for tests in weights}
-            if all(costs[tests] <= own[tests] + TOLERANCE for tests in weights):
+            if all(costs[tests] <= own[tests] + left[tests] + TOLERANCE for tests in weights):
                 sums = _sums(costs, weights)
-                if sums < (least[0] - TOLERANCE, 0) or (
-                    abs(sums[0] - least[0]) <= TOLERANCE and sums[1] < least[1] - TOLERANCE
+                if sums[0] < least[0] - TOLERANCE or (
+                    sums[0] <= least[0] + TOLERANCE and sums[1] < least[1] - TOLERANCE
                 ):
                     best, least = order, sums
         if best == present:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList
-from hardcost.auditrules.optimize.mixing import ODD, SERVICE, mixed, shape
+from hardcost.auditrules.optimize.mixing import ODD, SERVICE, mixed
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
 from hardcost.auditrules.semantics import holds, permissions
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded
 
-_TRIED = 5
-"""Calls of a rule, of each ABI, with which the largest clique is looked for."""
+_TRIED = (4, 1, 2)
+"""Calls of a rule, of each ABI, with which the largest clique is looked for: by `Witness.odd`."""
 
 Class = tuple[str, str]
 """What a rule does: its action and its key."""
@@ -43,10 +43,14 @@ Class = tuple[str, str]
 
 @dataclass(frozen=True)
 class Witness:
-    """A call that the set decides about, what it does, and how far it is from a typical one."""
+    """A call that the set decides about, what it does, and how far it is from a typical one.
+
+    `rule` is the index of the rule that it was made for; that one, or one before it, decides.
+    """
 
     event: Event
     does: Class
+    rule: int
     odd: int = 0
 
 
@@ -71,29 +75,29 @@ class Needs:
     def witnesses(self) -> dict[int, list[Witness]]:
         """Witnesses by number of the call."""
         found: dict[int, list[Witness]] = defaultdict(list)
-        for rule in self.exit:
+        for index, rule in enumerate(self.exit):
             calls = reach(rule, b32=self.b32)
             for arch in lookup.ARCHES:
                 for number in bits(calls.of(arch) & _named_calls()):
-                    found[number] += self._of_rule(rule, self._placed(of_number(number, arch)))
+                    found[number] += self._of_rule(index, self._placed(of_number(number, arch)))
         for witnesses in found.values():
             witnesses.sort(key=lambda one: one.odd)
         return found
 
-    def _of_rule(self, rule: KernelRule, typical: Event) -> Iterator[Witness]:
+    def _of_rule(self, index: int, typical: Event) -> Iterator[Witness]:
         """Yield the typical call, a service's and an odd one, each so changed that it matches."""
         starts = (typical, replace(typical, **SERVICE), replace(typical, **ODD))
         for odd, start in enumerate(starts):
-            event = witness(rule, start, self.files)
+            event = witness(self.exit[index], start, self.files)
             does = None if event is None else self.decided(event)
             if event is not None and does is not None:
-                yield Witness(event, does, odd)
+                yield Witness(event, does, index, odd)
 
     @cached_property
     def path_witnesses(self) -> dict[int, list[Witness]]:
         """Calls on a watched file that only its rule decides about, by number."""
         found: dict[int, list[Witness]] = defaultdict(list)
-        for rule in self.path_rules:
+        for index, rule in enumerate(self.path_rules):
             if rule.path is None:
                 continue
             calls = reach(rule, b32=self.b32)
@@ -101,7 +105,7 @@ class Needs:
                 for number in bits(calls.of(arch) & _named_calls()):
                     event = witness(rule, of_number(number, arch), self.files)
                     if event is not None and self.decided(event) is None:
-                        found[number].append(Witness(event, _does(rule)))
+                        found[number].append(Witness(event, _does(rule), index))
         return found
 
     def _placed(self, event: Event) -> Event:
@@ -204,10 +208,10 @@ class Needs:
         by_rule: dict[tuple[object, ...], list[Witness]] = defaultdict(list)
         for witnesses in self.witnesses.values():
             for one in witnesses:
-                by_rule[one.does, one.event.arch, one.odd, shape(one.event)].append(one)
+                by_rule[one.rule, one.event.arch, one.odd].append(one)
         for members in by_rule.values():
-            members.sort(key=lambda one: (not self._by_arch_alone(one), one.odd, one.event.call))
-            chosen += members[:_TRIED]
+            members.sort(key=lambda one: (not self._by_arch_alone(one), one.event.call))
+            chosen += members[: _TRIED[members[0].odd]]
         return self.clique(chosen)
 
     def _by_arch_alone(self, one: Witness) -> bool:

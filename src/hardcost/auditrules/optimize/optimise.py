@@ -220,9 +220,9 @@ class _Work:
         deciding = self._deciding(arranged[0])
         if deciding:
             first = moves.lines.with_what_stands_before(deciding)
-            arranged.append(moves.lines.in_order(lambda line: line not in first))
+            arranged.append(moves.lines.in_order(lambda line: int(line not in first)))
         if self.options.never_first:
-            above = moves.lines.in_order(lambda line: not line.rule.in_a_bucket)
+            above = moves.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
             arranged.append(never.in_front(above, self.prices, b32=self.options.b32))
         arranged.sort(key=self._price)
         unused = tuple(sorted(self._ranked[number] for number in dropped))

@@ -7,6 +7,7 @@ rules can be judged by these alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import events
@@ -76,6 +77,11 @@ class Prices:
         for case in (*self.typical, *self.failing):
             self.by_number.setdefault(case.event.call, []).append(case)
 
+    @cached_property
+    def weight(self) -> float:
+        """The weight of all typical calls together."""
+        return sum(case.weight for case in self.typical)
+
     def loaded(self, rules: Iterable[KernelRule]) -> Loaded:
         """Return rules as the kernel arranges them, as the model wants them.
 
@@ -140,31 +146,6 @@ class Prices:
             prediction = predict(self.constants, loaded, case.event)
             costs[case.event.arch, case.event.call] = prediction.walk + prediction.recording
         return costs
-
-    def pays(self, before: Sequence[KernelRule], after: Sequence[KernelRule]) -> bool:
-        """Say whether other rules in place of some cost no call more, and some call less.
-
-        The calls are those that any of the rules names; the others count the rules alone.
-        """
-        gains = len(_walked(after)) < len(_walked(before))
-        if len(_walked(after)) > len(_walked(before)):
-            return False
-        numbers = 0
-        for rule in (*before, *after):
-            numbers |= rule.mask
-        for number, cases in self.by_number.items():
-            if not numbers >> number & 1:
-                continue
-            for case in cases:
-                saved = self.of_rules(before, case.event) - self.of_rules(after, case.event)
-                if saved < -TOLERANCE:
-                    return False
-                gains = gains or saved > TOLERANCE
-        return gains
-
-
-def _walked(rules: Iterable[KernelRule]) -> list[KernelRule]:
-    return [rule for rule in rules if rule.list is FilterList.EXIT and not rule.in_a_bucket]
 
 
 def _is_id(name: str) -> bool:

@@ -1,0 +1,97 @@
+"""What each call may still cost: no more than it did under the original rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.optimize.prices import TOLERANCE
+from hardcost.auditrules.semantics import Decision, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.lines import Lines
+    from hardcost.auditrules.optimize.prices import Case, Prices
+
+
+class Budget:
+    """The costs of all cases under the rules as they are now, beside those at first.
+
+    A call about which nothing is decided pays for each rule by itself. One that is decided about
+    pays up to the rule that decides, so that it is priced with the whole set in its order.
+    """
+
+    def __init__(self, prices: Prices, lines: Lines) -> None:
+        self.prices = prices
+        loaded = prices.loaded(lines.rules())
+        self._allowed: dict[int, float] = {}
+        self._decided: list[Case] = []
+        for case in (*prices.typical, *prices.failing):
+            if decide(loaded, case.event).decision is Decision.NONE:
+                self._allowed[id(case)] = prices.of_rules(loaded.rules, case.event)
+            else:
+                self._allowed[id(case)] = predict(prices.constants, loaded, case.event).walk
+                self._decided.append(case)
+        self._open = {id(case) for case in self._decided}
+        self._now = dict(self._allowed)
+
+    def left(self, case: Case) -> float:
+        """Return how much more a case may cost than it does now (instructions)."""
+        if id(case) in self._open:
+            return 0.0
+        return self._allowed[id(case)] - self._now[id(case)]
+
+    def count(self, lines: Lines) -> None:
+        """Take the costs of the rules as they are now."""
+        rules = [line.rule for line in lines.lines.values()]
+        for case in (*self.prices.typical, *self.prices.failing):
+            if id(case) not in self._open:
+                self._now[id(case)] = self.prices.of_rules(rules, case.event)
+
+    def allows(
+        self, before: Sequence[KernelRule], after: KernelRule, lines: Lines, at: int
+    ) -> bool:
+        """Say whether a rule in the place of others gains something, and keeps each call's budget.
+
+        `lines` are all rules, with the new one under the number `at`; it may be put to the front.
+        """
+        unnamed = self.prices.constants.walk["unnamed"]
+        fewer = _walked(before) - _walked((after,))
+        if fewer < 0:
+            return False
+        involved = 0
+        for rule in (*before, after):
+            involved |= rule.mask
+        gain = fewer * unnamed * self.prices.weight
+        for number, cases in self.prices.by_number.items():
+            if not involved >> number & 1:
+                continue
+            for case in cases:
+                if id(case) in self._open:
+                    continue
+                more = self.prices.of_rule(after, case.event) - self.prices.of_rules(
+                    before, case.event
+                )
+                if more > self.left(case) + TOLERANCE:
+                    return False
+                gain -= (more + fewer * unnamed) * case.weight
+        if gain < -TOLERANCE or (not fewer and gain <= TOLERANCE):
+            return False
+        if self._decided_fit(lines.rules()):
+            return True
+        lines.front.add(at)
+        return self._decided_fit(lines.rules())
+
+    def _decided_fit(self, rules: Iterable[KernelRule]) -> bool:
+        loaded = self.prices.loaded(rules)
+        return all(
+            predict(self.prices.constants, loaded, case.event).walk
+            <= self._allowed[id(case)] + TOLERANCE
+            for case in self._decided
+        )
+
+
+def _walked(rules: Iterable[KernelRule]) -> int:
+    return sum(not rule.in_a_bucket for rule in rules)
