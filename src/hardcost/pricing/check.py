@@ -13,7 +13,7 @@ from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
 from hardcost.controls.watched import paths
 from hardcost.pricing import guest
-from hardcost.pricing.experiments import VARYING
+from hardcost.pricing.experiments import THOROUGH, VARYING
 from hardcost.pricing.guest import Often, Wanted, Watched
 from hardcost.workloads import syscalls
 
@@ -65,7 +65,7 @@ async def without_rules(machine: Machine, limit_seconds: float) -> Levels:
     Raises:
         MachineError: The guest failed.
     """
-    wanted = Wanted((), often())
+    wanted = Wanted((), often() | {name: THOROUGH[name] for name in THOROUGH if name in often()})
     measured = await guest.measure(machine, (wanted,), Watched(), limit_seconds)
     return measured.levels[0]
 

@@ -54,6 +54,9 @@ MANY = 200
 VARYING = {"fork": Often(9, 60), "exec": Often(17, 30)}
 """Operations whose cost varies from process to process, by more than a few rules cost."""
 
+THOROUGH = {"fork": Often(9, 160), "exec": Often(17, 60)}
+"""The same where constants follow from them, whose error all predictions share."""
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -73,8 +76,8 @@ class Experiment:
         return {name: self._often(name) for name in self.operations}
 
     def _often(self, name: str) -> Often:
-        if self.thorough and name in VARYING:
-            return VARYING[name]
+        if self.thorough and name in THOROUGH:
+            return THOROUGH[name]
         return Often(self.samples)
 
 
