@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Bill, Finding
 
+_PREDICTED = (
+    "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
+    " on few other files pay, the mean over all inode numbers"
+)
 _CHOSEN = 4
 _NAMED = 3
 
@@ -93,13 +97,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         ),
     ]
     if any(item.predicted is not None for item in bill.items):
-        terms.append(
-            (
-                "predicted",
-                "what the cost model says of `cost`, before it was measured; of a rule on a file, which"
-                " calls on few other files pay, the mean over all inode numbers",
-            )
-        )
+        terms.append(("predicted", _PREDICTED))
     if any(item.findings for item in bill.items):
         terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
     if any(remainder.cost for remainder in bill.rest):
