@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,10 +13,9 @@ from hardcost.cli.verbs import hardcost
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from click.testing import Result
 
+DATA = Path(__file__).parents[2] / "auditrules" / "data"
 FAULTY = "-a always,exit -F arch=b33 -S execve -k x\n"
 GOOD = "-w /etc/shadow -p wa -k identity\n"
 
@@ -39,6 +40,24 @@ def test_an_error_makes_the_answer_no_and_is_told_with_line_and_remedy(rules: Pa
     assert lines[1].endswith("[cannot-load]")
     assert "      remedy: did you mean b32?" in lines
     assert any(line.startswith("1 error, 0 warnings and 0 notes in 2 lines") for line in lines)
+
+
+def test_the_published_reduced_rule_set_has_three_faults_with_line_and_remedy() -> None:
+    result = run(DATA / "reduced-stig-as-published.rules", "--format", "json")
+    assert result.exit_code == 1
+    faults = [one for one in json.loads(result.stdout)["findings"] if one["level"] == "error"]
+    assert [(one["line"], one["column"]) for one in faults] == [(1, 19), (7, 31), (8, 31)]
+    assert faults[0]["message"] == "there is no architecture 'b33' on x86_64"
+    assert faults[0]["remedy"] == "did you mean b32?"
+    assert "delete_module" in faults[1]["remedy"]
+
+
+def test_the_rule_sets_that_come_with_hardcost_have_no_error() -> None:
+    found = list((resources.files("hardcost") / "controls" / "catalogue").iterdir())
+    files = [Path(str(one)) for one in found if one.name.endswith(".rules")]
+    assert files
+    for file in files:
+        assert run(file).exit_code == 0, file
 
 
 def test_warnings_and_notes_leave_the_answer_yes(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class Root:
         `..` does not lead out of it.
 
         Raises:
-            OSError: The folder can't be looked at.
+            PermissionError: A folder on the way may not be looked into.
         """
         here: list[str] = []
         ahead = _steps(path)
@@ -41,7 +41,9 @@ class Root:
             try:
                 mode = os.lstat(self._real([*here, step])).st_mode
                 leads_to = os.readlink(self._real([*here, step])) if stat.S_ISLNK(mode) else None  # noqa: PTH115 (a Path would lose what the link says)
-            except (FileNotFoundError, NotADirectoryError):
+            except PermissionError:
+                raise
+            except (OSError, ValueError):  # there is nothing, or nothing can have such a name
                 return None
             if leads_to is None:
                 here.append(step)
@@ -54,9 +56,27 @@ class Root:
         return os.lstat(self._real(here)).st_mode
 
     def is_directory(self, path: str) -> bool:
-        """Say whether a directory lies at an absolute path."""
-        mode = self.mode(path)
+        """Say whether a directory lies at an absolute path, as far as it may be looked at."""
+        try:
+            mode = self.mode(path)
+        except PermissionError:
+            return False
         return mode is not None and stat.S_ISDIR(mode)
+
+    def lacks(self, path: str) -> bool:
+        """Say whether nothing lies at an absolute path; no where that may not be looked at."""
+        try:
+            return self.mode(path) is None
+        except PermissionError:
+            return False
+
+    def is_other(self, path: str) -> bool:
+        """Say whether something lies at an absolute path that is no directory."""
+        try:
+            mode = self.mode(path)
+        except PermissionError:
+            return False
+        return mode is not None and not stat.S_ISDIR(mode)
 
     def _real(self, steps: list[str]) -> str:
         return "/".join([str(self.folder), *steps])

@@ -120,10 +120,7 @@ def lint(  # noqa: PLR0913  (click's options)
                hardcost rules lint --explain shadowed
     """
     context = _context(paths, b32=not no_b32, root=root)
-    try:
-        found = findings_in(context, select or CODES, ignore)
-    except OSError as error:
-        raise InputError(f"{root} can't be looked at: {error}") from error
+    found = findings_in(context, select or CODES, ignore)
     if format == "sarif":
         print(json.dumps(sarif.log(found, version("hardcost")), indent=2))
     elif format == "json":

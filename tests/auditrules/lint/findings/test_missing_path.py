@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,3 +63,18 @@ def test_links_are_followed_within_the_root_alone(lint: Lint, root: Path) -> Non
         root=root,
     )
     assert [one.spot.line for one in found] == [3, 4]
+
+
+def test_what_may_not_be_looked_at_is_not_called_missing(
+    lint: Lint, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str | Path) -> os.stat_result:
+        if "closed" in str(path):
+            raise PermissionError(str(path))
+        return looked(path)
+
+    looked = os.lstat
+    monkeypatch.setattr("hardcost.auditrules.lint.root.os.lstat", refuse)
+    rules = ("-w /closed/x -p wa -k x", "-a always,exit -F dir=/closed -F perm=wa -k x")
+    assert not lint(CODE, *rules, root=root)
+    assert not lint("dir-for-file", *rules, root=root)

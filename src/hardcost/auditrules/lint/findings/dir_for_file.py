@@ -15,7 +15,6 @@ Remedy: Write `-F path=` in place of `-F dir=`, or drop the slash.
 
 from __future__ import annotations
 
-import stat
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import FilterList
@@ -70,8 +69,7 @@ def find(context: Context) -> Iterable[Finding]:
 def _reason(context: Context, path: str) -> str:
     """Return why a path is a file's, "" where that is not known."""
     if context.options.root is not None:
-        mode = context.options.root.mode(path)
-        return "is a file there" if mode is not None and not stat.S_ISDIR(mode) else ""
+        return "is a file there" if context.options.root.is_other(path) else ""
     folder, _, name = path.rpartition("/")
     if folder in _PROGRAMS and name != "X11":
         return f"no directories lie in {folder}, says the Filesystem Hierarchy Standard"

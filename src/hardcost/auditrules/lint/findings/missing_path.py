@@ -47,10 +47,10 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _missing(root: Root, rule: KernelRule, test: Test) -> Finding | None:
     path = str(test.value)
-    if root.mode(path) is not None:
+    if not root.lacks(path):
         return None
     folder = path.rpartition("/")[0] or "/"
-    refused = test.field == "dir" or not root.is_directory(folder)
+    refused = test.field == "dir" or root.lacks(folder) or root.is_other(folder)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
     if refused:
         message = f"the kernel refuses it: {path if test.field == 'dir' else folder} does not exist"
