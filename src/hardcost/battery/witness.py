@@ -52,6 +52,7 @@ _TAG = 0x6000  # where the numbers begin by which calls with the same arguments 
 _SHOWN = 4  # arguments in a record
 _FIRST_PID = 700
 _NOATIME = 0o1000000
+_OPEN_FLAGS = 0o3 | 0o100 | 0o1000 | 0o2000  # the access, O_CREAT, O_TRUNC, O_APPEND
 _FORMAT = 0o170000
 _EPERM, _ENOENT, _EACCES = -1, -2, -13
 _PLACES = frozenset({"path", "dir", "exe"})
@@ -243,6 +244,8 @@ class _Maker:
                 return fifo(path, mode)
             case 0o100000:
                 if lookup.call_name(self.event.arch, self.event.call).startswith("execve"):
+                    if owner != (0, 0):
+                        raise _UnmadeError
                     return program(path)
                 return file(path, mode, owner)
             case _:
@@ -289,6 +292,11 @@ class _Maker:
             return _Made(self.event.arguments[: _PLAIN[name]])
         raise _UnmadeError
 
+    def _owner(self) -> tuple[int, int]:
+        """Return who owns the file that the call visits first."""
+        name = next(iter(self.event.names), None)
+        return (0, 0) if name is None else (name.uid, name.gid)
+
     def _only_name(self) -> str:
         if len(self.event.names) > 1:
             raise _UnmadeError
@@ -297,7 +305,7 @@ class _Maker:
         return self._path(self.event.names[0])
 
     def _opened(self, front: tuple[Argument, ...]) -> _Made:
-        flags = self.event.arguments[len(front) + 1] & 3
+        flags = self.event.arguments[len(front) + 1] & _OPEN_FLAGS
         if self.event.exit == _EPERM:
             flags |= _NOATIME
         return self._of_file(front, (flags,), closes=True)
@@ -322,14 +330,18 @@ class _Maker:
             return _Made((*front, Text(f"{closed}/x"), *back), (directory(closed, 0),))
         if not self.event.names and code not in {_ENOENT, None}:
             # Any file will do that no rule names.
-            return _Made((*front, Text(path), *back), (file(path, self._mode()),), closes=closes)
+            return _Made(
+                (*front, Text(path), *back),
+                (file(path, self._mode(), self._owner()),),
+                closes=closes,
+            )
         return _Made((*front, Text(path), *back), closes=closes)
 
     def _taken_away(self, front: tuple[Argument, ...], back: tuple[Argument, ...]) -> _Made:
         path = self._only_name()
         if path in {watched for _, watched in self._places} and self.event.exit == 0:
             raise _UnmadeError  # its rule would go with it
-        before = (file(path),) if self.event.exit == 0 else ()
+        before = (file(path, 0o777, self._owner()),) if self.event.exit == 0 else ()
         return _Made((*front, Text(path), *back), before)
 
     def _two_paths(self, front: tuple[Argument, ...]) -> _Made:
@@ -340,7 +352,7 @@ class _Maker:
             raise _UnmadeError
         back = (0,) if front else ()
         arguments = (*front, Text(old), *front, Text(new), *back)
-        return _Made(arguments, (file(old), remove(new)))
+        return _Made(arguments, (file(old, 0o777, self._owner()), remove(new)))
 
     def _executed(self) -> _Made:
         words = Words((Text("noop"), 0))
