@@ -191,6 +191,17 @@ def test_a_tree_of_one_file_is_found_by_its_other_names() -> None:
     assert key(linked, "-a always,exit -F dir=/w") is None
 
 
+def test_a_tree_is_reached_by_links_on_the_way_and_not_by_one_at_the_end() -> None:
+    files = {**FILES, "/link": FileId(0, 1, 98), "/link/": FILES["/w"], "/up/w": FILES["/w"]}
+
+    def recorded(line: str) -> bool:
+        return decide(load([translate(Rule(line))], files), READ).recorded
+
+    assert recorded("-a always,exit -F dir=/up/w")
+    assert recorded("-a always,exit -F dir=/link/")
+    assert not recorded("-a always,exit -F dir=/link")
+
+
 def test_a_duplicate_is_refused_unless_it_is_prepended_or_in_another_order() -> None:
     line, other = (
         "-a always,exit -S read -F uid=0 -F gid=0",

@@ -33,7 +33,7 @@ def answers(**changes: object) -> list[dict[str, Any]]:
     }
     return [
         {"event": "hello"},
-        {"event": "files", "files": [first, *[None] * (len(PATHS) - 1)]},
+        {"event": "files", "files": [None, first, *[None] * (len(PATHS) - 2)]},
         {"event": "learned", "call": 0, "result": 1, "records": [[1300, SYSCALL]]},
         {**result, **changes},
     ]
@@ -41,7 +41,7 @@ def answers(**changes: object) -> list[dict[str, Any]]:
 
 def test_answers_are_read() -> None:
     battery = read(answers(), [Wanted("x")], CALLS)
-    assert battery.files == {PATHS[0]: FileId(0, 2, 7)}
+    assert battery.files == {PATHS[1]: FileId(0, 2, 7)}
     assert battery.events[0].call == 110
     (only,) = battery.sets
     assert (only.recorded, only.made, only.loaded) == ({0: "k"}, (0,), 1)

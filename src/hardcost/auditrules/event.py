@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hardcost.auditrules.kernelrule import UNSET
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -56,6 +56,13 @@ class Name:
             return False
         directory = directory.rstrip("/")  # as written, it may end in one
         return directory in {"", self.path} or self.path.startswith(f"{directory}/")
+
+    def directories(self) -> Iterator[str]:
+        """Yield the paths of the directories in which the file lies, but for the root."""
+        above = (self.path or "").rpartition("/")[0]
+        while above:
+            yield above
+            above = above.rpartition("/")[0]
 
 
 @dataclass(frozen=True)

@@ -396,11 +396,18 @@ def _path_holds(
 def _directory_holds(
     test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]
 ) -> bool:
+    """Say whether a file that the call visited is in the tree: by its path, or by the root's inode.
+
+    By the inode, a file that is a tree is found by its other names as well, and a directory that
+    the rule reaches by a symbolic link, if `files` knows both of its paths.
+    """
     directory = str(test.value)
     root = files.get(directory) or files.get(directory.rstrip("/") or "/")
-    # A tree is known by its root's inode: a file that is one is found by its other names as well.
     return root is not None and any(
-        visited.lies_in(directory) or visited.file == root for visited in event.names
+        visited.lies_in(directory)
+        or visited.file == root
+        or any(files.get(above) == root for above in visited.directories())
+        for visited in event.names
     )
 
 

@@ -17,6 +17,7 @@ from hardcost.battery.field import (
     LINKED,
     PROGRAMS,
     SYMLINKS,
+    THROUGH_LINKS,
     WORKERS,
 )
 
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.event import Event, Name
 
-WATCHED = (*FILES, *DIRECTORIES, *ABSENT, *(path for path in SYMLINKS if path not in LINKED))
-"""What rules name. A tree that is named by a symbolic link is not among it: the semantics take a
-directory's name for where it lies."""
+WATCHED = (*FILES, *DIRECTORIES, *ABSENT, *SYMLINKS, *THROUGH_LINKS[1:])
+"""What rules name as a file."""
 
-TREES = (*DIRECTORIES, *FILES, ABSENT[0])
+TREES = (*DIRECTORIES, *FILES, ABSENT[0], *LINKED, *THROUGH_LINKS)
 """What rules name as a directory; a file is a tree of one."""
 
 _WATCHABLE = frozenset(WATCHED)
@@ -265,6 +265,8 @@ class Aimed:
             inner = [top for top in above if top != FIELD]
             if inner and happens(self.chance, 0.85):
                 above = inner
+            if any(name.lies_in(f"{FIELD}/dir") for name in found):
+                above = [*above, *LINKED, *THROUGH_LINKS]
             choices = above if hit and above else TREES
         place = self.chance.choice(choices)
         slash = "/" if kind == "dir" and place in DIRECTORIES and happens(self.chance, 0.2) else ""

@@ -24,7 +24,7 @@ from hardcost.auditrules.semantics import (
     load,
 )
 from hardcost.auditrules.translate import Target, translate
-from hardcost.battery.field import DIRECTORIES
+from hardcost.battery.field import DIRECTORIES, LINKED, THROUGH_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hardcost.battery.calls import Call
     from hardcost.battery.run import Battery, SetResult, Wanted
 
-GUEST = Target(is_directory=lambda path: path in DIRECTORIES)
+GUEST = Target(is_directory=lambda path: path in {*DIRECTORIES, *LINKED, *THROUGH_LINKS[:2]})
 """What is known of the guest for which rules are translated."""
 
 

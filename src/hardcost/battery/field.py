@@ -17,6 +17,7 @@ from hardcost.battery.calls import (
     link,
     mount,
     program,
+    remove,
     symlink,
 )
 
@@ -34,6 +35,17 @@ OPEN = f"{FIELD}/open"
 
 _FILLERS = 36
 """So many files that inode numbers share buckets."""
+
+_USED_UP = 100
+
+
+def _used_up(path: str) -> list[Step]:
+    """Return steps that use up inode numbers.
+
+    What calls make has a number that no rule names: not even as one of the other file system.
+    """
+    return [*(file(path) for _ in range(_USED_UP)), remove(path)]
+
 
 DIRECTORIES = (
     FIELD, YARD, INNER, OPEN, f"{FIELD}/inner", f"{FIELD}/dir", f"{FIELD}/dir/sub",
@@ -89,28 +101,43 @@ FIXTURE: tuple[Step, ...] = (
     file(f"{YARD}/y2", 0o600, (1000, 1000)),
     file(f"{YARD}/dir/y3", 0o644, (33, 42)),
     *(file(f"{YARD}/fill{number}") for number in range(_FILLERS)),
+    *_used_up(f"{FIELD}/passing"),
+    *_used_up(f"{YARD}/passing"),
 )
 
 _SYMLINKS = frozenset(step.path for step in FIXTURE if step.kind == "symlink")
 
+_GONE = frozenset(step.path for step in FIXTURE if step.kind == "remove")
+
 FILES = tuple(
-    sorted(
-        step.path
-        for step in FIXTURE
-        if step.kind not in {"mount", "directory"} and step.path not in _SYMLINKS
-    )
+    step.path
+    for step in FIXTURE
+    if step.kind not in {"mount", "directory"} and step.path not in _SYMLINKS | _GONE
 )
 """What is there and no directory or symbolic link."""
 
 SYMLINKS = tuple(sorted(_SYMLINKS))
 
 LINKED = (f"{FIELD}/dirlink",)
-"""The symbolic links that lead to directories."""
+"""The symbolic links that lead to directories: a rule on one watches the link alone."""
+
+THROUGH_LINKS = (f"{FIELD}/dirlink/", f"{FIELD}/dirlink/sub", f"{FIELD}/dirlink/a")
+"""Paths with a link on the way, which is followed; so is one that a slash ends."""
 
 ABSENT = (f"{FIELD}/nowhere", f"{FIELD}/dir/absent", f"{YARD}/absent", f"{OPEN}/absent")
 """What is never there."""
 
-PATHS = ("/", *DIRECTORIES, *FILES, *SYMLINKS, "/tmp", "/dev", "/dev/null", "/bin", "/bin/noop")  # noqa: S108  (the guest's)
+PATHS = (
+    "/",
+    *DIRECTORIES,
+    *FILES,
+    *SYMLINKS,
+    *THROUGH_LINKS,
+    "/dev",
+    "/dev/null",
+    "/bin",
+    "/bin/noop",
+)
 """Whose identity is asked for."""
 
 SETTINGS = tuple(

@@ -106,12 +106,15 @@ class Drawing:
         lines += self._in_turn(made, _IN_TURN[number % len(_IN_TURN)])
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
 
-    def _in_turn(self, made: Sequence[int], kind: str) -> list[str]:
-        for _ in range(_ATTEMPTS):
-            event = self.events[self.chance.choice(made)]
-            line = Aimed(self.chance, event, hit=1).text_with(kind)
-            if line is not None:
-                return [line]
+    def _in_turn(self, made: list[int], kind: str) -> list[str]:
+        """Return a rule of a kind for a call; for one that is not made yet if need be."""
+        for indices in (made, range(len(self.events))):
+            for _ in range(_ATTEMPTS):
+                index = self.chance.choice(indices)
+                line = Aimed(self.chance, self.events[index], hit=1).text_with(kind)
+                if line is not None:
+                    made[-1] = made[-1] if index in made else index
+                    return [line]
         return []
 
     def _chosen(self, count: int, rule: str) -> list[int]:

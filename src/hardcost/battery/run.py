@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import FileId
 from hardcost.battery.events import Ground, event_of, key_of, unrecorded
-from hardcost.battery.field import FIXTURE, PATHS, SETTINGS, WORKERS
+from hardcost.battery.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
 from hardcost.battery.repertoire import CALLS
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Boot
@@ -145,8 +145,9 @@ def _ground(answer: Answer) -> Ground:
     found = {
         path: file for path, file in zip(PATHS, answer["files"], strict=True) if file is not None
     }
+    real = {path: file for path, file in found.items() if path not in THROUGH_LINKS}
     return Ground(
-        {path: FileId(*file["file"]) for path, file in found.items()},
+        {path: FileId(*file["file"]) for path, file in real.items()},
         {tuple(file["file"][:2]): file["kind"] for file in found.values() if file["kind"]},
     )
 
@@ -154,7 +155,12 @@ def _ground(answer: Answer) -> Ground:
 def _watched(answer: Answer) -> dict[str, FileId]:
     """Return what rules on paths watch: of a mount point, the directory beneath."""
     pairs = zip(PATHS, answer["files"], strict=True)
-    return {path: FileId(*file["entry"]) for path, file in pairs if file is not None}
+    return {
+        # A slash at the end goes through to the directory itself.
+        path: FileId(*file["file" if path.endswith("/") else "entry"])
+        for path, file in pairs
+        if file is not None
+    }
 
 
 def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) -> tuple[Event, ...]:
