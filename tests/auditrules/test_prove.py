@@ -249,6 +249,13 @@ def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_an_error() -> None:
         proved((ALWAYS, ALWAYS), (ALWAYS,))
 
 
+def test_a_proof_without_time_is_not_known() -> None:
+    halves = ("-a always,exit -S openat -F uid<7 -k k", "-a always,exit -S openat -F uid>=7 -k k")
+    result = prove(rules(*halves), rules("-a always,exit -S openat -k k"), seconds=-1.0)
+    assert result.equal is None
+    assert result.reason == "it takes too long"
+
+
 # Other lists
 
 
