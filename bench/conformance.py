@@ -2,8 +2,9 @@
 
     .venv/bin/python bench/conformance.py --cases 100000 --seed 1
 
-Prints cases, disagreements and seconds, then how often each oddity was exercised; each disagreement
-whole. Exits with 1 if there is any, or if something was never exercised.
+Prints each disagreement whole, as it is found; then cases, disagreements and seconds, and how often
+each oddity was exercised. Exits with 1 if there is any disagreement, or if something was never
+exercised.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def main() -> int:
     found = []
     for part in conformance.boots(machine, chosen.cases, chosen.seed):
         counts += part.comparison.counts
+        for one in part.comparison.disagreements[: max(_SHOWN - len(found), 0)]:
+            print(f"{one}\n", flush=True)
         found += part.comparison.disagreements
         seconds = time.monotonic() - started
         told = f"{counts['cases']} cases, {len(found)} disagreements, {seconds:.0f} s"
@@ -50,8 +53,6 @@ def main() -> int:
     }
     for what, figure in rows.items():
         print(f"{what:40}{figure}")
-    for one in found[:_SHOWN]:
-        print(f"\n{one}")
     missing = [fact for fact in conformance.EXERCISED if not counts[fact]]
     if missing:
         print(f"never exercised: {', '.join(missing)}")
