@@ -7,6 +7,10 @@ that matches both also matches a call about which nothing is decided. Such a cal
 the two (see `mixing`). `perm` is checked for each permission. Where the witnesses differ in a file's
 place or in the program, what lies beside both will do: a rule has at most one `dir`, and one `exe`.
 
+Where something else is decided about the mixed call, a rule that does so has to stand before the one
+that matches both, and must match neither. Sets are meant that test arguments (a0 to a3) only as the
+given rules do; if then no such rule can be, two rules are needed as well.
+
 A clique is a number of witnesses each two of which need two rules. So the exit list has at least as
 many rules as a clique has witnesses.
 """
@@ -20,8 +24,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
-from hardcost.auditrules.kernelrule import CALLS, Action, FilterList
-from hardcost.auditrules.optimize.mixing import ODD, SERVICE, mixed
+from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
+from hardcost.auditrules.optimize.mixing import GROUPS, ODD, SERVICE, mixed, part
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
 from hardcost.auditrules.semantics import holds, permissions
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded
 
-_TRIED = (4, 1, 2)
+_TRIED = (4, 1, 2, 2)
 """Calls of a rule, of each ABI, with which the largest clique is looked for: by `Witness.odd`."""
 
 Class = tuple[str, str]
@@ -85,8 +89,14 @@ class Needs:
         return found
 
     def _of_rule(self, index: int, typical: Event) -> Iterator[Witness]:
-        """Yield the typical call, a service's and an odd one, each so changed that it matches."""
-        starts = (typical, replace(typical, **SERVICE), replace(typical, **ODD))
+        """Yield calls so changed that a rule matches: typical, a service's, odd, of all flags."""
+        flags = _flags(self.exit[index])
+        starts = (
+            typical,
+            replace(typical, **SERVICE),
+            replace(typical, **ODD),
+            replace(typical, arguments=(flags,) * 4, open_flags=flags),
+        )
         for odd, start in enumerate(starts):
             event = witness(self.exit[index], start, self.files)
             does = None if event is None else self.decided(event)
@@ -136,10 +146,45 @@ class Needs:
         known = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
         if known not in self._conflicts:
             self._conflicts[known] = any(
-                _told_by_no_permission(a.event, b.event, between) and self.undecided(between)
+                _told_by_no_permission(a.event, b.event, between)
+                and (self.undecided(between) or self._out_of_turn(a, b, between))
                 for between in mixed(a.event, b.event)
             )
         return self._conflicts[known]
+
+    def _out_of_turn(self, a: Witness, b: Witness, between: Event) -> bool:
+        """Say whether no rule can decide otherwise about the call between before one for both does.
+
+        Such a rule would have to fail for both.
+        """
+        does = self.decided(between)
+        return does not in {None, a.does} and not all(
+            self._tells(between, one.event) for one in (a, b)
+        )
+
+    def _tells(self, event: Event, other: Event) -> bool:
+        """Say whether a rule might match one call and not another.
+
+        Arguments are tested as the given rules do, or by `perm`.
+        """
+        differing = {group for group in GROUPS if part(event, group) != part(other, group)}
+        if differing - {"arguments"}:
+            return True
+        if permissions(event) & ~permissions(other):
+            return True
+        return any(
+            holds(test, event, None, self.files) and not holds(test, other, None, self.files)
+            for test in self._argument_tests
+        )
+
+    @cached_property
+    def _argument_tests(self) -> frozenset[Test]:
+        return frozenset(
+            test
+            for rule in (*self.exit, *self.path_rules)
+            for test in rule.conditions
+            if isinstance(test, Test) and test.field in {"a0", "a1", "a2", "a3"}
+        )
 
     def undecided(self, event: Event) -> bool:
         """Say whether nothing at all decides about a call."""
@@ -227,6 +272,15 @@ class Needs:
             for one in witnesses:
                 one_each.setdefault((one.does, one.event.names[0].file), one)
         return self.clique(one_each.values(), self.everywhere)
+
+
+def _flags(rule: KernelRule) -> int:
+    """Return the bits of arguments that a rule asks for, but what a file is opened for."""
+    flags = 0
+    for test in rule.conditions:
+        if isinstance(test, Test) and test.operator in {Operator.ANY_BIT, Operator.ALL_BITS}:
+            flags |= int(test.value)
+    return flags & ~3
 
 
 def _does(rule: KernelRule) -> Class:
