@@ -16,9 +16,9 @@ from hardcost.auditrules.kernelrule import (
     Test,
 )
 from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place, Rule
+from hardcost.auditrules.rule import LONGEST_LINE, Place, Rule
 from hardcost.auditrules.translate import translate
-from hardcost.auditrules.write import LONGEST_LINE, UnwritableError, listed, listing, text_of
+from hardcost.auditrules.write import UnwritableError, listed, listing, text_of
 
 
 def written(line: str) -> Rule:
