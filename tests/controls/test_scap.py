@@ -260,3 +260,16 @@ def test_the_lines_can_be_read_as_rules(path: Path) -> None:
     own = path.with_name("own.rules")
     own.write_text(rules.text())
     assert [one.text for one in parse.read([own]).rules] == ["-w /a", "-w /b"]
+
+
+def test_a_profile_of_a_datastream_can_be_loaded_by_itself(path: Path) -> None:
+    path.write_text(stream(profile("p"), rule("a", file_of("a", "-w /a", "-b 99"))))
+    loaded = catalogue.load_scap(str(path), "p")
+    assert [one.name for one in loaded.controls] == ["auditd", "-w /a"]
+    assert loaded.name == f"{path} p"
+
+
+def test_a_profile_without_audit_rules_is_no_profile_of_ours(path: Path) -> None:
+    path.write_text(stream(profile("p"), rule("a", file_of("a", "-b 99"))))
+    with pytest.raises(InputError, match="asks for no audit rules"):
+        catalogue.load_scap(str(path), "p")

@@ -16,7 +16,7 @@ from hardcost.analysis.predicted import annotated
 from hardcost.cli import culprits, expected, options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
-from hardcost.controls.catalogue import load
+from hardcost.controls.catalogue import load, load_scap
 from hardcost.controls.preferred import booted
 from hardcost.design import leave_one_out
 from hardcost.design.culprits import worth_searching
@@ -70,6 +70,11 @@ _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF
     help="Use the boot parameter or sysctl that does the same as a kernel option, where there is"
     " one.",
 )
+@click.option(
+    "--scap-profile",
+    metavar="ID",
+    help="PROFILE is a SCAP datastream, and this the profile of it whose audit rules are meant.",
+)
 @options.measuring
 def bill(  # noqa: PLR0913  (click's options)
     profile: str,
@@ -79,12 +84,13 @@ def bill(  # noqa: PLR0913  (click's options)
     resolution: str,
     most: int | None,
     prefer_boot: bool,
+    scap_profile: str | None,
     **words: Any,  # noqa: ANN401  (click's options)
 ) -> None:
     """Itemise what PROFILE costs, control by control.
 
     PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
-    /etc/audit/rules.d, or a profile in TOML.
+    /etc/audit/rules.d, a profile in TOML, or a SCAP datastream with --scap-profile.
 
     \b
     Each control is measured twice: left out of the whole profile, and alone.
@@ -106,7 +112,10 @@ def bill(  # noqa: PLR0913  (click's options)
     chosen = options.choices(words)
     limit = None if budget is None else _fraction("--budget", budget)
     wanted = culprits.Wanted(_above_zero("--resolution", resolution), most)
-    loaded = load(profile, options.package_root)
+    if scap_profile is None:
+        loaded = load(profile, options.package_root)
+    else:
+        loaded = load_scap(profile, scap_profile)
     if prefer_boot:
         loaded = booted(loaded)
     workloads = chosen.workloads or (Workload("syscalls"),)

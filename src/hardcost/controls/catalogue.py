@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import RulesError
-from hardcost.controls import tomlfile, watched
+from hardcost.controls import scap, tomlfile, watched
 from hardcost.controls.control import Profile
 from hardcost.controls.written import (
     Controls,
@@ -71,6 +71,24 @@ def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
             told, each at its place.
     """
     return _load(name_or_path, package_root, ())
+
+
+def load_scap(path: str, scap_profile: str) -> Profile:
+    """Return the audit rules that a profile of a SCAP datastream asks for, as a profile.
+
+    Raises:
+        InputError: The file is no datastream, has no such profile, or that asks for no audit rules.
+    """
+    audit = scap.rule_set([Path(path)], scap_profile)
+    if not audit.rules:
+        raise InputError(f"the profile {scap_profile} asks for no audit rules", place=Place(path))
+    return Profile(
+        name=f"{path} {scap_profile}",
+        title=f"the audit rules of the profile {scap_profile} in {path}",
+        source=path,
+        controls=Controls(audit=audit).listed(),
+        notes=(*audit.notes, *watched.notes(audit.rules)),
+    )
 
 
 def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str, ...]) -> Profile:
