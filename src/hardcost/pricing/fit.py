@@ -18,6 +18,7 @@ Levels = Mapping[str, Mapping[str, float]]
 """Instructions by experiment and operation."""
 
 _FEW = 1e-9
+_NEAR = 0.05
 
 
 def fit(levels: Levels, about: Mapping[str, str]) -> Constants:
@@ -132,8 +133,7 @@ class _Fitting:
         by_unknown = sorted(events.operations().items(), key=lambda entry: len(set(entry[1])))
         for operation, calls in by_unknown:
             saved = -self.cost("task never", operation)
-            # Nothing in fork's calls is like a file; it varies by more than this would tell.
-            base = call * len(calls) if operation == "fork" else self._base_of(operation)
+            base = self._plain(calls, self._base_of(operation))
             if operation == "exec":  # what is told of it is execve alone
                 self.base["readlink"] = self.base["newfstatat"]
                 self.idle["readlink"] = self.idle["newfstatat"]
@@ -144,6 +144,16 @@ class _Fitting:
         self.walk["name"] = self.base["newfstatat"] - call
         self.walk["idle"] = null
         self.walk["idle-name"] = self.idle["newfstatat"] - null
+
+    def _plain(self, calls: tuple[str, ...], measured: float) -> float:
+        """Return what calls cost that visit no file: as getppid, where that is near, else measured.
+
+        The code is the same. What is left is the operation's own spread, as of `fork`; with
+        `connect` there is more to it.
+        """
+        plain = self.walk["call"] * len(calls)
+        of_files = any(events.typical(name).names for name in calls)
+        return plain if not of_files and abs(measured - plain) <= _NEAR * plain else measured
 
     @staticmethod
     def _share(table: dict[str, float], cost: float, calls: tuple[str, ...], call: float) -> None:
