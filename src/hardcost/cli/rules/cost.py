@@ -45,7 +45,9 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 )
 @click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
 @click.option(
-    "--fit", is_flag=True, help="Fit the constants anew for the kernel, which takes two minutes."
+    "--fit",
+    is_flag=True,
+    help="Fit the constants anew for the kernel, which takes some three minutes.",
 )
 @click.option(
     "--kernel",
@@ -129,7 +131,7 @@ def _constants(
         shipped = Constants.of_debian()
         if not fit and fitted.fits(shipped, machine):
             return shipped, machine
-        note("fitting the constants for this kernel in a guest; this takes two minutes …")
+        note("fitting the constants for this kernel in a guest; this takes some three minutes …")
         found = until_done(fitted.fitted(machine))
     return found, machine
 
