@@ -302,6 +302,11 @@ BY_HAND = r"""
 -a never,task -S open
 -S open -a never,task
 -a never,task -k k18
+-a never,task -F pid=33 -p x
+-a always,user -F a0!=1 -p r -F fsgid<=1
+-a always,exclude -F pid=44 -p w
+-a never,filesystem -F fstype=0x77 -p r
+-a never,filesystem -F fstype=0x78 -C uid!=euid
 -a never,task -p r
 -a always,user
 -a always,user -F uid=5

@@ -64,6 +64,7 @@ def test_any_rule_can_be_listed_on_one_line(rule: KernelRule) -> None:
             "-a always,exit -S all -F exit=-EACCES -F a0&=0x10",
         ),
         ("-S , -a always,exit", "-a always,exit -S ,"),
+        ("-a always,user -F a0=1 -p wr", "-a always,user -F a0=0x1 -p rw"),
         ("-S open -a always,user -k u", "-S open -a always,user -k u"),
         ("-w /a!=b -p r -k \\\\", "-w /a!=b -p r -k \\\\"),
     ],

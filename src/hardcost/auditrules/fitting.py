@@ -93,6 +93,8 @@ def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
                 f"{test.field} names a directory by how it ends",
                 "leave out the end, or use dir",
             )
+    if where is FilterList.FILESYSTEM and "perm" in names:
+        raise RefusedError("a rule of the list filesystem has no permissions", "leave out -p")
     if where is FilterList.IO_URING and "perm" in names:
         raise RefusedError("io_uring operations have no permissions", "leave out perm")
 

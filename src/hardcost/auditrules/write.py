@@ -65,7 +65,7 @@ def text_of(rule: KernelRule) -> str:
     if _needs_watch_form(rule):
         words = _watch_words(rule)
     elif rule.list not in _WITH_CALLS:
-        words = [*_calls_in_front(rule), *words, *_condition_words(rule.conditions)]
+        words = [*_calls_in_front(rule), *words, *_conditions_elsewhere(rule.conditions)]
     else:
         split = 1 + max(
             (at for at, test in enumerate(rule.conditions) if _is_arch(test)), default=-1
@@ -184,6 +184,23 @@ def _condition_words(conditions: Sequence[Condition]) -> list[str]:
             words += ["-C", f"{condition.left}{condition.operator}{condition.right}"]
         else:
             words += ["-F", _field_word(condition)]
+    return words
+
+
+def _conditions_elsewhere(conditions: Sequence[Condition]) -> list[str]:
+    """Return the words of conditions in a list that is not for calls.
+
+    `perm` gets there by -p alone, which needs another condition in front of it.
+    """
+    words: list[str] = []
+    for condition in conditions:
+        if isinstance(condition, Test) and condition.field == "perm":
+            if not words or "-p" in words:
+                message = "perm belongs to the list exit"
+                raise UnwritableError(message)
+            words += ["-p", _permissions(condition)]
+        else:
+            words += _condition_words([condition])
     return words
 
 
