@@ -15,7 +15,7 @@ from hardcost.auditrules.tables import lookup
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.semantics import Loaded
 
 _ONE_VALUED = frozenset({
@@ -48,29 +48,39 @@ class Waste:
 def wasted(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
     """Return why rules cost without firing, by index among those loaded."""
     found: dict[int, tuple[Waste, ...]] = {}
+    shadowed = _shadowed(loaded)
     for index, rule in enumerate(loaded.rules):
         if rule.list is not FilterList.EXIT:
             continue
-        reasons = (*_shadowed(loaded, index), *_contradicts(rule), *_foreign(rule))
+        reasons = (*shadowed.get(index, ()), *_contradicts(rule), *_foreign(rule))
         if reasons:
             found[index] = reasons
     return found
 
 
-def _shadowed(loaded: Loaded, index: int) -> Iterator[Waste]:
-    """Yield the rule of the exit list that stands before and matches whatever this one does.
+def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
+    """Return which rule of the exit list stands before a rule and matches whatever that one does.
 
     A rule in a bucket is outranked by such a rule. One in a bucket shadows nothing for sure: its
     place changes when the watched file is replaced.
     """
-    rule = loaded.rules[index]
-    own = frozenset(rule.conditions)
-    for earlier in loaded.lists[FilterList.EXIT]:
-        other = loaded.rules[earlier]
-        before = loaded.priority[earlier] > loaded.priority[index]
-        if before and not rule.mask & ~other.mask and own >= frozenset(other.conditions):
-            yield Waste(Kind.SHADOWED, by=earlier)
-            return
+    # Rules with few conditions shadow most; each set of conditions is compared once.
+    found: dict[int, tuple[Waste, ...]] = {}
+    before: dict[frozenset[Condition], list[int]] = {}
+    in_order = sorted(
+        (index for index, rule in enumerate(loaded.rules) if rule.list is FilterList.EXIT),
+        key=lambda index: -loaded.priority[index],
+    )
+    for index in in_order:
+        rule = loaded.rules[index]
+        own = frozenset(rule.conditions)
+        earlier = (at for held, those in before.items() if held <= own for at in those)
+        by = next((at for at in earlier if not rule.mask & ~loaded.rules[at].mask), None)
+        if by is not None:
+            found[index] = (Waste(Kind.SHADOWED, by=by),)
+        elif not rule.in_a_bucket:
+            before.setdefault(own, []).append(index)
+    return found
 
 
 def _contradicts(rule: KernelRule) -> Iterator[Waste]:

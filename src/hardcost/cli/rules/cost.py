@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,9 +107,11 @@ def _distinct(rules: Sequence[KernelRule]) -> tuple[tuple[KernelRule, ...], tupl
     """Return the rules that the kernel takes, and those that it refuses as duplicates."""
     kept: list[KernelRule] = []
     twice: list[KernelRule] = []
+    known: set[KernelRule] = set()
     for rule in rules:
-        same = not rule.prepend and any(rule == other for other in kept)
-        (twice if same else kept).append(rule)
+        alike = dataclasses.replace(rule, prepend=False)
+        (twice if alike in known and not rule.prepend else kept).append(rule)
+        known.add(alike)
     return tuple(kept), tuple(twice)
 
 
