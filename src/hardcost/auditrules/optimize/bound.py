@@ -191,7 +191,7 @@ class Bounds:
         names = [name for group in apart for name in TELL[group]]
         if reached is not None and self._settled(typical, reached):
             # What the condition looks at is other than the call's in all that its rule matches.
-            likes = [like for like in self.needs.alike(one) if self._same_rule(one, like)]
+            likes = self.needs.of_one_rule(one)
             apart = {
                 group
                 for group in apart
@@ -226,23 +226,11 @@ class Bounds:
             reached.above(call) < more
             and of_number(call[1], call[0]).names
             and any(
-                one.event.names == like.event.names and self._same_rule(one, like)
-                for like in self.needs.witnesses.get(call[1], ())
+                like.event.call == call[1] and one.event.names == like.event.names
+                for like in self.needs.of_one_rule(one)
             )
             for call in self._heavier(typical)
         )
-
-    def _same_rule(self, one: Witness, like: Witness) -> bool:
-        """Say whether one rule has to match both where there are no more rules than needed."""
-        taken = [
-            [
-                id(member)
-                for member in self.needs.everywhere
-                if not self.needs.need_two(each, member)
-            ]
-            for each in (one, like)
-        ]
-        return len(taken[0]) == 1 and taken[0] == taken[1]
 
     def _failing(self, name: str, event: Event) -> float:
         """Return what a test of a field costs that fails for a call: with `=`, the cheapest."""

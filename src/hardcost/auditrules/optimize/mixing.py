@@ -59,6 +59,7 @@ ODD: Mapping[str, Any] = {
     "arguments": (1 << 20, 1 << 20, 1 << 20, 1 << 20),
     "open_flags": 1 << 20,
     "exit": -133,
+    "names": (),
     "pid": 31001, "ppid": 31002, "sessionid": 31003,
     "uid": 31010, "euid": 31011, "suid": 31012, "fsuid": 31013, "auid": 31014,
     "gid": 31020, "egid": 31021, "sgid": 31022, "fsgid": 31023,
@@ -80,8 +81,6 @@ def others(event: Event, group: str) -> list[Event]:
     """Return calls that differ from one in a group."""
     if group == "arch":
         return [replace(event, arch="b32" if event.arch == "b64" else "b64")]
-    if group == "names":
-        return [replace(event, names=())] if event.names else []
     known = {name: value for name, value in ODD.items() if name in GROUPS[group]}
     return [replace(event, **known)] if known else []
 

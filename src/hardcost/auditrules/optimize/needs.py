@@ -72,6 +72,8 @@ class Needs:
         ]
         self._conflicts: dict[tuple[int, int], bool] = {}
         self._by_call: dict[int, list[KernelRule]] = {}
+        self._alike: dict[int, list[Witness]] = {}
+        self._with: dict[int, list[int]] = {}
 
     # Witnesses -----------------------------------------------------------------------------------
 
@@ -198,14 +200,30 @@ class Needs:
             for rule in self.path_rules
         )
 
-    def alike(self, one: Witness) -> list[Witness]:
-        """Return the witnesses that one does not need another rule for."""
-        return [
-            other
-            for witnesses in self.witnesses.values()
-            for other in witnesses
-            if other.does == one.does and not self.need_two(one, other)
-        ]
+    def of_one_rule(self, one: Witness) -> list[Witness]:
+        """Return what has to be matched by one rule with a witness, if no more rules are than needed.
+
+        It needs a rule other than those of all in `everywhere` but one, and so does that witness.
+        """
+        if id(one) not in self._alike:
+            own = self._taken(one)
+            self._alike[id(one)] = [
+                other
+                for witnesses in self.witnesses.values()
+                for other in witnesses
+                if len(own) == 1 and other.does == one.does and self._taken(other) == own
+            ]
+        return self._alike[id(one)]
+
+    def _taken(self, one: Witness) -> list[int]:
+        """Return who of the largest clique, by index, might be matched by the same rule."""
+        if id(one) not in self._with:
+            self._with[id(one)] = [
+                index
+                for index, member in enumerate(self.everywhere)
+                if member.does == one.does and not self.need_two(one, member)
+            ]
+        return self._with[id(one)]
 
     def clique(self, witnesses: Iterable[Witness], given: Sequence[Witness] = ()) -> list[Witness]:
         """Return many witnesses each two of which, and each with the given ones, need two rules."""

@@ -63,7 +63,8 @@ def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float,
     """Return what another rule in the place of one costs a workload more, and one call of each."""
     more = [
         (prices.of_rule(tried, case.event) - prices.of_rule(rule, case.event), case.weight)
-        for case in prices.typical
+        for number in bits(rule.mask ^ tried.mask)
+        for case in prices.by_number.get(number, ())
     ]
     return sum(cost * weight for cost, weight in more), sum(cost for cost, _ in more)
 
