@@ -185,6 +185,7 @@ class _Fitting:
         self.field["own-inode"] = self.cost("inode", "stat") - base - enter
         outranked = self.cost("outranked", "stat") - self.cost("outranking", "stat")
         self.walk["outranked"] = outranked
+        self.walk["watched-execve"] = self.cost("marked", "exec") - self._base_of("exec")
         hidden = self.cost("filesystem", "rename") - self.cost("unnamed", "rename")
         self.walk["filesystem"] = hidden / visits
         signal = self.on("signal", "signal", others=1)

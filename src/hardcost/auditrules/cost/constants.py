@@ -33,7 +33,8 @@ class Constants:
         `matched` beyond that, where all conditions hold; `bare` (added) where there are none;
         `key`, `key-byte` copying a key; `groups` a gid that is not the process's own; `ppid` the
         first time that one is asked for; `signal` a call that sends one, where a rule names such a
-        call; `filesystem` a rule of that list, for each file; `idle`, `idle-name` what audit costs
+        call; `watched-execve` executing a program of a file system on which rules watch files;
+        `filesystem` a rule of that list, for each file; `idle`, `idle-name` what audit costs
         without rules; `record`, `record-name`, `record-key`, `record-key-byte` writing a record.
     field: testing a field with `=`, or the two of a comparison, `left:right`; `path` and
         `own-inode` in a bucket; `other` stands for one that was not measured.

@@ -176,6 +176,8 @@ class _Pricing:
             cost += self.walk["list"]
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * any(map(_names_a_signal, self.loaded.rules))
+        if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
+            cost += self.walk["watched-execve"]
         hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
         return cost + self.walk["filesystem"] * hiding * len(self.event.names)
 
@@ -335,6 +337,13 @@ def _counted(loaded: Loaded) -> bool:
     """Say whether there is a rule that makes the kernel collect what calls do (`audit_n_rules`)."""
     counted = (FilterList.EXIT, FilterList.TASK, FilterList.IO_URING)
     return any(loaded.lists[name] for name in counted) or any(loaded.buckets)
+
+
+def _watches(rule: KernelRule) -> bool:
+    """Say whether a rule has files of a file system watched (fsnotify)."""
+    return any(
+        isinstance(test, Test) and test.field in {"path", "dir", "exe"} for test in rule.conditions
+    )
 
 
 def _names_a_signal(rule: KernelRule) -> bool:
