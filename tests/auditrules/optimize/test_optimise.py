@@ -144,7 +144,7 @@ def test_errors_of_two_rules_become_a_range_that_leaves_the_others_out() -> None
         "-a always,exit -F arch=b64 -S open,openat -F exit=-EPERM -k access",
     )
     (line,) = found.lines
-    assert Test("exit", line.rule.conditions[0].operator, 0xFFFFFFF3) in line.rule.conditions  # type: ignore[union-attr]  # a test
+    assert Test("exit", line.rule.conditions[0].operator, 0xFFFFFFF3) in line.rule.conditions
     assert found.proof.equal
     assert found.dearer_failing > 0
     before, after = cost(found, "openat")
@@ -235,7 +235,7 @@ def test_the_least_is_reached_for_rules_of_which_each_is_needed() -> None:
     )
     report = Report(found, CONSTANTS, general())
     assert len(report.bounds.needs.everywhere) == 4
-    read = "b64", lookup.calls("b64")["read"]
+    read: tuple[Arch, int] = ("b64", lookup.calls("b64")["read"])
     assert report.by_call[read].least == report.by_call[read].after == 4 * CONSTANTS.walk["unnamed"]
 
 
@@ -268,48 +268,46 @@ def lines(draw: st.DrawFn) -> str:
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(lines(), min_size=1, max_size=9, unique=True),
-    st.booleans(),
-    st.booleans(),
+    st.builds(Options, st.booleans(), st.booleans()),
     st.integers(0, 1 << 32),
 )
 def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_more(
-    drawn: list[str], b32: bool, never_first: bool, seed: int
+    drawn: list[str], options: Options, seed: int
 ) -> None:
     originals = tuple(replace(rule, source=None) for rule in rules(*drawn))
     try:
         load(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
-    options = Options(b32, never_first)
     found = optimise(originals, CONSTANTS, general(), options)
     assert found.proof.equal, found.proof.reason
     in_front = [line.rule for line in found.lines if never.NEVER_FIRST in line.done]
     for call, before in found.before.items():
         if not in_front:
             assert found.after[call] <= before + 1e-6
-    drawing = Drawing((*originals, *found.rules), Random(seed))
+    drawing = Drawing((*originals, *found.rules), Random(seed))  # noqa: S311  (no secret)
     for _ in range(DRAWN):
         event = drawing.event()
-        if event.arch == "b32" and not b32:
+        if event.arch == "b32" and not options.b32:
             continue
-        if never_first:
+        if options.never_first:
             event = replace(event, raised=False)
         a = decide(load(originals, drawing.files), event)
         b = decide(load(found.rules, drawing.files), event)
         assert options.relation.agree(a, b), (event, texts(found))
-        if not never_first:
+        if not options.never_first:
             assert a.decision == b.decision or not (a.recorded or b.recorded)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(lines(), min_size=1, max_size=7, unique=True), st.booleans())
-def test_nothing_costs_less_than_the_least(drawn: list[str], b32: bool) -> None:
+@given(st.lists(lines(), min_size=1, max_size=7, unique=True), st.builds(Options, st.booleans()))
+def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)
     try:
         load(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
-    found = optimise(originals, CONSTANTS, general(), Options(b32))
+    found = optimise(originals, CONSTANTS, general(), options)
     report = Report(found, CONSTANTS, general())
     for call, one in report.by_call.items():
         assert report.least[call] <= one.after + 1e-6, (call, one, texts(found))
@@ -317,7 +315,7 @@ def test_nothing_costs_less_than_the_least(drawn: list[str], b32: bool) -> None:
 
 
 @pytest.mark.parametrize("never_first", [False, True])
-def test_the_output_is_the_same_each_time(never_first: bool) -> None:
+def test_the_output_is_the_same_each_time(*, never_first: bool) -> None:
     drawn = (
         "-a always,exit -F dir=/etc/d -F perm=wa -k d",
         "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm",

@@ -179,7 +179,7 @@ class Bounds:
         return total * visited
 
     def _cheapest(self, one: Witness, typical: Event, reached: Reached | None) -> float:
-        """Return what the cheapest condition costs that holds for one call and fails for another."""
+        """Return what the cheapest condition costs that holds for one call and not for another."""
         apart = {group for group in TELL if part(one.event, group) != part(typical, group)}
         costs = []
         if apart & COMPARED:

@@ -23,9 +23,9 @@ class Budget:
     pays up to the rule that decides, so that it is priced with the whole set in its order.
     """
 
-    def __init__(self, prices: Prices, lines: Lines) -> None:
+    def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.prices = prices
-        loaded = prices.loaded(lines.rules())
+        loaded = prices.loaded(original)
         self._allowed: dict[int, float] = {}
         self._decided: list[Case] = []
         for case in (*prices.typical, *prices.failing):

@@ -32,24 +32,20 @@ SINGLE = frozenset({
 
 
 def ranges_of(test: Test) -> Ranges | None:
-    """Return the values with which a test of a field in `SINGLE` holds, None if that is no range."""
+    """Return with which values a test of a field in `SINGLE` holds, None if that is no range."""
     if test.field not in SINGLE or not isinstance(test.value, int):
         return None
     value = test.value
-    match test.operator:
-        case Operator.EQUAL:
-            return ((value, value),)
-        case Operator.NOT_EQUAL:
-            return _checked((0, value - 1), (value + 1, UNSET))
-        case Operator.LESS:
-            return _checked((0, value - 1))
-        case Operator.LESS_OR_EQUAL:
-            return _checked((0, value))
-        case Operator.GREATER:
-            return _checked((value + 1, UNSET))
-        case Operator.GREATER_OR_EQUAL:
-            return _checked((value, UNSET))
-    return None
+    by_operator: dict[Operator, Ranges] = {
+        Operator.EQUAL: ((value, value),),
+        Operator.NOT_EQUAL: ((0, value - 1), (value + 1, UNSET)),
+        Operator.LESS: ((0, value - 1),),
+        Operator.LESS_OR_EQUAL: ((0, value),),
+        Operator.GREATER: ((value + 1, UNSET),),
+        Operator.GREATER_OR_EQUAL: ((value, UNSET),),
+    }
+    ranges = by_operator.get(test.operator)
+    return None if ranges is None else _checked(*ranges)
 
 
 def _checked(*ranges: tuple[int, int]) -> Ranges:

@@ -1,9 +1,9 @@
 """The rules while they are worked on: where each came from, and which order has to be kept.
 
-Two rules have to keep their order where one call might match both and it would not come to the same:
-another action, or another key. All other orders are free: of the rules that a call matches, the
-first decides (of those on inodes, the first of the first file), and which of several that say the
-same comes first means nothing.
+Two rules have to keep their order where one call might match both and it would not come to the
+same: another action, or another key. All other orders are free: of the rules that a call matches,
+the first decides (of those on inodes, the first of the first file), and which of several that say
+the same comes first means nothing.
 """
 
 from __future__ import annotations
@@ -84,6 +84,10 @@ class Lines:
         """Say whether no rule has to stand between the two, in either direction."""
         return not self._reaches(first, second) and not self._reaches(second, first)
 
+    def stands_before(self, one: int, other: int) -> bool:
+        """Say whether a line has to stand before another, be it because of those between."""
+        return other in self.after[one] or self._reaches(one, other)
+
     def _reaches(self, start: int, goal: int) -> bool:
         """Say whether a chain of at least two orders leads from one line to another."""
         seen: set[int] = set()
@@ -120,7 +124,7 @@ class Lines:
         self.lines[number] = self.lines[number].changed(rule, what)
 
     def in_order(self, rank: Callable[[Line], int] = lambda _line: 0) -> tuple[Line, ...]:
-        """Return the lines in an order that keeps all that must be: lowest rank, then number, first."""
+        """Return the lines in an order that keeps what must be; else by rank, front and number."""
         waiting = dict.fromkeys(self.lines, 0)
         for later in self.after.values():
             for number in later:

@@ -7,7 +7,6 @@ of an id with a file's owner looks at two, and these are not parted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hardcost.auditrules.event import Event
 

@@ -25,7 +25,7 @@ from hardcost.auditrules.optimize.reach import Reach, always_stand_for, reach
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.optimize.conditions import Ranges
@@ -56,9 +56,9 @@ _MOST_PERMUTED = 6
 class Moves:
     """The rules, and the prices and budgets by which changes are judged."""
 
-    def __init__(self, lines: Lines, prices: Prices) -> None:
+    def __init__(self, lines: Lines, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.lines, self.prices = lines, prices
-        self.budget = Budget(prices, lines)
+        self.budget = Budget(prices, original)
 
     @property
     def b32(self) -> bool:
@@ -107,15 +107,15 @@ class Moves:
         wide, narrow = self.lines.lines[by].rule, self.lines.lines[number].rule
         if not covers(wide, narrow, b32=self.b32):
             return
-        if (wide.action, wide.key) == (narrow.action, narrow.key):
-            if self.lines.can_become_one(number, by):
-                first, second = sorted((number, by))
-                self.lines.join(first, second, wide, SHADOWED)
-        elif number in self.lines.after[by]:
+        alike = (wide.action, wide.key) == (narrow.action, narrow.key)
+        if number in self.lines.after[by] or (alike and not self.lines.stands_before(number, by)):
             kept = self.lines.lines[by]
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
-            self.lines.lines[by] = replace(kept, origins=origins, done=(*kept.done, SHADOWED))
+            self.lines.lines[by] = replace(kept, origins=origins).changed(kept.rule, SHADOWED)
+        elif alike and self.lines.can_become_one(number, by):
+            first, second = sorted((number, by))
+            self.lines.join(first, second, wide, SHADOWED)
 
     def join(self) -> None:
         """Join like rules, two at a time, until no two can be."""

@@ -4,12 +4,12 @@ Take calls that the set decides about: witnesses. In any set that records the sa
 matched by a rule of the exit list (the files that it visits are ones that no rule names, so that no
 bucket holds them). Two witnesses need two rules if they differ in action or key, or if every rule
 that matches both also matches a call about which nothing is decided. Such a call is found by mixing
-the two (see `mixing`). `perm` is checked for each permission. Where the witnesses differ in a file's
-place or in the program, what lies beside both will do: a rule has at most one `dir`, and one `exe`.
+the two (see `mixing`). `perm` is checked for each permission. Where the witnesses differ in where a
+file is, or in the program, what lies beside both will do: a rule has but one `dir` and one `exe`.
 
-Where something else is decided about the mixed call, a rule that does so has to stand before the one
-that matches both, and must match neither. Sets are meant that test arguments (a0 to a3) only as the
-given rules do; if then no such rule can be, two rules are needed as well.
+Where something else is decided about the mixed call, a rule that does so has to stand before the
+one that matches both, and must match neither. Sets are meant that test arguments (a0 to a3) only as
+the given rules do; if then no such rule can be, two rules are needed as well.
 
 A clique is a number of witnesses each two of which need two rules. So the exit list has at least as
 many rules as a clique has witnesses.
@@ -201,7 +201,7 @@ class Needs:
         )
 
     def of_one_rule(self, one: Witness) -> list[Witness]:
-        """Return what has to be matched by one rule with a witness, if no more rules are than needed.
+        """Return what the rule that matches a witness has to match, where no rule is to spare.
 
         It needs a rule other than those of all in `everywhere` but one, and so does that witness.
         """

@@ -62,7 +62,7 @@ def _lines(rules: tuple[KernelRule, ...]) -> tuple[Line, ...]:
 
 
 def _rule(below: Sequence[Line], arch: Arch | None, *, b32: bool) -> KernelRule:
-    """Return the rule of `never` over the calls of an ABI, or of both, that none below can match."""
+    """Return the rule of `never` over the calls of an ABI, or both, that none below can match."""
     mask = 0
     for named in lookup.ARCHES if arch is None and b32 else ("b64",):
         for number in lookup.calls(named).values():

@@ -1,7 +1,7 @@
 """A cheaper set of rules that records the same.
 
-The changes are those of `moves`. Each is made where, under the cost model, no call pays more for it;
-at the end the whole set is proved to do what the old one did, and is dropped if it is not.
+The changes are those of `moves`. Each is made where, under the cost model, no call comes to pay
+more than at first; at the end the whole set is proved to do what the old one did, or dropped.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Optimised:
 
     @property
     def dearer(self) -> tuple[tuple[Arch, int], ...]:
-        """The calls that pay more: by what passing over rules of `never` in front costs, at most."""
+        """The calls that pay more: at most by what passing rules of `never` in front costs."""
         return tuple(
             call for call, cost in self.before.items() if self.after[call] > cost + TOLERANCE
         )
@@ -185,7 +185,7 @@ class _Work:
         return worse
 
     def _dearer_failing(self, lines: Sequence[Line]) -> float:
-        """Return the most that a call pays more which fails with an error that a range leaves out."""
+        """Return the most that a call pays more if its error is one that a range leaves out."""
         old, new = (self.prices.loaded(rules) for rules in (self.original, self._whole(lines)))
         most = 0.0
         for line in lines:
@@ -205,7 +205,7 @@ class _Work:
     def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
-        moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices)
+        moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices, self.original)
         dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
         moves.trim()
         moves.narrow()

@@ -1,4 +1,4 @@
-"""The file that a cheaper set is written to: rules, whence each came, and the comments with them."""
+"""The file of a cheaper set: rules, whence each came, and the comments that belong to it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def text(made: Optimised, readings: Sequence[Reading], target: Target) -> str:
 
 
 def rule_text(rule: KernelRule) -> str:
-    """Return a rule's line. Without `arch`, its calls stand as numbers, which mean no ABI's names."""
+    """Return a rule's line. Without `arch`, its calls stand as numbers, which name no ABI."""
     line = text_of(rule)
     if not by_number(rule):
         return line

@@ -1,4 +1,4 @@
-"""What there is to say of a cheaper set: each call's cost before and after, and the least there is."""
+"""What there is to say of a cheaper set: each call's cost before and after, and the least."""
 
 from __future__ import annotations
 

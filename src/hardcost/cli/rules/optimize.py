@@ -170,7 +170,7 @@ def _show(report: Report, out: Path, *, assumed: bool) -> None:
     lines = [
         "",
         (
-            f"{len(made.original)} rules became {len(made.rules)}; of these every call walks {after}"
+            f"{len(made.original)} rules became {len(made.rules)}; every call walks {after} of them"
             f" where it walked {before}."
         ),
         *_whether_dearer(report),
@@ -229,10 +229,11 @@ def _whether_dearer(report: Report) -> list[str]:
     else:
         most = max(made.after[call] - made.before[call] for call in made.dearer)
         names = ", ".join(_name(call) for call in made.dearer[:_MOST_FAR])
+        more = " …" if len(made.dearer) > _MOST_FAR else ""
         said = [
             (
                 f"{len(made.dearer)} calls of {count} cost up to {most:,.0f} more, for passing the"
-                f" rule of never: {names}{' …' if len(made.dearer) > _MOST_FAR else ''}. No other does."
+                f" rule of never: {names}{more}. No other does."
             )
         ]
     if made.dearer_failing:
@@ -249,8 +250,8 @@ def _proof(report: Report) -> list[str]:
         return ["It is not proved that the rules are the same as themselves, which is a fault."]
     return [
         (
-            f"Proved for all events, in {proof.classes} classes of calls: the same is recorded, under"
-            " the same key, as long as:"
+            f"Proved for all events, in {proof.classes} classes of calls: the same is recorded,"
+            " under the same key, as long as:"
         ),
         *(f"- {text}" for text in proof.assumptions),
     ]
@@ -262,7 +263,8 @@ def _least(report: Report) -> list[str]:
         (
             f"The least: any set that records the same has at least {needed} rules that every call"
             f" walks, for there are {needed} events no two of which one rule can match without"
-            " matching one that must not be."
+            " matching one that must not be. (Sets are meant that test a0 to a3 as these do; and for a"
+            " call, those that cost no more frequent call more.)"
         ),
     ]
     if report.far:

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from hardcost.auditrules import parse
+from hardcost.cli.verbs import hardcost
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+TEXT = """\
+-D
+-b 8192
+## about the file
+
+# permissions that users change
+-a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -F key=perm
+# ownership
+-a always,exit -F arch=b64 -S chown -F auid>=1000 -F key=perm
+# a folder
+-w /etc/d/ -p wa -k folder
+-a never,task -F uid=1
+
+## the end
+-e 2
+"""
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(hardcost, ["rules", "optimize", *map(str, words)])
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "x.rules"
+    path.write_text(TEXT)
+    return path
+
+
+def test_the_output_reads_as_rules_and_keeps_comments_and_settings(
+    rules: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.rules"
+    result = run(rules, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    lines = out.read_text().splitlines()
+    for comment in ("## about the file", "# permissions that users change", "# ownership"):
+        assert comment in lines
+    joined = "-a always,exit -F arch=b64 -S chmod,fchmod,chown -F auid>=1000 -k perm"
+    at = lines.index(joined)
+    said = " ".join(line.removeprefix("# ") for line in lines[at - 4 : at])
+    assert said.endswith(f"from {rules}:6, 8: calls of like rules joined")
+    assert lines.index("# permissions that users change") < lines.index("# ownership") < at
+    assert lines.index("-D") < lines.index("-b 8192") < at
+    assert lines[-1] == "-e 2"
+    assert "-a never,task -F uid=1" in lines
+    assert len(parse.read([out]).rules) == 3
+
+
+def test_what_it_says_names_costs_proof_and_that_no_call_pays_more(
+    rules: Path, tmp_path: Path
+) -> None:
+    result = run(rules, "-o", tmp_path / "out.rules")
+    said = " ".join(result.stdout.split())
+    for words in ("before", "after", "least", "No call costs more than before", "Proved for all"):
+        assert words in said
+    assert "instructions are not time" in result.stderr
+
+
+def test_json_has_every_call_and_where_each_line_came_from(rules: Path, tmp_path: Path) -> None:
+    result = run(rules, "-o", tmp_path / "out.rules", "--format", "json")
+    data = json.loads(result.stdout)
+    assert data["proof"]["equal"] is True
+    assert data["walked"] == {"before": 3, "after": 2}
+    assert data["dearer"] == []
+    by_call = {(one["arch"], one["call"]): one for one in data["calls"]}
+    assert len(by_call) > 700
+    assert all(one["least"] <= one["after"] + 1e-6 for one in data["calls"])
+    assert data["lines"][0]["from"] == [f"{rules}:6", f"{rules}:8"]
+
+
+def test_an_existing_file_is_not_written_over_without_force(rules: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.rules"
+    out.write_text("mine")
+    result = run(rules, "-o", out)
+    assert isinstance(result.exception, InputError)
+    assert out.read_text() == "mine"
+    assert run(rules, "-o", out, "--force").exit_code == 0
+
+
+def test_an_input_is_never_written_over(rules: Path) -> None:
+    for out in (rules, rules.parent / "new.rules"):
+        result = run(rules if out == rules else rules.parent, "-o", out, "--force")
+        assert isinstance(result.exception, InputError)
+    assert rules.read_text() == TEXT
+
+
+def test_what_never_first_gives_up_is_printed_and_stands_in_the_file(tmp_path: Path) -> None:
+    rules, out = tmp_path / "x.rules", tmp_path / "out.rules"
+    rules.write_text(
+        "".join(f"-a always,exit -F arch=b64 -S mount -F a0={n} -k k{n}\n" for n in range(9))
+    )
+    result = run(rules, "-o", out, "--allow-never-first")
+    assert result.exit_code == 0
+    assert "gives up" in result.stdout
+    assert "AVC" in result.stdout
+    assert "AVC" in out.read_text()
+    assert "-a never,exit" in out.read_text()
+
+
+def test_a_faulty_line_ends_it_unless_it_may_be_left_out(tmp_path: Path) -> None:
+    rules, out = tmp_path / "x.rules", tmp_path / "out.rules"
+    rules.write_text("-a always,exit -S nosuch -k a\n-a always,exit -F arch=b64 -S mount -k b\n")
+    result = run(rules, "-o", out)
+    assert isinstance(result.exception, InputError)
+    assert not out.exists()
+    assert run(rules, "-o", out, "--leave-out-faulty").exit_code == 0
+    assert len(parse.read([out]).rules) == 1
+
+
+def test_hostile_names_do_not_reach_the_terminal_or_break_lines(tmp_path: Path) -> None:
+    rules, out = tmp_path / "x.rules", tmp_path / "out.rules"
+    rules.write_text("-a always,exit -F arch=b64 -S mount -k \u202eevil\u2028-D\n" * 1)
+    result = run(rules, "-o", out)
+    assert result.exit_code == 0, result.stderr
+    assert "\u202e" not in result.stdout
+    assert len(parse.read([out]).rules) == 1
