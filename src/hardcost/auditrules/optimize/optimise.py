@@ -128,10 +128,11 @@ class _Work:
                 made = self._optimised(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
             reason = proof.reason or "the proof does not hold"
-        lines = tuple(
-            Line(replace(self.original[number], prepend=False), (number,))
-            for number in self._ranked
-        )
+        by_rule: dict[KernelRule, Line] = {}
+        for number in self._ranked:
+            rule = replace(self.original[number], prepend=False)
+            by_rule.setdefault(rule, Line(rule, (number,)))  # a second one could not be loaded
+        lines = tuple(by_rule.values())
         proof = prove(self.original, self._whole(lines), self.options.relation)
         return replace(self._optimised(before, lines, (), proof), kept_because=reason)
 
