@@ -27,6 +27,7 @@ from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import translate_all
 from hardcost.cli.rules.common import target
 from hardcost.controls import scap, watched
+from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import unpacked
 from hardcost.machines.qemu.argv import Hardware
@@ -92,7 +93,12 @@ def told(published: Published, mode: str, options: Options, *, measure: bool) ->
         f" {'proved equal' if made.proof.equal else 'NOT PROVED'}; {len(made.dearer)} calls dearer,"
         f" {len(report.far)} of {len(report.by_call)} not within 10 % of the least"
     )
-    levels = asyncio.run(measured(published, made.rules)) if measure else {}
+    levels = {}
+    if measure:
+        try:
+            levels = asyncio.run(measured(published, made.rules))
+        except InputError as error:
+            print(f"  not measured: {str(error).splitlines()[0]}")
     print(f"  {'call':10}{'before':>9}{'after':>9}{'least':>9}{'ratio':>9}  measured")
     for operation, call in CALLS.items():
         one = report.by_call["b64", lookup.calls("b64")[call]]

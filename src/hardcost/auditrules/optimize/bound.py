@@ -24,7 +24,7 @@ from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part
-from hardcost.auditrules.optimize.needs import Needs
+from hardcost.auditrules.optimize.needs import Needs, placed
 from hardcost.auditrules.optimize.reach import reach
 from hardcost.auditrules.semantics import BUCKETS, holds, permissions
 from hardcost.auditrules.tables import lookup
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.prices import Prices
     from hardcost.auditrules.tables.lookup import Arch
 
-_EQUAL_ALONE = frozenset({"dir", "perm"})
+_EQUAL_ALONE = frozenset({"dir", "path", "own-inode", "perm"})
 _EITHER_WAY = frozenset({"arch", "exe", "filetype", "loginuid_set"})
 _EQUAL_OR_NOT = (Operator.EQUAL, Operator.NOT_EQUAL)
 """Operators that the kernel takes for these fields (`audit_field_valid`, AF:320)."""
@@ -86,7 +86,9 @@ class Bounds:
         if does is not None:
             return prediction.recording + self._of_deciding(event, does)
         named = self.needs.clique(self.needs.witnesses.get(number, ()))
-        total = sum(walk["enter"] + self._cheapest(one, event, reached) for one in named)
+        if reached is not None and self._settled(event, reached):
+            named = max(named, self.needs.naming(number), key=len)
+        total = walk["enter"] * len(named) + self._told_apart(named, placed(event), reached)
         total += walk["unnamed"] * max(0, len(self.needs.everywhere) - len(named))
         return total + self._of_buckets(event)
 
@@ -178,6 +180,30 @@ class Bounds:
             total += (entered if known else walk["unnamed"]) / BUCKETS
         return total * visited
 
+    def _told_apart(
+        self, named: Sequence[Witness], typical: Event, reached: Reached | None
+    ) -> float:
+        """Return what rules need to fail for the call; of like witnesses, those that need most."""
+        settled = reached is not None and self._settled(typical, reached)
+        chosen, total = list(named), 0.0
+        for at, one in enumerate(named):
+            best = self._cheapest(one, typical, reached)
+            for other in self.needs.witnesses[typical.call]:
+                if other.rule == one.rule and other.does == one.does:
+                    cost = self._cheapest(other, typical, reached)
+                    if cost > best and (
+                        self.needs.taken(other) == self.needs.taken(one) is not None
+                        if settled
+                        else all(
+                            self.needs.need_two(other, third)
+                            for index, third in enumerate(chosen)
+                            if index != at
+                        )
+                    ):
+                        best, chosen[at] = cost, other
+            total += best
+        return total
+
     def _cheapest(self, one: Witness, typical: Event, reached: Reached | None) -> float:
         """Return what the cheapest condition costs that holds for one call and not for another."""
         apart = {group for group in TELL if part(one.event, group) != part(typical, group)}
@@ -235,6 +261,7 @@ class Bounds:
     def _failing(self, name: str, event: Event) -> float:
         """Return what a test of a field costs that fails for a call: with `=`, the cheapest."""
         known = name, event.arch, event.call
+        event = of_number(event.call, event.arch)
         if known not in self._tests:
             values: tuple[int | str, ...] = (_NO_VALUE,)
             if name in {"dir", "exe"}:

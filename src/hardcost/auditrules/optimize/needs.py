@@ -73,7 +73,7 @@ class Needs:
         self._conflicts: dict[tuple[int, int], bool] = {}
         self._by_call: dict[int, list[KernelRule]] = {}
         self._alike: dict[int, list[Witness]] = {}
-        self._with: dict[int, list[int]] = {}
+        self._taken: dict[int, int | None] = {}
 
     # Witnesses -----------------------------------------------------------------------------------
 
@@ -85,7 +85,11 @@ class Needs:
             calls = reach(rule, b32=self.b32)
             for arch in lookup.ARCHES:
                 for number in bits(calls.of(arch) & _named_calls()):
-                    found[number] += self._of_rule(index, self._placed(of_number(number, arch)))
+                    for own in lookup.ARCHES:
+                        # The other ABI's typical call too: what is then other is the ABI alone.
+                        typical = replace(of_number(number, own), arch=arch)
+                        if own == arch or number in lookup.call_names(own):
+                            found[number] += self._of_rule(index, placed(typical))
         for witnesses in found.values():
             witnesses.sort(key=lambda one: one.odd)
         return found
@@ -119,14 +123,6 @@ class Needs:
                     if event is not None and self.decided(event) is None:
                         found[number].append(Witness(event, _does(rule), index))
         return found
-
-    def _placed(self, event: Event) -> Event:
-        """Return the call on files that no rule names."""
-        names = tuple(
-            replace(name, file=FileId(0, 0, FRESH_INODE)) if name.path else name
-            for name in event.names
-        )
-        return replace(event, names=names)
 
     def decided(self, event: Event) -> Class | None:
         """Return what the exit list does about a call, None if nothing."""
@@ -201,29 +197,39 @@ class Needs:
         )
 
     def of_one_rule(self, one: Witness) -> list[Witness]:
-        """Return what the rule that matches a witness has to match, where no rule is to spare.
-
-        It needs a rule other than those of all in `everywhere` but one, and so does that witness.
-        """
+        """Return what the rule that matches a witness has to match, where no rule is to spare."""
         if id(one) not in self._alike:
-            own = self._taken(one)
+            own = self.taken(one)
             self._alike[id(one)] = [
                 other
                 for witnesses in self.witnesses.values()
                 for other in witnesses
-                if len(own) == 1 and other.does == one.does and self._taken(other) == own
+                if own is not None and self.taken(other) == own
             ]
         return self._alike[id(one)]
 
-    def _taken(self, one: Witness) -> list[int]:
-        """Return who of the largest clique, by index, might be matched by the same rule."""
-        if id(one) not in self._with:
-            self._with[id(one)] = [
+    def naming(self, number: int) -> list[Witness]:
+        """Return one witness for each rule that has to name a call, where no rule is to spare."""
+        found: dict[int, Witness] = {}
+        for one in self.witnesses.get(number, ()):
+            own = self.taken(one)
+            if own is not None:
+                found.setdefault(own, one)
+        return list(found.values())
+
+    def taken(self, one: Witness) -> int | None:
+        """Return whose rule has to match a witness where no rule is to spare, as an index.
+
+        It is the one in `everywhere` that the witness needs no rule beside, if there is but one.
+        """
+        if id(one) not in self._taken:
+            may = [
                 index
                 for index, member in enumerate(self.everywhere)
                 if member.does == one.does and not self.need_two(one, member)
             ]
-        return self._with[id(one)]
+            self._taken[id(one)] = may[0] if len(may) == 1 else None
+        return self._taken[id(one)]
 
     def clique(self, witnesses: Iterable[Witness], given: Sequence[Witness] = ()) -> list[Witness]:
         """Return many witnesses each two of which, and each with the given ones, need two rules."""
@@ -238,7 +244,7 @@ class Needs:
             }
             ordered = sorted(members, key=lambda one: -needs[id(one)])
             grown = max((self._grown(start, ordered) for start in ordered), key=len)
-            found += self._made_typical(grown, members)
+            found += grown
         return found
 
     def _grown(self, start: Witness, members: Sequence[Witness]) -> list[Witness]:
@@ -247,22 +253,6 @@ class Needs:
             if one is not start and all(self.need_two(one, other) for other in grown):
                 grown.append(one)
         return grown
-
-    def _made_typical(self, clique: list[Witness], members: Sequence[Witness]) -> list[Witness]:
-        """Return the clique with typical calls in the place of odd ones, where they do as well."""
-        for at, one in enumerate(clique):
-            rest = [other for other in clique if other is not one]
-            if one.odd:
-                clique[at] = next(
-                    (
-                        other
-                        for other in members
-                        if other.odd < one.odd
-                        and all(self.need_two(other, third) for third in rest)
-                    ),
-                    one,
-                )
-        return clique
 
     @cached_property
     def everywhere(self) -> list[Witness]:
@@ -290,6 +280,14 @@ class Needs:
             for one in witnesses:
                 one_each.setdefault((one.does, one.event.names[0].file), one)
         return self.clique(one_each.values(), self.everywhere)
+
+
+def placed(event: Event) -> Event:
+    """Return a call with the files that it visits being ones that no rule names."""
+    names = tuple(
+        replace(name, file=FileId(0, 0, FRESH_INODE)) if name.path else name for name in event.names
+    )
+    return replace(event, names=names)
 
 
 def _flags(rule: KernelRule) -> int:
