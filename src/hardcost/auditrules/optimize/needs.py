@@ -264,7 +264,8 @@ class Needs:
                 by_rule[one.rule, one.event.arch, one.odd].append(one)
         for members in by_rule.values():
             members.sort(key=lambda one: (not self._by_arch_alone(one), one.event.call))
-            chosen += members[: _TRIED[members[0].odd]]
+            by_call = {one.event.call: one for one in reversed(members)}
+            chosen += list(reversed(by_call.values()))[: _TRIED[members[0].odd]]
         return self.clique(chosen)
 
     def _by_arch_alone(self, one: Witness) -> bool:
