@@ -18,7 +18,8 @@ Levels = Mapping[str, Mapping[str, float]]
 """Instructions by experiment and operation."""
 
 _FEW = 1e-9
-_NEAR = 0.05
+_NEAR = 0.1
+"""How far, as a part, what calls without files cost may be from getppid's and be taken for it."""
 
 
 def fit(levels: Levels, about: Mapping[str, str]) -> Constants:
@@ -132,8 +133,8 @@ class _Fitting:
         null = -self.cost("task never")
         by_unknown = sorted(events.operations().items(), key=lambda entry: len(set(entry[1])))
         for operation, calls in by_unknown:
-            saved = -self.cost("task never", operation)
-            base = self._plain(calls, self._base_of(operation))
+            saved = _plain(calls, null, -self.cost("task never", operation))
+            base = _plain(calls, call, self._base_of(operation))
             if operation == "exec":  # what is told of it is execve alone
                 self.base["readlink"] = self.base["newfstatat"]
                 self.idle["readlink"] = self.idle["newfstatat"]
@@ -144,16 +145,6 @@ class _Fitting:
         self.walk["name"] = self.base["newfstatat"] - call
         self.walk["idle"] = null
         self.walk["idle-name"] = self.idle["newfstatat"] - null
-
-    def _plain(self, calls: tuple[str, ...], measured: float) -> float:
-        """Return what calls cost that visit no file: as getppid, where that is near, else measured.
-
-        The code is the same. What is left is the operation's own spread, as of `fork`; with
-        `connect` there is more to it.
-        """
-        plain = self.walk["call"] * len(calls)
-        of_files = any(events.typical(name).names for name in calls)
-        return plain if not of_files and abs(measured - plain) <= _NEAR * plain else measured
 
     @staticmethod
     def _share(table: dict[str, float], cost: float, calls: tuple[str, ...], call: float) -> None:
@@ -233,3 +224,14 @@ class _Fitting:
             self.record[call] = cost / named - matched
         by_name = self.record["newfstatat"] - walk["record"]
         walk["record-name"] = max(by_name, _FEW)
+
+
+def _plain(calls: tuple[str, ...], each: float, measured: float) -> float:
+    """Return what calls cost that visit no file: `each`, as getppid, where that is near.
+
+    The code is the same. What is left is the operation's own spread, as of `fork`; where there is
+    more to a call, as to `connect`, what was measured holds.
+    """
+    plain = each * len(calls)
+    of_files = any(events.typical(name).names for name in calls)
+    return plain if not of_files and abs(measured - plain) <= _NEAR * plain else measured
