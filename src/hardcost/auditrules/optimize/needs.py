@@ -28,7 +28,7 @@ from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, 
 from hardcost.auditrules.optimize.mixing import GROUPS, ODD, SERVICE, mixed, part
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
-from hardcost.auditrules.semantics import holds, permissions
+from hardcost.auditrules.semantics import decide, holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Needs:
     """What a set of rules needs, as the kernel arranges it."""
 
     def __init__(self, loaded: Loaded, *, b32: bool) -> None:
-        self.b32, self.files = b32, loaded.files
+        self.b32, self.loaded, self.files = b32, loaded, loaded.files
         self.exit = [loaded.rules[index] for index in loaded.lists[FilterList.EXIT]]
         self.path_rules = [
             loaded.rules[index]
@@ -120,8 +120,11 @@ class Needs:
             for arch in lookup.ARCHES:
                 for number in bits(calls.of(arch) & _named_calls()):
                     event = witness(rule, of_number(number, arch), self.files)
-                    if event is not None and self.decided(event) is None:
-                        found[number].append(Witness(event, _does(rule), index))
+                    if event is None or self.decided(event) is not None:
+                        continue
+                    by = decide(self.loaded, event).decided_by
+                    if by is not None:
+                        found[number].append(Witness(event, _does(self.loaded.rules[by]), index))
         return found
 
     def decided(self, event: Event) -> Class | None:
