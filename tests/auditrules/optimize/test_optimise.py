@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from tests.auditrules.drawn import Drawing
 
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.events import events
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import ALL_CALLS, KernelRule, Test
 from hardcost.auditrules.optimize import never
 from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
+from hardcost.auditrules.optimize.prices import Prices
 from hardcost.auditrules.optimize.report import Report
 from hardcost.auditrules.optimize.signals import names_a_signal
 from hardcost.auditrules.prove.prove import prove
@@ -149,6 +152,21 @@ def test_errors_of_two_rules_become_a_range_that_leaves_the_others_out() -> None
     assert found.dearer_failing > 0
     before, after = cost(found, "openat")
     assert after < before
+
+
+def test_what_a_range_may_cost_counts_the_errors_that_it_was_made_of() -> None:
+    start = "-a always,exit -F arch=b64 -S open,openat,creat,truncate,ftruncate"
+    found = made(
+        f"{start} -F exit=-EACCES -F auid>=1000 -F auid!=unset -k access",
+        f"{start} -F exit=-EPERM -F auid>=1000 -F auid!=unset -k access",
+    )
+    prices = Prices(CONSTANTS, general())
+    denied = replace(events("b64")["openat"], exit=-13)
+    old, new = (
+        predict(CONSTANTS, prices.loaded(rules), denied).walk
+        for rules in (found.original, found.rules)
+    )
+    assert 0 < new - old <= found.dearer_failing
 
 
 def test_rules_of_both_abis_are_joined_where_perm_tells_their_numbers_apart() -> None:

@@ -7,7 +7,7 @@ more than at first; at the end the whole set is proved to do what the old one di
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import FilterList, Operator, Test
@@ -20,13 +20,15 @@ from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.semantics import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Result
     from hardcost.auditrules.tables.lookup import Arch
+
+_SIGN = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -186,16 +188,17 @@ class _Work:
         return worse
 
     def _dearer_failing(self, lines: Sequence[Line]) -> float:
-        """Return the most that a call pays more if its error is one that a range leaves out."""
+        """Return the most that a call pays more if its error is one that a range was made of."""
         old, new = (self.prices.loaded(rules) for rules in (self.original, self._whole(lines)))
         most = 0.0
         for line in lines:
-            gaps = [test.value for test in line.rule.conditions if _is_gap(test)]
+            origins = [self.original[number] for number in line.origins]
+            errors = _errors([line.rule], Operator.NOT_EQUAL) | _errors(origins, Operator.EQUAL)
             for case in self.prices.typical if RANGE in line.done else ():
                 if not line.rule.names(case.event.call):
                     continue
-                for gap in gaps:
-                    failing = replace(case.event, exit=int(gap) - (1 << 32))
+                for error in errors:
+                    failing = replace(case.event, exit=error)
                     costs = [
                         predict(self.prices.constants, loaded, failing).walk
                         for loaded in (old, new)
@@ -261,6 +264,11 @@ class _Work:
         )
 
 
-def _is_gap(test: Condition) -> TypeGuard[Test]:
-    """Say whether a condition leaves out an error."""
-    return isinstance(test, Test) and test.field == "exit" and test.operator is Operator.NOT_EQUAL
+def _errors(rules: Iterable[KernelRule], operator: Operator) -> set[int]:
+    """Return the results that rules compare with, which are errors where they are negative."""
+    tests = (test for rule in rules for test in rule.conditions)
+    return {
+        (int(test.value) ^ _SIGN) - _SIGN
+        for test in tests
+        if isinstance(test, Test) and test.field == "exit" and test.operator is operator
+    }

@@ -238,7 +238,7 @@ def _whether_dearer(report: Report) -> list[str]:
         ]
     if made.dearer_failing:
         said.append(
-            f"A call that fails with one of the errors that a range leaves out may cost up to"
+            f"A call that fails with an error that a range covers or leaves out may cost up to"
             f" {made.dearer_failing:,.0f} more."
         )
     return said
