@@ -244,6 +244,15 @@ def test_assumptions_are_told_where_they_matter() -> None:
     assert any("signals" in text for text in proved((kill,), (ALWAYS,)).assumptions)
 
 
+def test_paths_that_a_symbolic_link_would_part_are_told() -> None:
+    rule = "-a always,exit -S open -F dir={} -k k"
+    slash = proved((rule.format("/bin/"),), (rule.format("/bin"),))
+    assert slash.equal
+    assert any("/bin and /bin/ are the same" in text for text in slash.assumptions)
+    same = proved((rule.format("/bin/"),), (rule.format("/bin/"),))
+    assert not any("symbolic link" in text for text in same.assumptions)
+
+
 def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_an_error() -> None:
     with pytest.raises(DuplicateError):
         proved((ALWAYS, ALWAYS), (ALWAYS,))

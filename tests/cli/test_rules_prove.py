@@ -41,6 +41,11 @@ def test_a_difference_is_an_event_with_the_rules_that_decide(tmp_path: Path) -> 
     assert lines[5] == "  B does not record it: no rule decides"
 
 
+def test_a_difference_in_another_list_is_an_event(tmp_path: Path) -> None:
+    result = run(tmp_path, CALL, "-a never,task -F uid=5\n" + CALL)
+    assert "An event that shows it:" in result.output
+
+
 def test_the_same_as_json(tmp_path: Path) -> None:
     result = run(tmp_path, CALL, "-a never,task\n" + CALL, "--format", "json")
     assert result.exit_code == 1

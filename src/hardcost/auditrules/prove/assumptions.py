@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import FilterList, Test
+from hardcost.auditrules.prove.atoms import plain_path
 from hardcost.auditrules.prove.unresolved import names
 from hardcost.auditrules.tables import lookup
 
@@ -46,11 +47,27 @@ def _found(a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation)
             "a watched file below a watched directory lies in its tree: no link leads out of it,"
             " and nothing is mounted on the way"
         )
+    for alike in _alike(both):
+        yield f"{' and '.join(alike)} are the same: no part of them is a symbolic link"
     unresolved = sorted({name for _, name in names(both)})
     if unresolved:
         yield f"{', '.join(unresolved)}: a number that is not known, the same in A and B"
     yield from _of_relation(relation)
     yield from _of_collecting(a, b)
+
+
+def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
+    """Yield paths that are taken for one, though what they lead to may differ by a link.
+
+    A slash at the end of `dir` follows a link there, as does a part before `..`.
+    """
+    written: dict[str, set[str]] = {}
+    for rule in rules:
+        for test in rule.conditions:
+            if isinstance(test, Test) and test.field in {"dir", "exe", "path"}:
+                path = str(test.value)
+                written.setdefault(plain_path(path), set()).add(path)
+    yield from (sorted(paths) for _, paths in sorted(written.items()) if len(paths) > 1)
 
 
 def _of_relation(relation: Relation) -> Iterator[str]:

@@ -176,8 +176,9 @@ def _verdict(result: Result) -> str:
     if result.equal is None:
         return f"It is not known whether A and B are {_wanted(result)}: {result.reason}."
     if not result.equal:
-        what = "call" if result.difference and result.difference.list == "exit" else "event"
-        return f"A and B are not {_wanted(result)}. A {what} that shows it:"
+        calls = result.difference is not None and result.difference.list == "exit"
+        what = "A call" if calls else "An event"
+        return f"A and B are not {_wanted(result)}. {what} that shows it:"
     solved = f"{result.solved} of them by z3" if result.solved else "all of them by their words"
     return f"A and B are {_wanted(result)}: proved for {result.classes} classes of calls, {solved}."
 
