@@ -52,7 +52,7 @@ def test_rules_that_cannot_be_loaded_are_one_error_at_their_line(
     (error,) = errors(hardcost("bill", "my.rules", *NULL, status=2).err)
     assert message in error
     assert "my.rules" in error
-    assert line is None or error.startswith(f"my.rules:{line}: ")
+    assert line is None or error.startswith(f"my.rules:{line}:")
 
 
 def test_a_study_with_five_mistakes_gives_five_errors_with_their_lines(hardcost: Command) -> None:
