@@ -96,3 +96,17 @@ def test_faults_of_rules_are_told_all_at_once(tmp_path: Path) -> None:
     result = run("audit", str(path))
     assert isinstance(result.exception, InputError)
     assert [one.place.line for one in result.exception.problems if one.place] == [1, 3]
+
+
+@pytest.mark.parametrize("output", ["d/a.rules", "d/b.rules"])
+def test_rules_are_not_written_over_nor_beside_themselves(tmp_path: Path, output: str) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    written = "# why\n-w /etc/passwd -p wa -k id\n"
+    (folder / "a.rules").write_text(written)
+    source = folder / "a.rules" if output == "d/a.rules" else folder
+    words = ["import", "audit", str(source), "-o", str(tmp_path / output)]
+    result = CliRunner().invoke(hardcost, words)
+    assert isinstance(result.exception, InputError)
+    assert "lies among" in str(result.exception)
+    assert [path.read_text() for path in folder.iterdir()] == [written]

@@ -16,6 +16,8 @@ from hardcost.errors import InputError
 from hardcost.report.text import count, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hardcost.controls.auditprofile import Imported
 
 _STREAM = Path("-")
@@ -103,6 +105,7 @@ def audit(paths: tuple[Path, ...], output: Path) -> None:
     \b
     Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
     """
+    _check_kept(output, paths)
     _write(auditprofile.of_files(paths), output)
 
 
@@ -117,6 +120,20 @@ def _write(imported: Imported, output: Path) -> None:
     note(f"{count(len(imported.lines), 'line')} of audit rules{where}")
     for one in imported.notes:
         note(visible(one))
+
+
+def _check_kept(output: Path, paths: Sequence[Path]) -> None:
+    """Check that the output takes none of the rules away, nor joins the folder that they are in.
+
+    Raises:
+        InputError: It would.
+    """
+    real = output.resolve()
+    inputs = [path.resolve() for path in paths]
+    if real in inputs or (output.suffix == ".rules" and real.parent in inputs):
+        raise InputError(
+            f"{output} is, or lies among, the files that are read", hint="name another file"
+        )
 
 
 def _content(file: Path) -> bytes:
