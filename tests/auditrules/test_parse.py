@@ -459,3 +459,24 @@ def test_every_line_is_accounted_for(data: bytes) -> None:
             assert found.notes
         if found.kind is Kind.SETTING:
             assert found.options or found.tolerant or found.backlog_limit is not None
+
+
+def test_a_line_below_the_lock_is_refused_and_one_that_changes_nothing_is_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.rules"
+    path.write_text("-w /etc/a\n-e 2\n# end\n-w /etc/b\n-D\n--loginuid-immutable\n")
+    with pytest.raises(RulesError) as caught:
+        read([path])
+    assert [fault.line for fault in caught.value.faults] == [4, 5]
+    assert "has locked the rules" in caught.value.faults[0].message
+    # augenrules moves the lock to the end, and -D to the front.
+    assert [rule.text for rule in read([tmp_path]).rules] == ["-w /etc/a", "-w /etc/b"]
+
+
+def test_a_file_of_settings_alone_is_a_set_without_rules_where_that_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "a.rules"
+    path.write_text("--loginuid-immutable\n")
+    assert read([path], may_be_empty=True).rules == ()
+    with pytest.raises(RulesError):
+        read([path])

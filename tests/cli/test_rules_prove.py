@@ -118,3 +118,12 @@ def test_no_name_can_act_on_a_terminal(tmp_path: Path) -> None:
     result = run(tmp_path, CALL, CALL.replace("opened", "open\N{RIGHT-TO-LEFT OVERRIDE}ed"))
     assert result.exit_code == 1
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in result.output
+
+
+def test_a_set_without_rules_records_nothing_and_one_that_turns_audit_off_is_told(
+    tmp_path: Path,
+) -> None:
+    assert run(tmp_path, "-b 8192", "-b 1").exit_code == 0
+    result = run(tmp_path, "-e 0\n" + CALL, "-b 8192")
+    assert result.exit_code == 1
+    assert "a.rules:1: it turns audit off" in result.stderr

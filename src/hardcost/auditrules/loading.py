@@ -15,19 +15,24 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.rule import Reading
 
+_LOCK = ("-e", "2")
+
 MOST_DELETIONS_BY_KEY = 1000
 """Lines `-D -k` in a set of rules: each looks at all rules before it."""
 
 
 def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
-    """Return what lines say together, in their order, and the faults of lines that delete.
+    """Return what lines say together, in their order, and the faults that show only then.
 
-    Lines at fault say nothing; their faults are not repeated.
+    These are of lines that delete what is not there, and of lines below the one that locks the
+    rules. Lines at fault say nothing; their own faults are not repeated.
     """
     loaded = _Loaded()
     notes: list[str] = []
     for reading in readings:
         notes.extend(reading.notes)
+        if loaded.refused(reading):
+            continue
         if reading.deletes is not None:
             notes.extend(loaded.delete_by_key(reading, reading.deletes))
         if reading.deletion is not None:
@@ -57,6 +62,21 @@ class _Loaded:
         self.by_key = 0
         self.translated = 0
         self.alike: dict[KernelRule, list[int]] = {}
+        self.lock: Reading | None = None
+
+    def refused(self, reading: Reading) -> bool:
+        """Say whether the kernel refuses a line because an earlier one has locked the rules."""
+        changes = (reading.rule, reading.deletion, reading.deletes)
+        if self.lock is not None and any(change is not None for change in changes):
+            self._fault(
+                reading,
+                f"{self.lock.place} has locked the rules (-e 2): the kernel takes none after it",
+                "let -e 2 be the last line",
+            )
+            return True
+        if self.lock is None and _LOCK in reading.settings:
+            self.lock = reading
+        return False
 
     def add(self, rule: Rule) -> None:
         self.rules[self.count] = rule

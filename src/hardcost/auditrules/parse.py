@@ -23,11 +23,14 @@ LARGEST_FILE = 1 << 24
 """Bytes of a file that is still taken for a file of rules."""
 
 
-def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
+def read(
+    paths: Sequence[Path], shown: Callable[[Path], str] = str, *, may_be_empty: bool = False
+) -> RuleSet:
     """Return what the files and folders say together, in the order given.
 
     A folder holds *.rules files and is read as augenrules does. `shown` gives the name by which
-    places call a file. All that is wrong is raised at once, as a `RulesError`.
+    places call a file. All that is wrong is raised at once, as a `RulesError`; so is a set without
+    rules, unless it may be empty.
     """
     faults: list[Fault] = []
     parts: list[RuleSet] = []
@@ -42,7 +45,7 @@ def read(paths: Sequence[Path], shown: Callable[[Path], str] = str) -> RuleSet:
         faults.append(
             Fault("no file of audit rules is given", "", remedy="name a file or a folder")
         )
-    elif not rule_set.rules and not faults:
+    elif not rule_set.rules and not faults and not may_be_empty:
         faults.append(
             Fault(
                 "there is no audit rule in it",

@@ -44,7 +44,8 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # it ends already
-        print("interrupted; what was measured is saved: --resume goes on", file=sys.stderr)
+        goes_on = "; what was measured is saved: --resume goes on" if _measures() else ""
+        print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
     except (BrokenPipeError, SystemExit):  # click and rich exit where nobody reads on
         _let_go_of_stdout()
@@ -55,6 +56,11 @@ def main() -> NoReturn:
             complain(_failure(error))
         status = _FAILED
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _measures() -> bool:
+    """Say whether the command is one whose trials are saved as they end."""
+    return sys.argv[1:2] in (["run"], ["bill"])
 
 
 def _open_streams() -> None:

@@ -11,6 +11,7 @@ import click
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import RulesError, RuleSet
 from hardcost.auditrules.translate import Target, translate_all
+from hardcost.cli.console import note
 from hardcost.controls import watched
 from hardcost.controls.written import problems_of
 from hardcost.errors import InputError, Place
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.rule import Fault
 
 _PASSWD_FIELDS = 3
+_AUDIT_OFF = "`-e 0`"
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,20 @@ def read(paths: Sequence[Path], passwd: Path | None, group: Path | None) -> Rule
         InputError: A line can't be read; all are told at once.
     """
     try:
-        written = parse.read(paths)
+        written = parse.read(paths, may_be_empty=True)
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error
+    tell_if_off(written)
     loaded, faults = translate_all(written.rules, target(written, passwd, group))
     return Rules(written, loaded, faults)
+
+
+def tell_if_off(written: RuleSet) -> None:
+    """Tell of a line that turns audit off, which all that is said of rules leaves aside."""
+    for remark in written.notes:
+        if _AUDIT_OFF in remark:
+            place = remark.partition("`")[0]
+            note(f"{place}it turns audit off; what is said here holds while audit is on")
 
 
 def must_load(rules: Rules) -> tuple[KernelRule, ...]:

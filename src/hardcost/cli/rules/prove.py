@@ -20,7 +20,7 @@ from hardcost.auditrules.semantics import Decision, DuplicateError, load
 from hardcost.auditrules.translate import translate_all
 from hardcost.cli.console import note
 from hardcost.cli.options import format_option
-from hardcost.cli.rules.common import passwd_options, target
+from hardcost.cli.rules.common import passwd_options, target, tell_if_off
 from hardcost.controls.written import problems_of
 from hardcost.errors import InputError, Place, Problem
 from hardcost.report.text import visible
@@ -114,11 +114,13 @@ def _read(a: Path, b: Path, passwd: Path | None, group: Path | None) -> _Pair:
     written: list[RuleSet] = []
     for path in (a, b):
         try:
-            written.append(parse.read([path]))
+            written.append(parse.read([path], may_be_empty=True))
         except RulesError as error:
             problems.extend(problems_of(error))
     if problems:
         raise InputError.of(tuple(problems))
+    for one in written:
+        tell_if_off(one)
     known = target(parse.join(written), passwd, group)
     found = [_loadable(one, known, problems) for one in written]
     if problems:
