@@ -51,7 +51,7 @@ def status_after(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
         (TrialError("it died", hint="look"), 3, "error: it died\n  hint: look"),
         (StoreError("full"), 3, "error: full"),
         (HardcostError("first\nsecond"), 3, "error: first\n       second"),
-        (KeyboardInterrupt(), 130, "--resume"),
+        (KeyboardInterrupt(), 130, "interrupted"),
         (click.UsageError("which?"), 2, "Error: which?"),
         (click.exceptions.Exit(1), 1, ""),
         (OSError(errno.ENOSPC, "No space left on device", "/x/y"), 3, "error: /x/y: No space left"),
@@ -69,6 +69,14 @@ def test_every_error_has_its_exit_status_and_goes_to_stderr(
     assert said in err
     assert "Traceback" not in err
     assert not out
+
+
+@pytest.mark.parametrize(("verb", "kept"), [("run", True), ("bill", True), ("rules", False)])
+def test_only_where_trials_are_saved_an_interrupted_command_can_go_on(
+    monkeypatch: pytest.MonkeyPatch, verb: str, *, kept: bool
+) -> None:
+    monkeypatch.setattr("sys.argv", ["hardcost", verb])
+    assert main._measures() is kept
 
 
 def test_all_problems_of_an_error_are_told(
