@@ -244,6 +244,21 @@ def test_rules_of_other_lists_stay() -> None:
     assert len(found.rules) == 3
 
 
+def test_a_rule_on_an_inode_keeps_its_place_among_others_that_say_the_same() -> None:
+    found = made(
+        "-w /etc/a -p wa -k other",
+        "-a always,exit -F dir=/etc/d -F perm=wa -k same",
+        "-w /etc/b -p wa -k same",
+        *(f"-a always,exit -F arch=b64 -S mount -F a0={n} -k k{n}" for n in range(20)),
+        never_first=True,
+    )
+    assert found.proof.equal
+    assert not found.kept_because
+    assert never.NEVER_FIRST in {what for line in found.lines for what in line.done}
+    order = [line.origins for line in found.lines]
+    assert order.index((0,)) < order.index((1,)) < order.index((2,))
+
+
 def test_the_least_is_reached_for_rules_of_which_each_is_needed() -> None:
     found = made(
         "-a always,exit -F arch=b64 -S mount -k mount",
@@ -318,7 +333,10 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(lines(), min_size=1, max_size=7, unique=True), st.builds(Options, st.booleans()))
+@given(
+    st.lists(lines(), min_size=1, max_size=7, unique=True),
+    st.builds(Options, st.booleans(), st.booleans()),
+)
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)
     try:

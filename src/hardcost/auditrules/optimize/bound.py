@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
-from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part
+from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part, spelled
 from hardcost.auditrules.optimize.needs import Needs, placed
 from hardcost.auditrules.optimize.reach import reach
 from hardcost.auditrules.semantics import BUCKETS, holds, permissions
@@ -54,10 +54,15 @@ _OF_EACH = ("obj_uid", "obj_gid", "filetype", "devmajor", "devminor")
 
 @dataclass(frozen=True)
 class Reached:
-    """A set's costs, and the least that each may be by itself."""
+    """The costs under a set and under the one that it was made of, and the least by itself."""
 
+    before: Costs
     after: Costs
     least: Costs
+
+    def spare(self, call: tuple[Arch, int]) -> float:
+        """Return how far a call's cost was above the least."""
+        return self.before.get(call, math.inf) - self.least.get(call, 0.0)
 
     def above(self, call: tuple[Arch, int]) -> float:
         """Return how far a call's cost is above the least."""
@@ -77,7 +82,8 @@ class Bounds:
     def of(self, arch: Arch, number: int, reached: Reached | None = None) -> float:
         """Return the least that rules can cost the typical call (instructions).
 
-        With `reached`: among sets that cost no call of greater weight more than that one.
+        With `reached`: among sets that cost no call more than the original one, and none of
+        greater weight more than the new one.
         """
         event = of_number(number, arch)
         prediction = predict(self.prices.constants, self.loaded, event)
@@ -142,12 +148,14 @@ class Bounds:
         if first.names(number) and all(
             holds(test, event, None, self.files) for test in first.conditions
         ):
-            return own + self._of_buckets(event)
+            return own + self._of_buckets(event, decided=True)
         asked = arch != "b64" or any(
             reach(rule, b32=self.prices.b32).of(arch) >> number & 1
             for rule in (*self.needs.exit, *self.needs.path_rules)
         )
-        other = math.inf if asked else self._own_never(event) + self._of_buckets(event)
+        other = (
+            math.inf if asked else self._own_never(event) + self._of_buckets(event, decided=True)
+        )
         return own + min(self.of(arch, number, reached), other)
 
     def _own_never(self, event: Event) -> float:
@@ -156,8 +164,11 @@ class Bounds:
         rule = KernelRule(FilterList.EXIT, Action.NEVER, 1 << event.call, (own,))
         return self.prices.of_rule(rule, event)
 
-    def _of_buckets(self, event: Event) -> float:
-        """Return the least that path rules cost the call, where its files may lie in any bucket."""
+    def _of_buckets(self, event: Event, *, decided: bool = False) -> float:
+        """Return the least that path rules cost the call, where its files may lie in any bucket.
+
+        If a rule of the exit list has `decided`, it may outrank them.
+        """
         visited = sum(name.file.inode == SOME_INODE for name in event.names)
         if not visited:
             return 0.0
@@ -174,6 +185,8 @@ class Bounds:
             for name in telling
             if name in fields
         )
+        if decided:
+            entered = min(entered, walk["outranked"])
         total = 0.0
         for one in self.needs.paths:
             known = (one.does, one.event.names[0].file) in named
@@ -217,11 +230,9 @@ class Bounds:
         names = [name for group in apart for name in TELL[group]]
         if reached is not None and self._settled(typical, reached):
             # What the condition looks at is other than the call's in all that its rule matches.
-            likes = self.needs.of_one_rule(one)
+            looks = self.needs.looks(one)
             apart = {
-                group
-                for group in apart
-                if all(part(like.event, group) != part(typical, group) for like in likes)
+                group for group in apart if spelled(typical, group) not in looks.get(group, ())
             }
             names = [name for group in apart for name in TELL[group]]
             if self._files_cost_more(one, typical, reached):
@@ -242,20 +253,20 @@ class Bounds:
         has to be matched by the rule of that one.
         """
         unnamed = self.prices.constants.walk["unnamed"]
-        return any(reached.above(call) < unnamed for call in self._heavier(typical))
+        return any(reached.spare(call) < unnamed for call in self.prices.histogram) or any(
+            reached.above(call) < unnamed for call in self._heavier(typical)
+        )
 
     def _files_cost_more(self, one: Witness, typical: Event, reached: Reached) -> bool:
         """Say whether looking at each file first would cost a weightier call more."""
         each = self.prices.constants.each
         more = min(self._field(name) + each.get(name, 0.0) for name in _OF_EACH)
+        heavier = set(self._heavier(typical))
         return not typical.names and any(
-            reached.above(call) < more
+            min(reached.spare(call), reached.above(call) if call in heavier else math.inf) < more
             and of_number(call[1], call[0]).names
-            and any(
-                like.event.call == call[1] and one.event.names == like.event.names
-                for like in self.needs.of_one_rule(one)
-            )
-            for call in self._heavier(typical)
+            and (call[1], spelled(one.event, "names")) in self.needs.looks(one).get("files", ())
+            for call in self.prices.histogram
         )
 
     def _failing(self, name: str, event: Event) -> float:

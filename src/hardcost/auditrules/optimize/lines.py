@@ -1,9 +1,9 @@
 """The rules while they are worked on: where each came from, and which order has to be kept.
 
 Two rules have to keep their order where one call might match both and it would not come to the
-same: another action, or another key. All other orders are free: of the rules that a call matches,
-the first decides (of those on inodes, the first of the first file), and which of several that say
-the same comes first means nothing.
+same: another action, or another key; or where one of them lies in an inode's bucket, since the walk
+of the files ends at the first whose rule outranks what the exit list decided. All other orders are
+free: which of several that say the same comes first means nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Lines:
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
         """Say whether the order of two rules means something."""
-        return (a.action, a.key) != (b.action, b.key) and can_meet(a, b, b32=self.b32)
+        differ = (a.action, a.key) != (b.action, b.key) or a.in_a_bucket != b.in_a_bucket
+        return differ and can_meet(a, b, b32=self.b32)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Yield all pairs of lines that do the same, the one of lower number first."""

@@ -7,15 +7,16 @@ of an id with a file's owner looks at two, and these are not parted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hardcost.auditrules.event import FileId
+from hardcost.auditrules.event import FileId, Name
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from hardcost.auditrules.event import Event
 
@@ -69,6 +70,22 @@ ODD: Mapping[str, Any] = {
 def part(event: Event, group: str) -> tuple[Any, ...]:
     """Return a group of what a call is."""
     return tuple(getattr(event, name) for name in GROUPS[group])
+
+
+def spelled(event: Event, group: str) -> tuple[Any, ...]:
+    """Return a group of what a call is, so that it can be looked up."""
+    return tuple(_hashable(value) for value in part(event, group))
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return tuple(sorted(value.items()))
+    if isinstance(value, tuple):
+        return tuple(
+            (*one.file, one.path, one.mode, one.uid, one.gid) if isinstance(one, Name) else one
+            for one in value
+        )
+    return value
 
 
 def _with_group(event: Event, other: Event, group: str) -> Event:

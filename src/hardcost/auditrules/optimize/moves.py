@@ -113,7 +113,11 @@ class Moves:
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
             self.lines.lines[by] = replace(kept, origins=origins).changed(kept.rule, SHADOWED)
-        elif alike and self.lines.can_become_one(number, by):
+        elif (
+            alike
+            and wide.in_a_bucket == narrow.in_a_bucket
+            and self.lines.can_become_one(number, by)
+        ):
             first, second = sorted((number, by))
             self.lines.join(first, second, wide, SHADOWED)
 

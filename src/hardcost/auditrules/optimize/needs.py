@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
-from hardcost.auditrules.optimize.mixing import GROUPS, ODD, SERVICE, mixed, part
+from hardcost.auditrules.optimize.mixing import GROUPS, ODD, SERVICE, mixed, part, spelled
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
 from hardcost.auditrules.semantics import decide, holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
@@ -72,7 +72,7 @@ class Needs:
         ]
         self._conflicts: dict[tuple[int, int], bool] = {}
         self._by_call: dict[int, list[KernelRule]] = {}
-        self._alike: dict[int, list[Witness]] = {}
+        self._looks: dict[int, dict[str, frozenset[object]]] = {}
         self._taken: dict[int, int | None] = {}
 
     # Witnesses -----------------------------------------------------------------------------------
@@ -199,17 +199,24 @@ class Needs:
             for rule in self.path_rules
         )
 
-    def of_one_rule(self, one: Witness) -> list[Witness]:
-        """Return what the rule that matches a witness has to match, where no rule is to spare."""
-        if id(one) not in self._alike:
-            own = self.taken(one)
-            self._alike[id(one)] = [
-                other
-                for witnesses in self.witnesses.values()
-                for other in witnesses
-                if own is not None and self.taken(other) == own
-            ]
-        return self._alike[id(one)]
+    def looks(self, one: Witness) -> Mapping[str, frozenset[object]]:
+        """Return what the calls look like that the rule of a witness has to match, by group.
+
+        That is where no rule is to spare. The group `files` has calls' numbers and files together.
+        """
+        own = self.taken(one)
+        if own is None:
+            return {}
+        if own not in self._looks:
+            found: dict[str, set[object]] = defaultdict(set)
+            for witnesses in self.witnesses.values():
+                for other in witnesses:
+                    if self.taken(other) == own:
+                        for group in GROUPS:
+                            found[group].add(spelled(other.event, group))
+                        found["files"].add((other.event.call, spelled(other.event, "names")))
+            self._looks[own] = {group: frozenset(seen) for group, seen in found.items()}
+        return self._looks[own]
 
     def naming(self, number: int) -> list[Witness]:
         """Return one witness for each rule that has to name a call, where no rule is to spare."""

@@ -54,7 +54,7 @@ class Report:
     @cached_property
     def by_call(self) -> Mapping[tuple[Arch, int], Costs]:
         """All calls that have a name; `least` is that of sets that cost no weightier call more."""
-        reached = Reached(self.made.after, self.least)
+        reached = Reached(self.made.before, self.made.after, self.least)
         found = {}
         for call, after in self.made.after.items():
             one = Costs(self.made.before[call], after, self.least[call])

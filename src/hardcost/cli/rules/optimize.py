@@ -263,8 +263,8 @@ def _least(report: Report) -> list[str]:
         (
             f"The least: any set that records the same has at least {needed} rules that every call"
             f" walks, for there are {needed} events no two of which one rule can match without"
-            " matching one that must not be. (Sets are meant that test a0 to a3 as these do; and for"
-            " a call, those that cost no more frequent call more.)"
+            " matching one that must not be. (Sets are meant that test a0 to a3 as these do, cost"
+            " no call more than now and, for a call, no more frequent one more than the new set.)"
         ),
     ]
     if report.far:
