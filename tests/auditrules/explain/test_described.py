@@ -111,6 +111,27 @@ def test_files_lie_in_buckets_of_their_own_unless_their_inode_is_given() -> None
     assert len({inode % 32 for inode in inodes}) == 4
 
 
+def test_the_numbers_of_a_file_follow_its_path() -> None:
+    words = "path=/a inode=7 devmajor=3 devminor=4 fstype=0x64626720 path=/b special_devmajor=5"
+    first, second = described(f"syscall=rename {words}").event.names
+    assert (first.file, first.filesystem) == ((3, 4, 7), 0x64626720)
+    assert (second.special_device, second.filesystem) == ((5, 0), 0xEF53)
+
+
+def test_each_file_elsewhere_is_another() -> None:
+    first, second = described("syscall=rename path=(elsewhere) path=(elsewhere)").event.names
+    assert first.file != second.file
+    assert first.path is None
+
+
+def test_a_file_may_change_while_it_is_visited_twice() -> None:
+    names = described(
+        "syscall=chown path=/a obj_gid=3 path=/b path=/a obj_gid=4 obj_uid=5"
+    ).event.names
+    assert [(name.gid, name.uid) for name in names] == [(3, 5), (0, 0), (4, 5)]
+    assert names[0].file == names[2].file
+
+
 def test_a_program_that_the_call_visits_is_that_file() -> None:
     event = described("syscall=execve path=/bin/su exe=/bin/su").event
     assert event.exe == event.names[0].file
@@ -144,6 +165,9 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
         ("syscall=open obj_uid=0 path=/a", [(14, "obj_uid stands before a path")]),
         ("syscall=open path=/a filetype=pipe", [(22, "there is no filetype 'pipe'")]),
         ("syscall=open uid=1 uid=2", [(20, "uid stands twice")]),
+        ("syscall=open path=/a inode=1 path=/a inode=2", [
+            (None, "/a has two numbers of inode"),
+        ]),
         ("syscall=open flags=1", [(None, "flags is openat2's")]),
     ],
 )  # fmt: skip
@@ -169,6 +193,8 @@ def test_the_words_of_an_event_describe_it_again(data: st.DataObject) -> None:
     for path in draw(st.lists(paths, max_size=3)):
         escaped = path.replace("\\", "\\\\").replace(" ", "\\ ")
         words += [f"path={escaped}", f"obj_uid={draw(numbers)}"]
+        numbers_of_files = ("fstype", "special_devmajor", "special_devminor")
+        words += [f"{name}={draw(numbers)}" for name in numbers_of_files if draw(st.booleans())]
     found = described(" ".join(words))
     again = [word for word in found.words if not word.startswith("success=")]
     assert described(" ".join(again)).event == found.event

@@ -3,18 +3,22 @@
     syscall=openat arch=b64 auid=1000 exit=-EACCES path=/etc/shadow perm=r
 
 Words are separated by spaces; a space within a word is written as a backslash and a space. Fields
-have auditctl's names. Words about a file (`obj_uid=`, `filetype=` …) follow its `path=`.
+have auditctl's names. Words about a file (`obj_uid=`, `filetype=`, `inode=` …) follow its `path=`.
+Those that rules have no name for are `special_devmajor=` and `special_devminor=`, the numbers of
+the device that a device file stands for. A file that is visited twice has the words of both
+mentions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
+from hardcost.auditrules.explain import values
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.rule import Fault, RulesError, split_words, word_columns
 from hardcost.auditrules.semantics import permissions
@@ -25,9 +29,6 @@ if TYPE_CHECKING:
 
 SOURCE = "--event"
 """What faults name as their file."""
-
-ELSEWHERE = "(elsewhere)"
-"""The path of a file that no rule's path or tree holds."""
 
 _IDS = ("uid", "euid", "suid", "fsuid")
 _GROUPS = ("gid", "egid", "sgid", "fsgid")
@@ -48,6 +49,11 @@ _FLAGS = {4: 0, 2: 1, 6: 2}
 """What open's flags are by what is asked for: read only, write only, both (fcntl.h)."""
 
 _PID, _PPID, _SESSION = 1000, 1, 1
+_DEVICE = (8, 1)
+_IDENTITY = frozenset({"inode", "devmajor", "devminor"})
+_EXT4 = 0xEF53
+"""The file system of a file of which none is given (linux/magic.h)."""
+
 _FIRST_INODE = 1 << 20
 """Made-up inode numbers begin here: a multiple of 32, so that each file has a bucket of its own."""
 
@@ -60,12 +66,6 @@ class Described:
     words: tuple[str, ...]
     assumed: frozenset[str]
     exe: str | None = None
-
-
-class _WordError(Exception):
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message, self.remedy = message, remedy
 
 
 @dataclass
@@ -88,12 +88,12 @@ def described(text: str) -> Described:
     for word, column in zip(split_words(text), word_columns(text), strict=True):
         try:
             reader.take(re.sub(r"\\([ \\])", r"\1", word))
-        except _WordError as error:
+        except values.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy, column))
     if not faults:
         try:
             return reader.finish()
-        except _WordError as error:
+        except values.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy))
     raise RulesError(tuple(faults))
 
@@ -111,21 +111,23 @@ class _Reader:
     def take(self, word: str) -> None:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise _WordError(f"{word!r} is not a field and a value", "write such as auid=1000")
+            raise values.WordError(
+                f"{word!r} is not a field and a value", "write such as auid=1000"
+            )
         if name in _NOT_SEEN:
-            raise _WordError(f"an event has no {name}", _NOT_SEEN[name])
+            raise values.WordError(f"an event has no {name}", _NOT_SEEN[name])
         if name == "path":
-            self.files.append(_File(_path(value)))
+            self.files.append(_File(values.path(value)))
         elif name in _OF_A_FILE or name in _LABELS:
             self._take_of_a_file(name, value)
         elif name == "group":
-            self.groups.add(_number(name, value))
+            self.groups.add(values.number(name, value))
         else:
             self._take_once(name, value)
 
     def _take_of_a_file(self, name: str, value: str) -> None:
         if not self.files:
-            raise _WordError(f"{name} stands before a path", "write the file's path= first")
+            raise values.WordError(f"{name} stands before a path", "write the file's path= first")
         if name in _LABELS:
             self.files[-1].label[name] = value
         else:
@@ -134,37 +136,36 @@ class _Reader:
     def _take_once(self, name: str, value: str) -> None:
         name = "auid" if name == "loginuid" else name
         if name in self.given:
-            raise _WordError(f"{name} stands twice", "leave one of them out")
+            raise values.WordError(f"{name} stands twice", "leave one of them out")
         if name in _SUBJECT:
             self.subject[name] = value
         elif name in _NUMBERS:
             self.numbers[name] = _NUMBERS[name](name, value)
         elif name not in {"syscall", "arch", "perm", "exe", "exit"}:
             known = ", ".join((*_NUMBERS, "path", "perm", "exe", "exit"))
-            raise _WordError(f"there is no field {name!r}", f"there are syscall, arch, {known}")
+            raise values.WordError(
+                f"there is no field {name!r}", f"there are syscall, arch, {known}"
+            )
         elif name == "exe":
-            _path(value)
+            values.path(value)
         self.given[name] = value
 
     # The whole ---------------------------------------------------------------------------------
 
     def finish(self) -> Described:
         arch = self._arch()
-        files = _distinct(self.files)
-        # A file that is visited twice is one file.
-        by_path = {file.path: _name(file, index) for index, file in enumerate(files)}
         event = self._task(arch, self._call(arch))
-        event = replace(event, names=tuple(by_path[file.path] for file in self.files))
+        event = replace(event, names=_names(self.files))
         wanted = self.numbers.get("success")
         if wanted is not None and (event.exit is None or event.success is not bool(wanted)):
-            raise _WordError(
+            raise values.WordError(
                 f"success={self.given['success']} and exit={self.given['exit']} can't both be",
                 "leave one of them out",
             )
         exe = self.given.get("exe")
         if exe is not None:
-            own = by_path.get(exe)
-            event = replace(event, exe=own.file if own else _file_id(len(files)))
+            own = {name.path: name.file for name in event.names}.get(exe)
+            event = replace(event, exe=own or _file_id(len(self.files)))
         event = self._permitted(event)
         words = tuple(words_of(event, exe))
         told = {*self.given, *(("path",) if self.files else ())}
@@ -208,31 +209,35 @@ class _Reader:
     def _arch(self) -> Arch:
         text = self.given.get("arch", "b64")
         if text not in _ARCHES:
-            raise _WordError(f"there is no architecture {text!r}", "write arch=b64 or arch=b32")
+            raise values.WordError(
+                f"there is no architecture {text!r}", "write arch=b64 or arch=b32"
+            )
         return _ARCHES[text]
 
     def _call(self, arch: Arch) -> int:
         text = self.given.get("syscall")
         if text is None:
-            raise _WordError("the event names no system call", "write such as syscall=openat")
+            raise values.WordError("the event names no system call", "write such as syscall=openat")
         if text.isascii() and text.isdecimal():
             return int(text)
         if text not in lookup.calls(arch):
-            raise _WordError(f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them")
+            raise values.WordError(
+                f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them"
+            )
         return lookup.calls(arch)[text]
 
     def _exit(self) -> int | None:
         text = self.given.get("exit")
         if text is None:
             return -lookup.errors()["EPERM"] if self.numbers.get("success") == 0 else 0
-        return None if text == "none" else _exit_value(text)
+        return None if text == "none" else values.exit_value(text)
 
     def _open_flags(self, arch: Arch, call: int) -> int | None:
         flags = self.numbers.get("flags")
         if lookup.call_name(arch, call) == "openat2":
             return flags or 0
         if flags is not None:
-            raise _WordError("flags is openat2's", "others have theirs in a1 or a2")
+            raise values.WordError("flags is openat2's", "others have theirs in a1 or a2")
         return None
 
     def _permitted(self, event: Event) -> Event:
@@ -242,7 +247,7 @@ class _Reader:
             return event
         wrong = [letter for letter in text if letter not in _LETTERS]
         if wrong or not text:
-            raise _WordError(f"perm={text} is none of r, w, x and a", "write such as perm=r")
+            raise values.WordError(f"perm={text} is none of r, w, x and a", "write such as perm=r")
         wanted = sum(_LETTERS[letter] for letter in dict.fromkeys(text))
         name = lookup.call_name(event.arch, event.call)
         given = _FLAGS_IN.get(name)
@@ -252,7 +257,7 @@ class _Reader:
         if wanted & ~has:
             letters = "".join(letter for letter, bit in _LETTERS.items() if has & bit)
             stands = f"stands for {letters}" if letters else "stands for no permission"
-            raise _WordError(
+            raise values.WordError(
                 f"{name} {stands}, not for perm={text}", "leave perm out, or name another call"
             )
         return event
@@ -270,14 +275,31 @@ def _with_flags(event: Event, where: str, flags: int) -> Event:
             return replace(event, open_flags=flags)
 
 
-def _distinct(files: list[_File]) -> list[_File]:
-    """Return each file once, with the words that any of its mentions has."""
-    found: dict[str, _File] = {}
-    for file in files:
-        first = found.setdefault(file.path, file)
-        first.numbers |= file.numbers
-        first.label |= file.label
-    return list(found.values())
+def _places(paths: Iterable[str]) -> list[object]:
+    """Return what stands for the file of each mention: its path, or the mention's own number."""
+    return [at if path == values.ELSEWHERE else path for at, path in enumerate(paths)]
+
+
+def _names(files: list[_File]) -> tuple[Name, ...]:
+    """Return the file of each mention. Of one path it is one file, with the words of all mentions.
+
+    Where mentions say different things, as of an owner that the call changes, each has its own.
+    """
+    places = _places(file.path for file in files)
+    order = list(dict.fromkeys(places))
+    found: list[Name] = []
+    for file, place in zip(files, places, strict=True):
+        whole = _File(file.path)
+        for other in (*(one for one, at in zip(files, places, strict=True) if at == place), file):
+            for what in _IDENTITY & whole.numbers.keys() & other.numbers.keys():
+                if whole.numbers[what] != other.numbers[what]:
+                    raise values.WordError(
+                        f"{file.path} has two numbers of {what}", "leave one out"
+                    )
+            whole.numbers |= other.numbers
+            whole.label |= other.label
+        found.append(_name(whole, order.index(place)))
+    return tuple(found)
 
 
 def _of_files(reader: _Reader) -> frozenset[str]:
@@ -291,7 +313,7 @@ def _name(file: _File, index: int) -> Name:
     numbers = file.numbers
     own = _file_id(index)
     return Name(
-        path=None if file.path == ELSEWHERE else file.path,
+        path=None if file.path == values.ELSEWHERE else file.path,
         file=FileId(
             numbers.get("devmajor", own.major),
             numbers.get("devminor", own.minor),
@@ -301,13 +323,14 @@ def _name(file: _File, index: int) -> Name:
         uid=numbers.get("obj_uid", 0),
         gid=numbers.get("obj_gid", 0),
         label=MappingProxyType(file.label),
-        filesystem=numbers.get("fstype", 0),
+        special_device=(numbers.get("special_devmajor", 0), numbers.get("special_devminor", 0)),
+        filesystem=numbers.get("fstype", _EXT4),
     )
 
 
 def _file_id(index: int) -> FileId:
     """Return the numbers of a file that has none: on one device, each in a bucket of its own."""
-    return FileId(8, 1, _FIRST_INODE + index)
+    return FileId(*_DEVICE, _FIRST_INODE + index)
 
 
 # Words back -------------------------------------------------------------------------------------
@@ -328,8 +351,7 @@ def words_of(event: Event, exe: str | None = None) -> Iterator[str]:
     yield f"ppid={event.ppid}"
     yield f"sessionid={_unset(event.sessionid)}"
     yield from _words_of_call(event, exe)
-    for visited in event.names:
-        yield from _words_of_name(visited)
+    yield from _words_of_names(event.names)
     if event.raised:
         yield "raised=yes"
 
@@ -352,17 +374,47 @@ def _words_of_call(event: Event, exe: str | None) -> Iterator[str]:
         yield f"perm={''.join(letter for letter, bit in _LETTERS.items() if granted & bit)}"
 
 
-def _words_of_name(name: Name) -> Iterator[str]:
+def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
+    places = _places(
+        "" if name.file.inode == NO_INODE else name.path or values.ELSEWHERE for name in names
+    )
+    order = list(dict.fromkeys(places))
+    for name, place in zip(names, places, strict=True):
+        usual = _numbers_of(Name(file=_file_id(order.index(place)), filesystem=_EXT4))
+        mentions = [one for one, at in zip(names, places, strict=True) if at == place]
+        unusual = [
+            what
+            for what, number in usual.items()
+            if any(_numbers_of(mention)[what] != number for mention in mentions)
+        ]
+        yield from _words_of_name(name, unusual)
+
+
+def _numbers_of(name: Name) -> dict[str, int]:
+    """Return the numbers of a file that are told only where they are unusual."""
+    return {
+        "inode": name.file.inode,
+        "devmajor": name.file.major,
+        "devminor": name.file.minor,
+        "special_devmajor": name.special_device[0],
+        "special_devminor": name.special_device[1],
+        "fstype": name.filesystem,
+    }
+
+
+def _words_of_name(name: Name, unusual: Iterable[str]) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={_escaped(name.path or ELSEWHERE)}"
+    yield f"path={_escaped(name.path or values.ELSEWHERE)}"
     kinds = {number: kind for kind, number in lookup.FILE_TYPES.items()}
-    yield f"filetype={kinds.get(name.mode & 0o170000, 'file')}"
+    kind = name.mode & values.FORMAT
+    yield f"filetype={kinds.get(kind, f'{kind:#x}')}"
     yield f"obj_uid={name.uid}"
     yield f"obj_gid={name.gid}"
-    if not _FIRST_INODE <= name.file.inode < 2 * _FIRST_INODE:
-        yield f"inode={name.file.inode}"
+    numbers = _numbers_of(name)
+    for what in unusual:
+        yield f"{what}={numbers[what]:#x}" if what == "fstype" else f"{what}={numbers[what]}"
     for label, text in sorted(name.label.items()):
         yield f"{label}={_escaped(text)}"
 
@@ -384,73 +436,17 @@ def _exit_text(number: int) -> str:
     return names.get(number, str(number))
 
 
-# Values -----------------------------------------------------------------------------------------
-
-
-def _path(value: str) -> str:
-    if value in {"", ELSEWHERE}:
-        return value
-    if not value.startswith("/") or "/../" in f"{value}/":
-        raise _WordError(f"{value!r} is not a whole path", "begin it with /, without ..")
-    return value.rstrip("/") or "/"
-
-
-def _number(name: str, value: str) -> int:
-    if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20}", value):
-        raise _WordError(f"{name}={value} is not a number", f"write such as {name}=0")
-    return int(value, 16 if value[:2] in {"0x", "0X"} else 10)
-
-
-def _id(name: str, value: str) -> int:
-    if value in {"unset", "-1"} and name in {"auid", "sessionid"}:
-        return UNSET
-    if value == "root":
-        return 0
-    if not value.isdecimal():
-        raise _WordError(f"{name}={value} is not a number", "write the user's or group's number")
-    number = _number(name, value)
-    if number > UNSET:
-        raise _WordError(f"{name}={value} is too large", f"the largest is {UNSET}")
-    return number
-
-
-def _yes_or_no(name: str, value: str) -> int:
-    if value not in {"yes", "no", "1", "0"}:
-        raise _WordError(f"{name}={value} is neither yes nor no", f"write {name}=yes or {name}=no")
-    return int(value in {"yes", "1"})
-
-
-def _exit_value(text: str) -> int:
-    found = re.fullmatch(r"(-?)(E[A-Z0-9]+)", text)
-    if found and found[2] in lookup.errors():
-        return -lookup.errors()[found[2]] if found[1] else lookup.errors()[found[2]]
-    if not re.fullmatch(r"-?[0-9]{1,19}", text):
-        raise _WordError(
-            f"exit={text} is no result", "write such as exit=0, exit=-13, exit=-EACCES"
-        )
-    return int(text)
-
-
-def _file_type(name: str, value: str) -> int:
-    if value not in lookup.FILE_TYPES:
-        raise _WordError(
-            f"there is no {name} {value!r}", f"there are {', '.join(lookup.FILE_TYPES)}"
-        )
-    return lookup.FILE_TYPES[value]
-
-
-def _file_system(name: str, value: str) -> int:
-    return lookup.FILE_SYSTEMS[value] if value in lookup.FILE_SYSTEMS else _number(name, value)
-
-
 _Reading = Callable[[str, str], int]
 _NUMBERS: Mapping[str, _Reading] = MappingProxyType({
-    "success": _yes_or_no,
-    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), _id),
-    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam", "a0", "a1", "a2", "a3", "flags"), _number),
-    "raised": _yes_or_no,
+    "success": values.yes_or_no,
+    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), values.an_id),
+    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), values.number),
+    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), values.number),
+    "raised": values.yes_or_no,
 })  # fmt: skip
 _OF_A_FILE: Mapping[str, _Reading] = MappingProxyType({
-    "filetype": _file_type, "fstype": _file_system, "obj_uid": _id, "obj_gid": _id,
-    "inode": _number, "devmajor": _number, "devminor": _number,
+    "filetype": values.file_type, "fstype": values.file_system,
+    "obj_uid": values.an_id, "obj_gid": values.an_id,
+    "inode": values.number, "devmajor": values.number, "devminor": values.number,
+    "special_devmajor": values.number, "special_devminor": values.number,
 })  # fmt: skip
