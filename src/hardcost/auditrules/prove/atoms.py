@@ -315,6 +315,11 @@ class Atoms:
             empty = UNSET if what == "inode" or what in OBJECT_LABELS else 0
             nothing.append(logic.same(self.of_name(slot, what), logic.number(empty)))
         found.append(logic.any_of([self.leads(slot), logic.all_of(nothing)]))
+        if "type" in numbers:
+            # A file's type is the upper four bits of sixteen (S_IFMT, linux/stat.h).
+            kind = self.of_name(slot, "type")
+            found.append(logic.low_bits(kind, 12, 0))
+            found.append(logic.compare(kind, Operator.LESS_OR_EQUAL, logic.number(0o170000)))
         for path, index in self.paths.items():
             same_file = [
                 logic.same(self.of_name(slot, what), self.of_path(path, what))
