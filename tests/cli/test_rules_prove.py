@@ -103,7 +103,11 @@ def test_names_are_resolved_by_the_files_given(tmp_path: Path) -> None:
     named, number = (
         f"-a always,exit -F arch=b64 -S openat -F uid={one}" for one in ("someone", "1234")
     )
-    assert run(tmp_path, named, number).exit_code == 1
+    unresolved = run(tmp_path, named, number)
+    assert unresolved.exit_code == 1
+    event, remark = unresolved.output.splitlines()[2:4]
+    assert "(" not in event
+    assert remark.startswith("  (where user someone is ")
     assert run(tmp_path, named, number, "--passwd", str(tmp_path / "passwd")).exit_code == 0
 
 

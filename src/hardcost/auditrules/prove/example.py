@@ -62,16 +62,21 @@ _FIRST_PROGRAM = 5000
 _FIRST_VISITED = 9000
 _HIGH = 1 << 32
 _EXT4 = 0xEF53
-_ELSEWHERE = ("/tmp/x", "/srv/x", "/opt/x", "/home/x", "/var/lib/x", "/x")  # noqa: S108  (no file)
+_ELSEWHERE = ("/tmp", "/srv", "/opt", "/home", "/var/lib", "/")  # noqa: S108  (no file)
+_LEAVES = ("x", "y", "z", *(f"x{number}" for number in range(2, 100)))
 
 
 @dataclass(frozen=True)
 class Example:
-    """An event, the files at the paths that rules name, and numbers for unresolved names."""
+    """An event, the files at the paths that rules name, and numbers for unresolved names.
+
+    `asked` are the fields that the rules ask about the event.
+    """
 
     event: Event
     files: Mapping[str, FileId]
     resolved: Mapping[tuple[str, str], int]
+    asked: frozenset[str]
 
 
 def rank(found: CallClass) -> int:
@@ -254,7 +259,7 @@ def read(
     chosen = numbers_for(rules, {name: model.value(value) for name, value in atoms.names.items()})
     texts = {str(test.value) for rule in rules for test in _places(rule)}
     at = {text: files[plain_path(text)] for text in texts}
-    return Example(replace(event, names=names), at, chosen)
+    return Example(replace(event, names=names), at, chosen, frozenset(atoms.asked))
 
 
 def _places(rule: KernelRule) -> list[Test]:
@@ -339,30 +344,41 @@ class _Reader:
             which = self.model.value(atoms.of_name(slot, "which")) if atoms.paths else 0
             name = self._name(slot, watched.get(which), files)
             if name.path is None and (open_places or name.file.inode != NO_INODE):
-                name = replace(name, path=self._somewhere(open_places))
+                deepest = sorted(open_places, key=lambda path: (-len(path), path))
+                name = self._placed(name, (*deepest, *_ELSEWHERE), open_places, found)
             found.append(name)
-            found += [replace(name, path=place) for place in self._missing(found, open_places)]
+            for place in self._missing(found, open_places):
+                found.append(self._placed(name, (place,), open_places, found))
         return tuple(found)
 
     def _missing(self, names: Iterable[Name], wanted: Iterable[str]) -> list[str]:
         """Return the wanted directories, the deepest alone, in which none of the names lies."""
         left = [place for place in wanted if not any(name.lies_in(place) for name in names)]
         return [
-            f"{place}/x" if place != "/" else "/x"
+            place
             for place in sorted(left)
             if not any(other != place and inside(other, place) for other in left)
         ]
 
-    def _somewhere(self, wanted: set[str]) -> str | None:
-        """Return a path that lies in one wanted directory, or in none; None if there is none."""
+    def _placed(
+        self, name: Name, places: Iterable[str], wanted: set[str], others: Sequence[Name]
+    ) -> Name:
+        """Return a name at a path in one of the places, without a path if there is none.
+
+        The path lies in no directory but wanted ones, no rule names it, and another file has
+        another.
+        """
         closed = set(self.atoms.directories) - wanted
-        deepest = sorted(wanted, key=lambda path: (-len(path), path))
-        tries = [f"{place.rstrip('/')}/x" for place in deepest]
-        for path in (*tries, *_ELSEWHERE):
-            inside_closed = any(inside(path, place) for place in closed)
-            if not inside_closed and path not in self.atoms.paths:
-                return path
-        return None
+        for path in (f"{place.rstrip('/')}/{leaf}" for place in places for leaf in _LEAVES):
+            here = replace(name, path=path)
+            if (
+                path not in self.atoms.paths
+                and path not in self.atoms.programs
+                and not any(inside(path, place) for place in closed)
+                and all(other.path != path or other == here for other in others)
+            ):
+                return here
+        return replace(name, path=None)
 
     def _name(self, slot: int, path: str | None, files: Mapping[str, FileId]) -> Name:
         if not self.model.holds(self.atoms.leads(slot)):

@@ -162,7 +162,14 @@ class _Proof:
             raise logic.UndecidedError("they differ where two names are one user") from error
         if self.relation.agree(*outcomes):
             raise ProverError(f"not confirmed: {found.event} {outcomes}")
-        return Difference(found.event, found.files, outcomes[0], outcomes[1], shown(found.resolved))
+        return Difference(
+            found.event,
+            found.files,
+            outcomes[0],
+            outcomes[1],
+            shown(found.resolved),
+            asked=found.asked,
+        )
 
     def _seconds_left(self) -> float:
         left = self.end - time.monotonic()

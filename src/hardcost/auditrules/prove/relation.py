@@ -47,7 +47,8 @@ class Difference:
     """One event that two sets treat differently, checked against `semantics`.
 
     `files` says which files lie at the paths that the rules name. `resolved` are the numbers that
-    were chosen for users and groups that nobody resolved. For lists other than `exit`, `list` says
+    were chosen for users and groups that nobody resolved. `asked` are the fields that the rules ask
+    about the call, as `Atoms` calls them. For lists other than `exit`, `list` says
     which, and `record_type` is the type of the record that is to be written.
     """
 
@@ -58,6 +59,7 @@ class Difference:
     resolved: Mapping[str, int] = field(default_factory=dict)
     list: FilterList = FilterList.EXIT
     record_type: int | None = None
+    asked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -20,28 +20,33 @@ _IDS = (
     ("egid", "gid"), ("sgid", "gid"), ("fsgid", "egid"),
 )  # fmt: skip
 _LETTERS = ((4, "r"), (2, "w"), (1, "x"), (8, "a"))
-_MOST_ERRORS = 4095
 _TYPES = {number: name for name, number in lookup.FILE_TYPES.items()}
 _FORMAT = 0o170000
-
-
-def event_words(event: Event) -> str:
-    """Return what is worth saying of an event, as words with `=`."""
-    return " ".join(_words(event))
+_EXT4 = 0xEF53
 
 
 def difference_words(difference: Difference) -> str:
-    """Return the words of the event of a difference, with the numbers chosen for names."""
+    """Return the words of the event of a difference."""
     event = difference.event
     if difference.list == "exit":
-        words = [*_words(event, _program(difference))]
+        words = [*_words(event, _program(difference), difference.asked)]
     else:
         words = [*_of_task(event)]
         if difference.record_type is not None:
             kinds = {number: name for name, number in lookup.records().items()}
             kind = difference.record_type
             words.insert(0, f"msgtype={kinds.get(kind, str(kind))}")
-    return " ".join([*words, *_chosen(difference)])
+    return " ".join(words)
+
+
+def remark(difference: Difference) -> str | None:
+    """Return which numbers were chosen for names that nobody resolved, None if there are none."""
+    if not difference.resolved:
+        return None
+    chosen = ", ".join(
+        f"{name} is {number}" for name, number in sorted(difference.resolved.items())
+    )
+    return f"where {chosen}; explain has to be told by --passwd and --group"
 
 
 def _program(difference: Difference) -> str | None:
@@ -50,12 +55,7 @@ def _program(difference: Difference) -> str | None:
     return min(found, default=None)
 
 
-def _chosen(difference: Difference) -> Iterator[str]:
-    for name, number in sorted(difference.resolved.items()):
-        yield f"({name}: {number})"
-
-
-def _words(event: Event, exe: str | None = None) -> Iterator[str]:
+def _words(event: Event, exe: str | None, asked: frozenset[str]) -> Iterator[str]:
     yield f"syscall={lookup.call_name(event.arch, event.call)}"
     yield f"arch={event.arch}"
     yield from _of_task(event)
@@ -70,7 +70,9 @@ def _words(event: Event, exe: str | None = None) -> Iterator[str]:
     if exe is not None:
         yield f"exe={_escaped(exe)}"
     for name in event.names:
-        yield from _of_name(name)
+        # One mention's words hold for the others of its path that don't say otherwise.
+        whole = any(other != name and other.path == name.path for other in event.names)
+        yield from _of_name(name, asked, whole=whole)
     granted = permissions(event)
     if granted:
         yield f"perm={''.join(letter for bit, letter in _LETTERS if granted & bit)}"
@@ -97,25 +99,38 @@ def _of_task(event: Event) -> Iterator[str]:
     )
     for what, number, ordinary in usual:
         if number != ordinary:
-            yield f"{what}={'unset' if number == UNSET else number}"
+            unset = what == "sessionid" and number == UNSET
+            yield f"{what}={'unset' if unset else number}"
     if event.personality:
         yield f"pers={event.personality}"
     for what, text in sorted(event.subject.items()):
         yield f"{what}={_escaped(text)}"
 
 
-def _of_name(name: Name) -> Iterator[str]:
+def _of_name(name: Name, asked: frozenset[str], *, whole: bool) -> Iterator[str]:
+    """Yield the words of a file: all (`whole`), or those that `explain` would not assume."""
     if name.file.inode == NO_INODE:
         yield "path="
         return
     yield f"path={_escaped(name.path or '(elsewhere)')}"
-    if name.uid:
-        yield f"obj_uid={name.uid}"
-    if name.gid:
-        yield f"obj_gid={name.gid}"
+    if "inode" in asked:
+        yield f"inode={name.file.inode}"
     kind = name.mode & _FORMAT
-    if kind != lookup.FILE_TYPES["file"]:
-        yield f"filetype={_TYPES.get(kind, f'{kind:#o}')}"
+    usual = (
+        ("devmajor", name.file.major, 8),
+        ("devminor", name.file.minor, 1),
+        ("special_devmajor", name.special_device[0], 0),
+        ("special_devminor", name.special_device[1], 0),
+        ("obj_uid", name.uid, 0),
+        ("obj_gid", name.gid, 0),
+    )
+    for what, number, ordinary in usual:
+        if whole or number != ordinary:
+            yield f"{what}={number}"
+    if whole or kind != lookup.FILE_TYPES["file"]:
+        yield f"filetype={_TYPES.get(kind, f'{kind:#x}')}"
+    if whole or name.filesystem != _EXT4:
+        yield f"fstype={name.filesystem:#x}"
     for what, text in sorted(name.label.items()):
         yield f"{what}={_escaped(text)}"
 

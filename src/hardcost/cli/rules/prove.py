@@ -14,7 +14,7 @@ from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
 from hardcost.auditrules.prove.prove import DEFAULT_SECONDS
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.prove.words import difference_words
+from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import Decision, DuplicateError, load
 from hardcost.auditrules.translate import translate_all
@@ -164,7 +164,9 @@ def _duplicate(error: DuplicateError) -> Problem:
 def _as_text(result: Result, pair: _Pair) -> list[str]:
     said = [_verdict(result)]
     if result.difference is not None:
-        said += ["", _INDENT + difference_words(result.difference), ""]
+        said += ["", _INDENT + difference_words(result.difference)]
+        chosen = remark(result.difference)
+        said += [*([] if chosen is None else [f"{_INDENT}({chosen})"]), ""]
         outcomes = (result.difference.outcome_a, result.difference.outcome_b)
         for name, rules, outcome in zip("AB", (pair.a, pair.b), outcomes, strict=True):
             said.append(f"{_INDENT}{name} {_outcome(outcome, rules, result.difference.list)}")
