@@ -468,3 +468,17 @@ def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
     for lines, outcome in ((STIG, difference.outcome_a), (other, difference.outcome_b)):
         said = explain(rules(*lines), again)
         assert (said.outcome.recorded, said.outcome.key) == (outcome.recorded, outcome.key)
+
+
+@settings(max_examples=80, deadline=None)
+@given(pairs_of_sets())
+def test_any_example_can_be_given_to_explain(pair: tuple[list[str], list[str]]) -> None:
+    a, b = (_loadable(text) for text in pair)
+    difference = prove(a, b).difference
+    if difference is None or difference.list is not FilterList.EXIT or difference.resolved:
+        return
+    words = difference_words(difference)
+    again = described(words)
+    for loaded, outcome in ((a, difference.outcome_a), (b, difference.outcome_b)):
+        said = explain(loaded, again).outcome
+        assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words
