@@ -1,0 +1,113 @@
+"""Published rule sets and their optimised twins in a kernel: `python bench/rule_battery.py`.
+
+Each set's paths are led to files of the battery, so that calls meet them; then the set, and what
+the optimiser makes of it (plain, and with --no-b32), are loaded by auditctl in one guest, and all
+calls of the battery made under each. Prints for each pair how many calls were recorded, refused
+lines, and differences; calls by the 32-bit gate are left out of --no-b32's. Status 1 if auditctl
+refuses a line of an optimised set that it did not refuse before, or anything is recorded otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rule_optimize import sets
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.optimize.optimise import Options, optimise
+from hardcost.auditrules.semantics import DuplicateError, load
+from hardcost.auditrules.write import text_of
+from hardcost.battery.run import run_battery
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+
+FILES = tuple(f"/field/f{number}" for number in range(1, 9))
+PLACES = {
+    "path": (*FILES, "/field/held", "/field/dir/a", "/field/dir/b", "/field/secret/s"),
+    "dir": ("/field/dir", "/field/theirs", "/field/secret", "/yard/dir", "/field/sticky"),
+}
+MODES = {"plain": Options(), "no-b32": Options(b32=False)}
+
+
+def main() -> int:
+    """Print the comparison, and return the exit status."""
+    pairs: list[tuple[str, str, str]] = []
+    for published in sets([]):
+        rules = without_duplicates(placed(published.rules))
+        for mode, options in MODES.items():
+            made = optimise(rules, Constants.of_debian(), general(), options)
+            proved = "proved" if made.proof.equal else "NOT PROVED"
+            name = f"{published.name}, {mode}, {proved}"
+            pairs.append((name, text(rules), text(made.rules)))
+    texts = [one for _, *pair in pairs for one in pair]
+    battery = run_battery(VirtualMachine(Cache(), Hardware("tcg")), texts)
+    good = True
+    for number, (name, _, _) in enumerate(pairs):
+        before, after = battery.sets[2 * number : 2 * number + 2]
+        left_out = before.unsteady | after.unsteady
+        if "no-b32" in name:
+            left_out |= {at for at, event in enumerate(battery.events) if event.arch == "b32"}
+        kept = [
+            {at: key for at, key in one.recorded.items() if at not in left_out}
+            for one in (before, after)
+        ]
+        calls = kept[0].keys() | kept[1].keys()
+        differ = sum(kept[0].get(at) != kept[1].get(at) for at in calls)
+        refused = len(before.refused), len(after.refused)
+        print(
+            f"{name}: {len(battery.events) - len(left_out)} calls, {len(kept[0])} recorded under"
+            f" {len(set(kept[0].values()))} keys, {differ} differ; refused lines {refused[0]} and"
+            f" {refused[1]}"
+        )
+        good &= not differ and (refused[0] > 0 or not refused[1])
+    print(
+        f"{len(pairs)} pairs, {len(texts) * len(battery.events):,} calls: {'same' if good else 'NOT the same'}"
+    )
+    return int(not good)
+
+
+def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
+    """Return the rules with the paths that they watch led to files of the battery."""
+    led: dict[tuple[str, str], str] = {}
+
+    def leads(condition: Condition) -> Condition:
+        if not isinstance(condition, Test) or condition.field not in PLACES:
+            return condition
+        places = PLACES[condition.field]
+        known = (condition.field, str(condition.value))
+        number = sum(field == condition.field for field, _ in led)
+        led.setdefault(known, places[number % len(places)])
+        return replace(condition, value=led[known])
+
+    return [replace(rule, conditions=tuple(map(leads, rule.conditions))) for rule in rules]
+
+
+def without_duplicates(rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
+    """Return the rules without those that say the same as an earlier one."""
+    taken: list[KernelRule] = []
+    for rule in rules:
+        try:
+            load([*taken, rule])
+        except DuplicateError:
+            continue
+        taken.append(rule)
+    return tuple(taken)
+
+
+def text(rules: Sequence[KernelRule]) -> str:
+    """Return the rules as a file."""
+    return "".join(f"{text_of(rule)}\n" for rule in rules)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
