@@ -70,9 +70,8 @@ def main() -> int:
             f" {refused[1]}"
         )
         good &= not differ and (refused[0] > 0 or not refused[1])
-    print(
-        f"{len(pairs)} pairs, {len(texts) * len(battery.events):,} calls: {'same' if good else 'NOT the same'}"
-    )
+    said = "the same" if good else "NOT the same"
+    print(f"{len(pairs)} pairs of sets, {len(texts) * len(battery.events):,} calls: {said}")
     return int(not good)
 
 
