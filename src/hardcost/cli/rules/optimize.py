@@ -192,7 +192,7 @@ def _show(report: Report, out: Path, *, assumed: bool) -> None:
 
 def _table(report: Report) -> Table:
     table = Table(
-        title="what the rules cost a call, predicted (insn); a record is part of it",
+        title="predicted insn a call, beyond what any rule at all costs; a record is part of it",
         title_justify="left",
     )
     table.add_column("call")
