@@ -22,6 +22,9 @@ ALL_CALLS = (1 << CALLS) - 1
 UNSET = 0xFFFFFFFF
 """A user, group or session that is not set."""
 
+READ, WRITE, EXECUTE, ATTRIBUTES = 4, 2, 1, 8
+"""The bits of a permission: r, w, x, a (AUDIT_PERM_…)."""
+
 KEY_SEPARATOR = "\x01"
 """What stands between the keys of a rule that has several."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.rule import Fault, Kind, Rule, RulesError, RuleSet, rule_keys
+from hardcost.auditrules.rule import LOCK, Fault, Kind, Rule, RulesError, RuleSet, rule_keys
 from hardcost.auditrules.translate import translate
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.rule import Reading
-
-_LOCK = ("-e", "2")
 
 MOST_DELETIONS_BY_KEY = 1000
 """Lines `-D -k` in a set of rules: each looks at all rules before it."""
@@ -74,7 +72,7 @@ class _Loaded:
                 "let -e 2 be the last line",
             )
             return True
-        if self.lock is None and _LOCK in reading.settings:
+        if self.lock is None and LOCK in reading.settings:
             self.lock = reading
         return False
 

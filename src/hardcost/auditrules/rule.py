@@ -96,6 +96,10 @@ class Fault:
         return f"{place}: {self.message}"
 
 
+LOCK = ("-e", "2")
+"""The setting after which the kernel takes no change of rules and settings."""
+
+
 class Kind(StrEnum):
     """What a line turned out to be; each line is exactly one of these."""
 

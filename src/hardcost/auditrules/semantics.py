@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from hardcost.auditrules.event import NO_INODE, Name
 from hardcost.auditrules.kernelrule import (
+    ATTRIBUTES,
+    EXECUTE,
+    READ,
     UNSET,
+    WRITE,
     Action,
     Comparison,
     FilterList,
@@ -435,8 +439,7 @@ _YES_OR_NO: Mapping[
 })  # fmt: skip
 
 
-_READ, _WRITE, _EXECUTE, _ATTRIBUTES = 4, 2, 1, 8
-_ACCESS = (_READ, _WRITE, _READ | _WRITE, _READ | _WRITE)
+_ACCESS = (READ, WRITE, READ | WRITE, READ | WRITE)
 """What a call that opens asks for, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
 
 
@@ -447,9 +450,9 @@ def permissions(event: Event) -> int:
     if call in flags:
         return _ACCESS[(flags[call] or 0) & 3]
     if call in {"execve", "execveat"}:
-        return _EXECUTE
+        return EXECUTE
     if call == "socketcall":
-        return _WRITE if event.arguments[0] == _BIND else 0
+        return WRITE if event.arguments[0] == _BIND else 0
     return class_permissions(event.arch, event.call)
 
 
@@ -459,9 +462,9 @@ _BIND = 2  # SYS_BIND, linux/net.h
 def class_permissions(arch: lookup.Arch, call: int) -> int:
     """Return the permissions that a call stands for by its number alone."""
     by_class: tuple[tuple[lookup.Class, int], ...] = (
-        ("write", _WRITE),
-        ("read", _READ),
-        ("attributes", _ATTRIBUTES),
+        ("write", WRITE),
+        ("read", READ),
+        ("attributes", ATTRIBUTES),
     )
     return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name))
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
+from hardcost.auditrules.kernelrule import (
+    ATTRIBUTES,
+    EXECUTE,
+    READ,
+    UNSET,
+    WRITE,
+    Comparison,
+    Operator,
+    Test,
+)
 from hardcost.auditrules.semantics import compare
 from hardcost.auditrules.tables import lookup
 
@@ -42,8 +51,7 @@ _OPPOSITE = {
 }
 _BITS = frozenset({Operator.ANY_BIT, Operator.ALL_BITS})
 
-_READ, _WRITE, _EXECUTE, _ATTRIBUTES = 4, 2, 1, 8
-_PERMISSION_SETS = (_READ, _WRITE, _READ | _WRITE, _EXECUTE, _ATTRIBUTES, _WRITE | _ATTRIBUTES)
+_PERMISSION_SETS = (READ, WRITE, READ | WRITE, EXECUTE, ATTRIBUTES, WRITE | ATTRIBUTES)
 """All that one call can stand for: r and w by its flags or quotactl, w and a by link."""
 
 _Bound = tuple[Operator, int]

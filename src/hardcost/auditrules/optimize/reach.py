@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from hardcost.auditrules.kernelrule import ALL_CALLS, Test
+from hardcost.auditrules.kernelrule import ALL_CALLS, EXECUTE, READ, WRITE, Test
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.tables.lookup import Arch
 
-READ, WRITE, EXECUTE = 4, 2, 1
 _OPENS = frozenset({"open", "openat", "openat2"})
 _EXECUTES = frozenset({"execve", "execveat"})
 

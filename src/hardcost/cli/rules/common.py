@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.auditrules import parse
+from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.rule import RulesError, RuleSet
 from hardcost.auditrules.translate import Target, translate_all
 from hardcost.cli.console import note
@@ -19,6 +20,7 @@ from hardcost.errors import InputError, Place
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.rule import Fault
 
@@ -47,6 +49,30 @@ def passwd_options(command: Callable[..., None]) -> Callable[..., None]:
             help=f"A file such as /etc/{name}, to resolve {what} names by.",
         )(command)
     return command
+
+
+histogram_option = click.option(
+    "--histogram",
+    "histogram_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
+    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
+)
+"""Gives a command the option that names a workload's counts of calls."""
+
+
+def histogram(file: Path | None) -> Histogram:
+    """Return how often each call is made, as a file says, else as is assumed.
+
+    Raises:
+        InputError: The file is no such counts.
+    """
+    if file is None:
+        return histograms.general()
+    try:
+        return histograms.read(file.read_bytes(), str(file))
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from error
 
 
 def target(rule_set: RuleSet, passwd: Path | None, group: Path | None) -> Target:

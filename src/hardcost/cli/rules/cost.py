@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.auditrules import semantics
-from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.cost.constants import Constants
-from hardcost.auditrules.rule import RulesError
 from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
-from hardcost.controls.written import problems_of
-from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -28,7 +24,6 @@ from hardcost.pricing import check, fitted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.pricing.check import Row
 
@@ -37,13 +32,7 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
-    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
-)
+@common.histogram_option
 @click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
 @click.option(
     "--fit",
@@ -84,7 +73,7 @@ def cost(  # noqa: PLR0913  (click's options)
     """
     rules = common.must_load(common.read(paths, passwd, group))
     kept, twice = _distinct(rules)
-    mix = histograms.general() if histogram_file is None else _histogram(histogram_file)
+    mix = common.histogram(histogram_file)
     constants, machine = _constants(kernel, fit=fit, measure=measure)
     rows = _measured(machine, constants, kept) if measure and machine else ()
     priced = Priced(
@@ -113,13 +102,6 @@ def _distinct(rules: Sequence[KernelRule]) -> tuple[tuple[KernelRule, ...], tupl
         (twice if alike in known and not rule.prepend else kept).append(rule)
         known.add(alike)
     return tuple(kept), tuple(twice)
-
-
-def _histogram(file: Path) -> Histogram:
-    try:
-        return histograms.read(file.read_bytes(), str(file))
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error
 
 
 def _constants(

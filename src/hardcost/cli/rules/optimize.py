@@ -11,7 +11,6 @@ import click
 from rich.table import Table
 
 from hardcost.auditrules import parse
-from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
@@ -28,7 +27,6 @@ from hardcost.report.text import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.optimize.report import Costs
     from hardcost.auditrules.rule import Reading
@@ -48,13 +46,7 @@ _MOST_FAR = 6
     help="The file to write.",
 )
 @click.option("--force", is_flag=True, help="Write over the file if there is one.")
-@click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
-    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
-)
+@common.histogram_option
 @click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
 @click.option(
     "--allow-never-first",
@@ -95,7 +87,7 @@ def optimize(  # noqa: PLR0913  (click's options)
     _check_out(out, paths, force=force)
     taken = common.read(paths, passwd, group)
     rules = _kept(taken, leave_out_faulty=leave_out_faulty)
-    mix = histograms.general() if histogram_file is None else _histogram(histogram_file)
+    mix = common.histogram(histogram_file)
     constants = Constants.of_debian()
     chosen = Options(b32=not no_b32, never_first=allow_never_first)
     made = optimise(rules, constants, mix, chosen)
@@ -151,13 +143,6 @@ def _kept(taken: common.Rules, *, leave_out_faulty: bool) -> tuple[KernelRule, .
         known.add(same)
         kept.append(rule)
     return tuple(kept)
-
-
-def _histogram(file: Path) -> Histogram:
-    try:
-        return histograms.read(file.read_bytes(), str(file))
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error
 
 
 # Showing ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint.finding import Finding, Level, Spot
-from hardcost.auditrules.rule import Kind
+from hardcost.auditrules.rule import LOCK, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 CODE = "lines-after-lock"
 LEVEL = Level.ERROR
 
-_LOCK = ("-e", "2")
 _CHANGE = frozenset({"-b", "-f", "-r", "-e", "--backlog_wait_time"})
 
 
@@ -42,7 +41,7 @@ def find(context: Context) -> Iterable[Finding]:
             continue
         if lock is not None and _changes(reading):
             refused.append(reading)
-        elif lock is None and _LOCK in reading.settings:
+        elif lock is None and LOCK in reading.settings:
             lock = reading
     if lock is None or not refused:
         return
