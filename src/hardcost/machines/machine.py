@@ -15,8 +15,15 @@ Answer = dict[str, Any]
 """An answer of the probe: one JSON object with the word `event`."""
 
 
-Guest = Literal["small", "compiler"]
-"""What a guest holds besides the probe and auditctl: nothing, or a compiler and sources."""
+Guest = Literal["small", "compiler", "debian"]
+"""What a guest holds.
+
+`small` has the probe and auditctl, `compiler` a compiler and sources besides, both in memory;
+`debian` is a whole Debian system on a disk, with services.
+"""
+
+Init = Literal["probe", "systemd"]
+"""What starts a Debian guest's services: the probe, those that a trial needs; or systemd, all."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +46,18 @@ class Boot:
 
     `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
     None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
-    `kernel` None is the machine's own kernel.
+    `kernel` None is the machine's own kernel. `fresh` has each trial boot, where it would go on from
+    a snapshot otherwise. `init` and `tree` are a Debian guest's: `tree` is the number of files of
+    Linux's source that it has, read-only, under `/srv/tree` (0: none).
     """
 
     parameters: tuple[str, ...] = ()
     layout_seed: int | None = None
     kernel: KernelRecipe | None = None
     guest: Guest = "small"
+    init: Init = "probe"
+    fresh: bool = False
+    tree: int = 0
 
 
 @dataclass(frozen=True)

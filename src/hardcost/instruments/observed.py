@@ -1,0 +1,36 @@
+"""What an instrument that rides along saw in one trial, beside the metrics."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Step(BaseModel):
+    """A stretch of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    begin: float
+    end: float
+
+
+class Observed(BaseModel):
+    """What one riding instrument saw.
+
+    `totals` are amounts over the whole watch, by name, each in `unit_of_totals`: for `cpu` the
+    ticks of each process by its name (and `idle`), for `audit` events by key (`key:…`), `records`,
+    `lost`, `backlog_peak`, `bytes_logged`, `syslog_records`, `syslog_dropped`, for `avc` `lookups`,
+    `hits`, `misses`, `allocations`, `reclaims`, `frees`. `series` are values at `times` (ticks
+    since the watch began). `own_ticks` is what the watching itself took, of the same clock.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    instrument: str
+    unit_of_totals: str
+    totals: dict[str, float] = {}
+    times: tuple[float, ...] = ()
+    series: dict[str, tuple[float, ...]] = {}
+    steps: tuple[Step, ...] = ()
+    own_ticks: float = 0
