@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hardcost.instruments.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -131,12 +135,40 @@ class Score:
 
 
 @dataclass(frozen=True)
+class ObservedIn:
+    """What an instrument that rode along saw in one trial."""
+
+    configuration: str
+    workload: str
+    seed: int
+    repetition: int
+    observed: Observed
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that failed: why, what to do about it, and the end of the guest's own words.
+
+    `log` is text out of the guest: as hostile as everything that comes from there.
+    """
+
+    configuration: str
+    workload: str
+    seed: int
+    repetition: int
+    reason: str
+    hint: str | None = None
+    log: str = ""
+
+
+@dataclass(frozen=True)
 class Finding:
     """A run's outcome, complete: reports read this and nothing else.
 
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
-    `scores` are of the configurations whose kernel hardcost has built.
+    `scores` are of the configurations whose kernel hardcost has built. `failures` are the trials
+    that have no cells, `observed` what instruments beside the main one saw.
     """
 
     run: str
@@ -153,3 +185,5 @@ class Finding:
     advice: Advice | None = None
     search: Search | None = None
     scores: dict[str, Score] = field(default_factory=dict)
+    observed: tuple[ObservedIn, ...] = ()
+    failures: tuple[Failure, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from hardcost.instruments.observed import Observed
 from hardcost.workloads.measured import Measured
 
 
@@ -11,6 +12,7 @@ class Record(BaseModel):
     """One trial, done: its identity is the hash of all that defines it.
 
     `start_seconds` of host time passed before the guest's first instruction, `host_seconds` in all.
+    `observed` is what instruments that rode along saw.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -26,3 +28,4 @@ class Record(BaseModel):
     notes: tuple[str, ...] = ()
     start_seconds: float
     host_seconds: float
+    observed: tuple[Observed, ...] = ()
