@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from hardcost.design.plan import Configuration, Trial, Workload
-from hardcost.errors import TrialError
+from hardcost.errors import InputError, TrialError
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Answer, Boot, Execution, Request
 from hardcost.schedule import side_by_side
+from hardcost.store.record import Record
 from hardcost.trial.trial import prepare
 
 NULL = Workload("syscalls", (("calls", "null"),))
@@ -29,8 +30,8 @@ def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:
             prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine)
             for n in range(trials)
         ]
-        found = side_by_side.records(prepared, machine, jobs=jobs, limit_seconds=5)
-        return [record.configuration async for _, record in found]
+        found = side_by_side.outcomes(prepared, machine, jobs=jobs, limit_seconds=5)
+        return [trial.trial.configuration.name async for trial, _ in found]
 
     return asyncio.run(collect())
 
@@ -97,21 +98,56 @@ def test_trials_that_started_before_one_that_fails_still_end() -> None:
         prepared = [
             prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(9)
         ]
-        found = side_by_side.records(prepared, machine, jobs=3, limit_seconds=5)
-        async for _, record in found:
-            ended.append(record.configuration)
+        found = side_by_side.outcomes(prepared, machine, jobs=3, limit_seconds=5)
+        async for trial, _ in found:
+            ended.append(trial.trial.configuration.name)
 
     with pytest.raises(TrialError, match="died"):
         asyncio.run(collect())
     assert sorted(ended) == ["c0", "c1"]
 
 
+def test_a_run_that_goes_on_yields_every_failure_and_every_record() -> None:
+    def fail_odd(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+        if (boot.layout_seed or 0) % 2:
+            raise TrialError("the guest died", console="its last words")
+        return answer(boot, job)
+
+    async def collect() -> dict[str, str]:
+        machine = FakeMachine(fail_odd)
+        prepared = [
+            prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(6)
+        ]
+        found = side_by_side.outcomes(prepared, machine, jobs=2, limit_seconds=5, goes_on=True)
+        return {
+            trial.trial.configuration.name: "" if isinstance(came, Record) else came.console
+            async for trial, came in found
+        }
+
+    assert asyncio.run(collect()) == {f"c{n}": "its last words" if n % 2 else "" for n in range(6)}
+
+
+def test_the_users_own_mistake_ends_a_run_that_goes_on() -> None:
+    def refuse(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
+        raise InputError("a rule is misspelt")
+
+    async def collect() -> None:
+        machine = FakeMachine(refuse)
+        prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
+        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5, goes_on=True)
+        async for _ in found:
+            pass
+
+    with pytest.raises(InputError, match="misspelt"):
+        asyncio.run(collect())
+
+
 def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
     async def one() -> tuple[float, ...]:
         machine = FakeMachine(answer)
         prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
-        found = side_by_side.records(prepared, machine, jobs=1, limit_seconds=5)
-        records = [record async for _, record in found]
+        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5)
+        records = [record async for _, record in found if isinstance(record, Record)]
         return records[0].measured[0].samples
 
     assert asyncio.run(one()) == (100.0,) * 99

@@ -33,6 +33,8 @@ class Estimate:
     high: float
 
 
+_UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
+
 Key = tuple[int, int]
 """Seed and repetition: what pairs a trial of one configuration with one of another."""
 
@@ -153,7 +155,7 @@ def ratio(of: Series, against: Series) -> Estimate:
     """Return `of` / `against`: the geometric mean over the pairs; NaN where a value is not > 0."""
     pairs = [(of.medians[key], against.medians[key]) for key in _common(of, against)]
     if any(min(a.low, a.value, b.low, b.value) <= 0 for a, b in pairs):
-        return Estimate(float("nan"), float("nan"), float("nan"))
+        return _UNKNOWN
     if of is against:
         return Estimate(1.0, 1.0, 1.0)
     a, b = pairs[0]
@@ -164,17 +166,22 @@ def ratio(of: Series, against: Series) -> Estimate:
 
 
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
-    """Return a cell for each configuration, workload and metric, in the plan's order."""
+    """Return a cell for each configuration, workload and metric, in the plan's order.
+
+    Where the baseline's trial failed, what a cell is compared to is unknown: NaN.
+    """
     known = series(records)
     order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}
     keys = sorted(known, key=lambda key: order[key[0]])
-    return tuple(_cell(plan, key, known[key], known[plan.baseline, *key[1:]]) for key in keys)
+    return tuple(_cell(plan, key, known[key], known.get((plan.baseline, *key[1:]))) for key in keys)
 
 
-def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series) -> Cell:
+def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series | None) -> Cell:
     configuration, workload, metric = key
     estimate = value(mine)
-    by = ratio(mine, baseline)
+    by, difference = _UNKNOWN, float("nan")
+    if baseline is not None and mine.medians.keys() & baseline.medians.keys():
+        by, difference = ratio(mine, baseline), estimate.value - value(baseline).value
     return Cell(
         configuration=configuration,
         workload=workload,
@@ -186,7 +193,7 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series)
         minimum=mine.minimum,
         trials=len(mine.medians),
         baseline=plan.baseline,
-        difference=estimate.value - value(baseline).value,
+        difference=difference,
         ratio=by.value,
         ratio_low=by.low,
         ratio_high=by.high,

@@ -144,6 +144,7 @@ def _single(
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
     )
+    plan = plan.set_up(chosen.setup)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         finding = _finding(loaded, plan, run, records)

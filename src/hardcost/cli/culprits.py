@@ -84,7 +84,7 @@ def bill(
         workloads,
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
-    )
+    ).set_up(chosen.setup)
     plan = dataclasses.replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:

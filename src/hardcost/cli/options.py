@@ -5,27 +5,26 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from hardcost.cli.console import build_progress, note
 from hardcost.cli.waiting import until_done
-from hardcost.design.plan import Workload
+from hardcost.design.plan import Setup, Workload
 from hardcost.errors import InputError
-from hardcost.instruments.names import INSTRUMENTS
+from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.store.store import default_path
+from hardcost.trial.trial import USUAL_LIMITS
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_DEFAULT_TIMEOUT = 120.0  # seconds of host time for a trial
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,19 @@ class Choices:
     jobs: int
     fresh: bool
     resume: bool
-    timeout: float
+    timeout: float | None
+    fresh_boot: bool | None
+    init: Literal["probe", "systemd"] | None
+    record: tuple[str, ...] | None
     store: Path
     report: Path | None
     format: str
     dry_run: bool
+
+    @property
+    def setup(self) -> Setup:
+        """Return how guests come to their work where no study says."""
+        return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
 
 
 def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,9 +114,25 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--timeout",
                 type=click.FloatRange(1, 86400),
-                default=_DEFAULT_TIMEOUT,
-                show_default=True,
-                help="Seconds that a trial may take before it has failed.",
+                help="Seconds that a trial may take before it has failed (default: the study's,"
+                f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
+                f" {USUAL_LIMITS['debian']:.0f}).",
+            ),
+            click.option(
+                "--boot",
+                type=click.Choice(["snapshot", "fresh"]),
+                help="Trials go on from a snapshot, or each boots afresh (default: the study's).",
+            ),
+            click.option(
+                "--init",
+                type=click.Choice(["probe", "systemd"]),
+                help="What starts a Debian guest's services: the probe, just those that a trial"
+                " needs, or systemd, all (default: the study's).",
+            ),
+            click.option(
+                "--record",
+                metavar="NAME,…",
+                help=f"Instruments that ride along: {', '.join(RIDING)}.",
             ),
             click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
             click.option(
@@ -178,11 +201,30 @@ def choices(words: dict[str, Any]) -> Choices:
         fresh=words["fresh"],
         resume=words["resume"],
         timeout=words["timeout"],
+        fresh_boot=None if words["boot"] is None else words["boot"] == "fresh",
+        init=words["init"],
+        record=None if words["record"] is None else _riding(words["record"]),
         store=words["store"],
         report=words["report"],
         format=words["format"],
         dry_run=words["dry_run"],
     )
+
+
+def _riding(text: str) -> tuple[str, ...]:
+    """Return the instruments in text such as `cpu,avc`; none if it is empty.
+
+    Raises:
+        InputError: There is none of a name.
+    """
+    names = tuple(dict.fromkeys(filter(None, text.split(","))))
+    for name in names:
+        if name not in RIDING:
+            raise InputError(
+                f"--record: there is no instrument '{name}' that rides along",
+                hint=f"there are {', '.join(RIDING)}",
+            )
+    return names
 
 
 def workloads(text: str) -> tuple[Workload, ...]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.analysis.estimates import cells
-from hardcost.analysis.finding import Finding
+from hardcost.analysis.finding import Finding, ObservedIn
 from hardcost.cli import options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.design import grid
+from hardcost.errors import MachineError
 from hardcost.study.read import read
 
 if TYPE_CHECKING:
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study")
+@click.option("--scale", metavar="NAME", help="The study at another size of its own, such as full.")
 @options.measuring
-def run(study: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
+def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file.
 
     Prints a table with configurations down and metrics across, saves every trial, and writes an
-    HTML report. What was measured before is taken from the store.
+    HTML report. What was measured before is taken from the store. A trial that fails is told with
+    its reason, the others go on, and the status at the end is 3.
 
     \b
     Examples:  hardcost run audit-rules
@@ -36,15 +39,22 @@ def run(study: str, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """
     chosen = options.choices(words)
     plan = grid.plan(
-        read(study, options.package_root),
+        read(study, options.package_root, scale),
         grid.Overrides(
             workloads=chosen.workloads,
             instrument=chosen.instrument,
             seeds=chosen.seeds,
             repetitions=chosen.repetitions,
+            fresh=chosen.fresh_boot,
+            init=chosen.init,
+            record=chosen.record,
         ),
     )
-    carry_out(plan, chosen, lambda run, records, _: _finding(plan, run, records))
+    found = carry_out(
+        plan, chosen, lambda run, records, _: _finding(plan, run, records), goes_on=True
+    )
+    if found is not None and found.failures:
+        raise click.exceptions.Exit(MachineError.exit_status)
 
 
 def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:
@@ -57,4 +67,9 @@ def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:
         notes=(*plan.notes, *notes_of(records)),
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
+        observed=tuple(
+            ObservedIn(record.configuration, record.workload, record.seed, record.repetition, seen)
+            for record in records
+            for seen in record.observed
+        ),
     )

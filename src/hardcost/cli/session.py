@@ -8,10 +8,11 @@ import hashlib
 import json
 import secrets
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.finding import Score
+from hardcost.analysis.finding import Failure, Score
 from hardcost.cli import options
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
@@ -20,7 +21,9 @@ from hardcost.cli.waiting import until_done
 from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
+from hardcost.errors import MachineError
 from hardcost.schedule import side_by_side
+from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.trial import prepare
 
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot
     from hardcost.machines.qemu.vm import VirtualMachine
-    from hardcost.store.record import Record
     from hardcost.store.store import Run
     from hardcost.trial.trial import Prepared
 
@@ -43,15 +45,29 @@ if TYPE_CHECKING:
     FindingOf = Callable[[str, Sequence[Record], Measure], Finding]
     """Makes a finding of a run's name and records; machine and environment are filled in later."""
 
+    Outcomes = dict[str, Record | MachineError]
+    """What came of trials, by their identity."""
+
 
 _BUILD_SECONDS = 400.0  # a guess of a kernel's build on two cores, for the time left
 _BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
 _TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
 
 
-def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | None:
+@dataclass(frozen=True)
+class Limits:
+    """How many guests run at a time, and how many seconds a trial may take (None: as usual)."""
+
+    jobs: int
+    seconds: float | None
+
+
+def carry_out(
+    plan: Plan, chosen: Choices, finding_of: FindingOf, *, goes_on: bool = False
+) -> Finding | None:
     """Measure what `plan` asks for, save what `finding_of` makes of it, print it, and report.
 
+    Where it `goes_on`, trials that fail are part of the finding; else the first ends the run.
     Returns what was found, None after a dry run.
 
     Raises:
@@ -63,14 +79,15 @@ def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | N
         seconds = expected_seconds(prepared, machine, chosen)
         show_plan(plan, prepared, seconds, chosen.format)
         return None
+    limits = Limits(chosen.jobs, chosen.timeout or plan.timeout)
     with Store(chosen.store) as store:
         run = _run(plan, prepared, store, chosen)
-        records = measure(run, prepared, machine, store, chosen)
+        records, failures = _measured(run, prepared, machine, store, limits=limits, goes_on=goes_on)
 
         def measure_more(more: Plan) -> tuple[Record, ...]:
             ready = get_ready(more, machine)
             prepared.extend(ready)
-            return measure(run, ready, machine, store, chosen)
+            return _measured(run, ready, machine, store, limits=limits)[0]
 
         finding = finding_of(run.name, records, measure_more)
         finding = dataclasses.replace(
@@ -79,6 +96,7 @@ def carry_out(plan: Plan, chosen: Choices, finding_of: FindingOf) -> Finding | N
             environment=environment_of(records),
             notes=(*remarks, *finding.notes),
             scores=_scores(prepared, machine),
+            failures=failures,
         )
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
@@ -127,15 +145,24 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
     return tuple(prepared)
 
 
-def measure(
-    run: Run, prepared: Sequence[Prepared], machine: VirtualMachine, store: Store, chosen: Choices
-) -> tuple[Record, ...]:
-    """Run the trials that are not in the store yet, save each as it ends, and return all in order.
+def _measured(  # noqa: PLR0913  (the parts of a run meet here)
+    run: Run,
+    prepared: Sequence[Prepared],
+    machine: VirtualMachine,
+    store: Store,
+    *,
+    limits: Limits,
+    goes_on: bool = False,
+) -> tuple[tuple[Record, ...], tuple[Failure, ...]]:
+    """Run the trials that are not in the store yet, save each as it ends.
+
+    Returns the records in the trials' order, and what failed where the run `goes_on`.
 
     Raises:
-        HardcostError: A trial failed; what was saved before stays.
+        HardcostError: A trial failed, where the run does not go on, or all did; what was saved
+            before stays.
     """
-    known = {
+    known: Outcomes = {
         trial.identity: record
         for trial in prepared
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
@@ -144,10 +171,30 @@ def measure(
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
-        until_done(_measure(run, missing, known, machine, store, chosen))
-    return tuple(
-        known[trial.identity].model_copy(update={"configuration": trial.trial.configuration.name})
-        for trial in prepared
+        until_done(_measure(run, missing, known, machine, store, limits=limits, goes_on=goes_on))
+    came = [(trial, known[trial.identity]) for trial in prepared]
+    errors = [(trial, one) for trial, one in came if isinstance(one, MachineError)]
+    if len(errors) == len(prepared) and errors:
+        raise errors[0][1]
+    records = tuple(
+        one.model_copy(update={"configuration": trial.trial.configuration.name})
+        for trial, one in came
+        if isinstance(one, Record)
+    )
+    return records, tuple(_failure(trial, error) for trial, error in errors)
+
+
+def _failure(prepared: Prepared, error: MachineError) -> Failure:
+    trial = prepared.trial
+    problem = error.problems[0]
+    return Failure(
+        configuration=trial.configuration.name,
+        workload=str(trial.workload),
+        seed=trial.seed,
+        repetition=trial.repetition,
+        reason=str(error),
+        hint=problem.hint,
+        log=error.console,
     )
 
 
@@ -192,53 +239,78 @@ def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices
     return store.start(name, digest, plan.study, fresh=chosen.fresh)
 
 
-async def _measure(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
+async def _measure(  # noqa: PLR0913  (the parts of a run meet here)
     run: Run,
     missing: Sequence[Prepared],
-    known: dict[str, Record],
+    known: Outcomes,
     machine: VirtualMachine,
     store: Store,
-    chosen: Choices,
+    *,
+    limits: Limits,
+    goes_on: bool,
 ) -> None:
-    await _make_ready(missing, machine, chosen.jobs)
-    started = time.monotonic()
-    with progress(len(missing), "trials") as advance:
-        outcomes = side_by_side.records(
-            missing, machine, jobs=chosen.jobs, limit_seconds=chosen.timeout
+    unbootable = await _make_ready(missing, machine, limits.jobs, goes_on=goes_on)
+    known.update({one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable})
+    bootable = [trial for trial in missing if trial.boot not in unbootable]
+    started, failed = time.monotonic(), len(missing) - len(bootable)
+    with progress(len(bootable), "trials") as advance:
+        outcomes = side_by_side.outcomes(
+            bootable, machine, jobs=limits.jobs, limit_seconds=limits.seconds, goes_on=goes_on
         )
-        async for trial, record in outcomes:
-            store.save(run, record)
-            known[trial.identity] = record
+        async for trial, came in outcomes:
+            known[trial.identity] = came
+            if isinstance(came, Record):
+                store.save(run, came)
+            else:
+                failed += 1
+                note(f"failed: {came}".splitlines()[0])
             advance()
-    note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s")
+    told = f", {failed} failed" if failed else ""
+    note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s{told}")
 
 
-async def _make_ready(missing: Sequence[Prepared], machine: VirtualMachine, jobs: int) -> None:
-    """Build the kernels that are not built yet, and boot what has no snapshot yet."""
+async def _make_ready(
+    missing: Sequence[Prepared], machine: VirtualMachine, jobs: int, *, goes_on: bool
+) -> dict[Boot, MachineError]:
+    """Build the kernels that are not built yet, and boot what has no snapshot yet.
+
+    Returns the boots that failed, where the run `goes_on`.
+    """
     boots = dict.fromkeys(trial.boot for trial in missing if not machine.is_ready(trial.boot))
     kernels = {machine.identity(boot)["kernel"]: boot for boot in boots if boot.kernel is not None}
     for number, boot in enumerate(kernels.values(), 1):
         note(f"building kernel {number} of {len(kernels)}; each is kept")
         await machine.make_ready(boot)
-    await _boot([boot for boot in boots if boot.kernel is None], machine, jobs)
+    stock = [boot for boot in boots if boot.kernel is None]
+    return await _boot(stock, machine, jobs, goes_on=goes_on)
 
 
-async def _boot(boots: Sequence[Boot], machine: VirtualMachine, jobs: int) -> None:
+async def _boot(
+    boots: Sequence[Boot], machine: VirtualMachine, jobs: int, *, goes_on: bool
+) -> dict[Boot, MachineError]:
     """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
+    failed: dict[Boot, MachineError] = {}
     if not boots:
-        return
+        return failed
     note(f"booting {len(boots)} guests for their snapshots; this happens once")
     free = asyncio.Semaphore(jobs)
     with progress(len(boots), "boots") as advance:
 
         async def boot_one(boot: Boot) -> None:
             async with free:
-                await machine.make_ready(boot)
+                try:
+                    await machine.make_ready(boot)
+                except MachineError as error:
+                    if not goes_on:
+                        raise
+                    failed[boot] = error
+                    note(f"failed: {error}".splitlines()[0])
             advance()
 
         try:
             async with asyncio.TaskGroup() as group:
                 for boot in boots:
                     group.create_task(boot_one(boot))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # the others were stopped for it
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None  # the others were stopped for it
+    return failed

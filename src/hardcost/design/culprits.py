@@ -156,7 +156,9 @@ def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int
     return dataclasses.replace(
         plan,
         trials=tuple(
-            Trial(wanted, workload, plan.instrument, seed, first_repetition + repetition)
+            Trial(
+                wanted, workload, plan.instrument, seed, first_repetition + repetition, plan.setup
+            )
             for repetition in range(question.repetitions)
             for workload, seed in alike
         ),
@@ -169,7 +171,7 @@ def measured(plan: Plan, found: Suspects, states: Sequence[tuple[int, ...]]) -> 
     return dataclasses.replace(
         plan,
         trials=tuple(
-            Trial(configuration(found, on), workload, plan.instrument, seed)
+            Trial(configuration(found, on), workload, plan.instrument, seed, setup=plan.setup)
             for on in dict.fromkeys(states)
             for workload, seed in alike
         ),

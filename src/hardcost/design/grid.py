@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardcost.design.plan import Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
@@ -13,7 +13,7 @@ from hardcost.instruments.names import instrument as instrument_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.design.plan import Configuration, Workload
+    from hardcost.design.plan import Configuration, Setup, Workload
     from hardcost.study.model import Study
 
 
@@ -25,6 +25,16 @@ class Overrides:
     instrument: str | None = None
     seeds: tuple[int, ...] | None = None
     repetitions: int | None = None
+    fresh: bool | None = None
+    init: Literal["probe", "systemd"] | None = None
+    record: tuple[str, ...] | None = None
+
+    def setup(self, written: Setup) -> Setup:
+        """Return a setup with what the user wants otherwise."""
+        wanted: dict[str, Any] = {"fresh": self.fresh, "init": self.init, "record": self.record}
+        return replace(
+            written, **{key: value for key, value in wanted.items() if value is not None}
+        )
 
 
 def plan(study: Study, overrides: Overrides | None = None) -> Plan:
@@ -40,7 +50,7 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
     repetitions = study.repetitions or instrument.repetitions
     if instrument.exact:
         repetitions = instrument.repetitions
-    return Plan(
+    planned = Plan(
         study=study.name,
         title=study.title,
         instrument=instrument.name,
@@ -54,7 +64,9 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
         ),
         published=study.published,
         notes=study.notes,
+        timeout=study.timeout,
     )
+    return planned.set_up(wanted.setup(study.setup))
 
 
 def trials(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hardcost.study.model import Configuration, Workload
+from hardcost.study.model import AS_USUAL, Configuration, Setup, Workload
 
-__all__ = ["Configuration", "Plan", "Trial", "Workload"]
+__all__ = ["Configuration", "Plan", "Setup", "Trial", "Workload"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Trial:
     instrument: str
     seed: int
     repetition: int = 0
+    setup: Setup = AS_USUAL
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,16 @@ class Plan:
     trials: tuple[Trial, ...]
     published: str | None = None
     notes: tuple[str, ...] = ()
+    timeout: int | None = None
+
+    @property
+    def setup(self) -> Setup:
+        """Return how the plan's guests come to their work."""
+        return self.trials[0].setup
+
+    def set_up(self, setup: Setup) -> Plan:
+        """Return the plan with guests that come to their work as `setup` says."""
+        return replace(self, trials=tuple(replace(trial, setup=setup) for trial in self.trials))
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:

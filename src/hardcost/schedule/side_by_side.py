@@ -7,6 +7,7 @@ import contextlib
 import itertools
 from typing import TYPE_CHECKING
 
+from hardcost.errors import MachineError
 from hardcost.trial.trial import execute
 
 if TYPE_CHECKING:
@@ -17,20 +18,28 @@ if TYPE_CHECKING:
     from hardcost.trial.trial import Prepared
 
 
-async def records(
-    trials: Sequence[Prepared], machine: Machine, *, jobs: int, limit_seconds: float
-) -> AsyncIterator[tuple[Prepared, Record]]:
-    """Yield each trial with its record as it ends; at most `jobs` guests run at a time.
+async def outcomes(
+    trials: Sequence[Prepared],
+    machine: Machine,
+    *,
+    jobs: int,
+    limit_seconds: float | None,
+    goes_on: bool = False,
+) -> AsyncIterator[tuple[Prepared, Record | MachineError]]:
+    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
 
-    Trials start in their order. Where one fails, no more are started, those that started before it
-    still end, and the error of the first of them that failed is raised: the same one each time.
+    Trials start in their order. Where the run `goes_on`, a trial that fails is yielded with its
+    error like any other. Otherwise, and where the user's input is to blame, no more are started,
+    those that started before it still end, and the error of the first of them that failed is
+    raised: the same one each time. `limit_seconds` None is the usual limit of a trial's guest.
     """
     waiting = iter(trials)
-    running: dict[asyncio.Task[Record], Prepared] = {}
+    running: dict[asyncio.Task[Record | MachineError], Prepared] = {}
 
     def start_next() -> None:
         for trial in waiting:
-            running[asyncio.create_task(execute(trial, machine, limit_seconds))] = trial
+            task = _came(trial, machine, limit_seconds, goes_on=goes_on)
+            running[asyncio.create_task(task)] = trial
             if len(running) >= jobs:
                 return
 
@@ -55,3 +64,15 @@ async def records(
         for task in running:
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+async def _came(
+    trial: Prepared, machine: Machine, limit_seconds: float | None, *, goes_on: bool
+) -> Record | MachineError:
+    """Return what came of a trial; its error is raised unless the run goes on."""
+    try:
+        return await execute(trial, machine, limit_seconds)
+    except MachineError as error:
+        if not goes_on:
+            raise
+        return error

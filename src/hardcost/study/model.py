@@ -38,11 +38,12 @@ varies fastest. Paths are relative to the file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 
-from hardcost.controls.written import TABLE, AuditTable, ControlsTable
+from hardcost.controls.system import TABLE
+from hardcost.controls.written import AuditTable, ControlsTable
 
 if TYPE_CHECKING:
     from hardcost.controls.control import Control
@@ -62,30 +63,22 @@ class AxisAudit(AuditTable):
     start: Annotated[StrictInt, Field(alias="from", ge=0)] = 1
 
 
-class AxisTable(BaseModel):
+class AxisTable(ControlsTable):
     """`[[axis]]`: its levels are `values`, `levels`, or on and off where `switch` is true.
 
     Where `cumulative` is true, each level has the controls of those before it too. In `boot`,
     `sysctl`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is the level
-    that a configuration's name leaves out; a switch's is off. `profile` is taken at every level
-    but off.
+    that a configuration's name leaves out; a switch's is off. The controls that stand here are
+    taken at every level but off.
     """
-
-    model_config = TABLE
 
     name: Name
     values: tuple[StrictInt | str, ...] = ()
     switch: StrictBool = False
-    levels: dict[str, ControlsTable] = {}
+    levels: dict[str, ControlsTable] = Field(default_factory=dict)
     cumulative: StrictBool = False
     default: StrictInt | str | None = None
-    boot: tuple[str, ...] = ()
-    sysctl: dict[str, StrictInt | str] = {}
     audit: AxisAudit | None = None
-    profile: str | None = None
-    kernel: str | None = None
-    kconfig: tuple[str, ...] = ()
-    kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
 
 
 class ConfigurationTable(ControlsTable):
@@ -94,12 +87,29 @@ class ConfigurationTable(ControlsTable):
     name: Annotated[str, Field(min_length=1)]
 
 
+class ScaleTable(BaseModel):
+    """`[scale.NAME]`: the study at another size, asked for by `--scale NAME`.
+
+    `workloads` take the place of the study's own, `timeout` too; `title` says what it is.
+    """
+
+    model_config = TABLE
+
+    title: str = ""
+    workloads: Annotated[tuple[str, ...], Field(min_length=1)]
+    timeout: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
 class StudyFile(BaseModel):
     """A study file.
 
     `baseline` is the configuration that the others are compared to, `published` a set of published
     figures to print beside. `seeds` say which memory layouts are measured, 0 being the fixed one.
     `repetitions` are of each trial, under an instrument that needs them.
+
+    Where `fresh-boot` is true each trial boots, where it would go on from a snapshot otherwise.
+    `init` says what starts a Debian guest's services, `record` which instruments ride along.
+    `timeout` is how many seconds of this host's time a trial may take. `scale` are other sizes.
     """
 
     model_config = TABLE
@@ -112,6 +122,11 @@ class StudyFile(BaseModel):
     instrument: str = "insn"
     seeds: Annotated[tuple[Annotated[StrictInt, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     repetitions: Annotated[StrictInt, Field(ge=1)] | None = None
+    fresh_boot: Annotated[StrictBool, Field(alias="fresh-boot")] = False
+    init: Literal["probe", "systemd"] = "probe"
+    record: tuple[str, ...] = ()
+    timeout: Annotated[StrictInt, Field(ge=1)] | None = None
+    scale: dict[str, ScaleTable] = {}
     configuration: tuple[ConfigurationTable, ...] = ()
     base: ControlsTable = ControlsTable()
     axis: tuple[AxisTable, ...] = ()
@@ -143,8 +158,29 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class Setup:
+    """How a trial's guest comes to its work, and what watches it.
+
+    `fresh`: it boots for the trial. `init` starts a Debian guest's services. `record` names the
+    instruments that ride along, in their order.
+    """
+
+    fresh: bool = False
+    init: Literal["probe", "systemd"] = "probe"
+    record: tuple[str, ...] = ()
+
+
+AS_USUAL = Setup()
+"""From a snapshot, by the probe, with nothing that rides along."""
+
+
+@dataclass(frozen=True)
 class Study:
-    """What to compare, read and checked; `name` is as the user gave it, without its folder."""
+    """What to compare, read and checked.
+
+    `name` is as the user gave it, without its folder, with the scale behind it where one was asked
+    for. `timeout` is a trial's limit in seconds of host time; None: the usual one.
+    """
 
     name: str
     title: str
@@ -157,3 +193,5 @@ class Study:
     seeds: tuple[int, ...] = (0,)
     repetitions: int | None = None
     notes: tuple[str, ...] = ()
+    setup: Setup = AS_USUAL
+    timeout: int | None = None

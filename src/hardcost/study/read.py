@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from hardcost.controls import catalogue, tomlfile
 from hardcost.controls.written import Resolver
 from hardcost.errors import HardcostError, InputError, Problem
-from hardcost.instruments.names import INSTRUMENTS
+from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.study.grid import configurations
-from hardcost.study.model import Configuration, Study, StudyFile, Workload
+from hardcost.study.model import Configuration, Setup, Study, StudyFile, Workload
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hardcost.controls.tomlfile import TomlFile
     from hardcost.controls.written import PackageRoot
 
@@ -31,11 +33,13 @@ def titles() -> dict[str, str]:
     return tomlfile.titles(_FOLDER)
 
 
-def read(name_or_path: str, package_root: PackageRoot | None = None) -> Study:
+def read(
+    name_or_path: str, package_root: PackageRoot | None = None, scale: str | None = None
+) -> Study:
     """Return a study: a ready-made one's name, or the path of a file.
 
     `package_root` gives the folder in which a Debian package lies unpacked, for rules that come
-    with one.
+    with one. `scale` names one of the study's other sizes.
 
     Raises:
         InputError: There is no such study, or it is not as it should be; all that is wrong is
@@ -53,7 +57,7 @@ def read(name_or_path: str, package_root: PackageRoot | None = None) -> Study:
             hint=tomlfile.meant(name_or_path, names(), "ready-made studies"),
         )
     file = tomlfile.parse(content, path.name if ready else name_or_path)
-    return _Reader(file, path, package_root).study()
+    return _Reader(file, path, package_root).study(scale)
 
 
 def workload(text: str) -> Workload:
@@ -72,6 +76,12 @@ def workload(text: str) -> Workload:
     return Workload(name, parameters)
 
 
+def _no_scale(name: str, scale: str | None, written: StudyFile) -> InputError:
+    """Return the error of a size that the study does not have."""
+    known = ", ".join(written.scale) or "none but its own"
+    return InputError(f"the study {name} has no scale '{scale}'", hint=f"there are: {known}")
+
+
 class _Reader:
     """Turns a study file's values into a study, and gathers what is wrong with them."""
 
@@ -87,24 +97,30 @@ class _Reader:
             package_root=package_root,
         )
 
-    def study(self) -> Study:
+    def study(self, scale: str | None) -> Study:
         """Return the study, or raise all that is wrong with it."""
         found = tomlfile.validated(self._file, StudyFile, self._problems)
         if found is None:
             raise self._error()
         written = found.model
-        workloads = self._workloads(written)
-        self._instrument(written)
+        sizes = {None: self._workloads(written.workloads, "workloads")} | {
+            name: self._workloads(table.workloads, "scale", name, "workloads")
+            for name, table in written.scale.items()
+        }
+        if scale not in sizes:
+            raise _no_scale(self._path.stem, scale, written)
+        chosen = written.scale.get(scale or "")
+        self._instruments(written)
         known, notes = configurations(written, self._resolver)
         if not found.dropped & {"configuration", "axis"}:
             self._names(known, written)
         if self._problems:
             raise self._error()
         return Study(
-            name=self._path.stem,
+            name=self._path.stem if scale is None else f"{self._path.stem}-{scale}",
             title=written.title,
             description=written.description,
-            workloads=workloads,
+            workloads=sizes[scale],
             configurations=known,
             baseline=written.baseline,
             published=written.published,
@@ -112,6 +128,8 @@ class _Reader:
             seeds=tuple(dict.fromkeys(written.seeds)),
             repetitions=written.repetitions,
             notes=notes,
+            setup=Setup(written.fresh_boot, written.init, tuple(dict.fromkeys(written.record))),
+            timeout=(chosen and chosen.timeout) or written.timeout,
         )
 
     def _error(self) -> InputError:
@@ -124,20 +142,25 @@ class _Reader:
 
         return InputError.of(tuple(sorted(dict.fromkeys(self._problems), key=order)))
 
-    def _workloads(self, written: StudyFile) -> tuple[Workload, ...]:
+    def _workloads(self, texts: Sequence[str], *at: str | int) -> tuple[Workload, ...]:
         found: list[Workload] = []
-        for index, text in enumerate(written.workloads):
+        for index, text in enumerate(texts):
             try:
                 found.append(workload(text))
             except HardcostError as error:
                 for problem in error.problems:
-                    self._wrong(problem.message, "workloads", index, hint=problem.hint)
+                    self._wrong(problem.message, *at, index, hint=problem.hint)
         return tuple(dict.fromkeys(found))
 
-    def _instrument(self, written: StudyFile) -> None:
+    def _instruments(self, written: StudyFile) -> None:
         if written.instrument not in INSTRUMENTS:
             hint = tomlfile.meant(written.instrument, INSTRUMENTS, "instruments")
             self._wrong(f"there is no instrument '{written.instrument}'", "instrument", hint=hint)
+        for index, name in enumerate(written.record):
+            if name not in RIDING:
+                hint = tomlfile.meant(name, RIDING, "instruments that ride along")
+                message = f"there is no instrument '{name}' that rides along"
+                self._wrong(message, "record", index, hint=hint)
 
     def _names(self, known: tuple[Configuration, ...], written: StudyFile) -> None:
         """Check that each configuration has a name of its own, and that one is the baseline."""

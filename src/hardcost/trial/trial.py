@@ -12,11 +12,15 @@ from hardcost.errors import MachineError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
+from hardcost.workloads.names import NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from hardcost.design.plan import Trial
-    from hardcost.machines.machine import Machine, Request
+    from hardcost.machines.machine import Guest, Machine, Request
+
+USUAL_LIMITS: dict[Guest, float] = {"small": 120, "compiler": 120, "debian": 1200}
+"""How many seconds of host time a trial may take, by guest, unless the user says otherwise."""
 
 FIXED_LAYOUT_SEED = 0
 """The seed that stands for no randomness: one memory layout, the same for every trial."""
@@ -50,6 +54,9 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
         kernel=apply.kernel(trial.configuration.controls),
         guest=workload.GUEST,
+        init=trial.setup.init,
+        fresh=trial.setup.fresh,
+        tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
     )
     notes = machine.notes(boot)
     work = workload.requests(parameters, instrument)
@@ -64,8 +71,8 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     return Prepared(trial, boot, job, _hash(parts), notes)
 
 
-async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) -> Record:
-    """Run a trial and return what is kept of it.
+async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | None) -> Record:
+    """Run a trial, within its guest's usual limit if `limit_seconds` is None; return what is kept.
 
     Raises:
         InputError: The guest's own tools refuse a control, such as a rule that is misspelt.
@@ -77,7 +84,8 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float) ->
     instrument = instrument_named(trial.instrument)
     module = workload_named(trial.workload.name, parameters)
     try:
-        execution = await machine.execute(prepared.boot, prepared.job, limit_seconds)
+        limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
+        execution = await machine.execute(prepared.boot, prepared.job, limit)
         notes = apply.verify(trial.configuration.controls, execution.answers)
         measured = module.measured(parameters, execution.answers, instrument)
     except MachineError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 from hardcost.errors import InputError
 from hardcost.workloads import build, command, syscalls
@@ -26,7 +26,7 @@ class WorkloadModule(Protocol):
     TITLE: str
     PARAMETERS: dict[str, str]
     AUDIT_NOTE: str
-    GUEST: Literal["small", "compiler"]
+    GUEST: Literal["small", "compiler", "debian"]
 
     def requests(
         self, parameters: Mapping[str, str], instrument: Instrument
@@ -40,6 +40,14 @@ class WorkloadModule(Protocol):
         instrument: Instrument,
     ) -> tuple[Measured, ...]:
         """Return the metrics out of the probe's answers."""
+
+
+@runtime_checkable
+class NeedsTree(Protocol):
+    """A workload that works on files of Linux's source."""
+
+    def tree(self, parameters: Mapping[str, str]) -> int:
+        """Return how many files it wants under /srv/tree."""
 
 
 WORKLOADS: dict[str, WorkloadModule] = {
