@@ -13,8 +13,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import fresh, guest
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.launch import Recipe
+from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.workloads import syscalls
 

@@ -5,32 +5,69 @@ const SNAPSHOT: &str = "hardcost.snapshot";
 /// Asks for answers by the serial line, although the kernel may allow the ports.
 const SERIAL: &str = "hardcost.serial";
 
+/// The disk that holds the root: its device and its kind of file system, with a comma between.
+const ROOT: &str = "hardcost.root=";
+/// The disk that holds Linux's source, in the same form.
+const TREE: &str = "hardcost.tree=";
+
+/// A disk to be mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Its device, such as `/dev/pmem0`.
+    pub device: String,
+    /// What `mount` calls the kind of its file system.
+    pub file_system: String,
+}
+
 /// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootLine {
     /// The machine is to stop before the job is read.
     pub stops_for_snapshot: bool,
     /// Answers are to go by the serial line.
     pub by_serial: bool,
+    /// The root is on this disk, not in memory.
+    pub root: Option<Disk>,
+    /// This disk holds Linux's source.
+    pub tree: Option<Disk>,
 }
 
 impl BootLine {
     /// What the words of `/proc/cmdline` ask for.
     pub fn parse(text: &str) -> Self {
         let has = |wanted: &str| text.split_whitespace().any(|word| word == wanted);
-        Self { stops_for_snapshot: has(SNAPSHOT), by_serial: has(SERIAL) }
+        let disk = |key: &str| {
+            let words = text.split_whitespace();
+            let (device, kind) =
+                words.filter_map(|word| word.strip_prefix(key)).next_back()?.split_once(',')?;
+            Some(Disk { device: device.into(), file_system: kind.into() })
+        };
+        Self {
+            stops_for_snapshot: has(SNAPSHOT),
+            by_serial: has(SERIAL),
+            root: disk(ROOT),
+            tree: disk(TREE),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::BootLine;
+    use super::{BootLine, Disk};
 
     #[test]
     fn only_whole_words_ask_for_something() {
-        let none = BootLine { stops_for_snapshot: false, by_serial: false };
+        let none = BootLine::default();
         assert_eq!(BootLine::parse("quiet hardcost.snapshots x.hardcost.serial\n"), none);
-        let both = BootLine { stops_for_snapshot: true, by_serial: true };
+        let both = BootLine { stops_for_snapshot: true, by_serial: true, ..none };
         assert_eq!(BootLine::parse("hardcost.serial quiet hardcost.snapshot\n"), both);
+    }
+
+    #[test]
+    fn a_disk_is_a_device_and_a_kind_of_file_system() {
+        let disk = |device: &str| Some(Disk { device: device.into(), file_system: "ext4".into() });
+        let line = BootLine::parse("hardcost.root=/dev/pmem0p1,ext4 hardcost.tree=/dev/pmem1,ext4");
+        assert_eq!((line.root, line.tree), (disk("/dev/pmem0p1"), disk("/dev/pmem1")));
+        assert_eq!(BootLine::parse("hardcost.root=/dev/pmem0 root=x").root, None);
     }
 }

@@ -16,6 +16,7 @@ use crate::bootline::BootLine;
 use crate::error::{Context, Result};
 use crate::line::{self, Line};
 use crate::protocol::Answer;
+use crate::root;
 use crate::session::{Place, Session};
 
 /// The connection to the host, once it is open: a fault may have to be told at any time.
@@ -48,11 +49,15 @@ fn run_job() -> Result<()> {
     let prepared =
         mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
     let boot_line = BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default());
-    let opened = Line::open(boot_line)?;
+    let opened = Line::open(&boot_line)?;
     let line = LINE.get_or_init(|| opened);
     prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
+    root::enter(&boot_line)?;
     let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
+    if boot_line.root.is_some() {
+        root::open_for_writing()?;
+    }
     let mut session = Session::new(Place::Guest, Box::new(line));
     session.hello(gap)?;
     let job = line.job()?;

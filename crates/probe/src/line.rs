@@ -36,7 +36,7 @@ pub struct Line {
 
 impl Line {
     /// Opens the connection; needs `/dev`.
-    pub fn open(boot_line: BootLine) -> Result<Self> {
+    pub fn open(boot_line: &BootLine) -> Result<Self> {
         let wanted = boot_line.stops_for_snapshot || !boot_line.by_serial;
         let ports = wanted && ports::acquire().is_ok();
         let serial = boot_line.by_serial || !ports;

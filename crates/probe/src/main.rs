@@ -30,6 +30,7 @@ mod measure;
 mod ports;
 mod process;
 mod protocol;
+mod root;
 mod session;
 mod standstill;
 mod sys;

@@ -11,7 +11,7 @@ use crate::ascii::write_line;
 use crate::audit::Audit;
 use crate::error::{Context, Error, Result};
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
-use crate::{battery, command, files, measure};
+use crate::{battery, command, files, measure, root};
 
 /// Where the probe runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ impl Place {
     /// The program that ends at once when executed under the name `noop`.
     pub fn noop(self) -> CString {
         match self {
+            Self::Guest if root::has_noop() => root::NOOP.into(),
             Self::Guest => c"/bin/noop".into(),
             Self::Host => c"/proc/self/exe".into(),
         }

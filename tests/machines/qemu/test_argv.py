@@ -5,11 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from hardcost.machines.images.image import RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
 
 STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/s"), Path("/e"), 7)
 FRESH = Boot(kernel=KernelRecipe())
+STOPPED = Boot()
+DEBIAN = Boot(guest="debian")
+DISKS = (
+    RootImage(Path("/images/root,1"), "r00t", "a root", 4 << 30),
+    RootImage(Path("/images/tree"), "7ree", "a tree", 128 << 20, partition=2),
+)
+
+
+def made(
+    boot: Boot = STOPPED, kernel: Path = Path("/k"), disks: tuple[RootImage, ...] = ()
+) -> argv.Recipe:
+    return argv.Recipe(argv.Hardware("icount"), boot, kernel, Path("/i"), disks)
 
 
 def test_the_exact_machine_counts_instructions_on_a_virtual_clock() -> None:
@@ -36,16 +49,14 @@ def test_boot_parameters_come_last_so_that_they_win() -> None:
 
 
 def test_a_comma_in_a_path_is_doubled_in_option_lists() -> None:
-    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k,1"), Path("/i")
-    words = argv.restore_words(hardware, Boot(), kernel, initrd, STREAMS)
+    words = argv.restore_words(made(kernel=Path("/k,1")), STREAMS)
     assert any("mem-path=/a,,b/ram" in word for word in words)
     assert "/k,1" in words
 
 
 def test_only_a_restored_guest_waits_and_writes_to_memory_of_its_own() -> None:
-    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
-    boot = " ".join(argv.boot_words(hardware, Boot(), kernel, initrd, STREAMS))
-    restore = " ".join(argv.restore_words(hardware, Boot(), kernel, initrd, STREAMS))
+    boot = " ".join(argv.boot_words(made(), STREAMS))
+    restore = " ".join(argv.restore_words(made(), STREAMS))
     assert "share=on" in boot
     assert "-incoming" not in boot
     assert "share=off" in restore
@@ -63,17 +74,15 @@ def test_a_kernel_that_was_built_boots_afresh_and_is_never_stopped() -> None:
 
 
 def test_memory_without_a_file_goes_with_the_guest() -> None:
-    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
     streams = dataclasses.replace(STREAMS, memory=None)
-    words = " ".join(argv.boot_words(hardware, FRESH, kernel, initrd, streams))
+    words = " ".join(argv.boot_words(made(FRESH), streams))
     assert "memory-backend-ram,id=pcram,size=512M" in words
     assert "mem-path" not in words
 
 
 @pytest.mark.parametrize("boot", [Boot(), FRESH])
 def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(boot: Boot) -> None:
-    hardware, kernel, initrd = argv.Hardware("icount"), Path("/k"), Path("/i")
-    words = " ".join(argv.boot_words(hardware, boot, kernel, initrd, STREAMS))
+    words = " ".join(argv.boot_words(made(boot), STREAMS))
     for device, name, path in (
         ("isa-debugcon,iobase=0xe9", "answers", "/d"),
         ("isa-serial,index=1", "serial", "/s"),
@@ -85,3 +94,31 @@ def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(b
 
 def test_identity_words_hold_no_path() -> None:
     assert not any("/" in word for word in argv.machine_words(argv.Hardware("icount"), Boot()))
+
+
+def test_disks_lie_behind_each_other_where_the_kernel_is_told_that_they_are() -> None:
+    line = argv.kernel_line(DEBIAN, DISKS)
+    assert "memmap=4096M!4096M hardcost.root=/dev/pmem0,ext4" in line
+    assert "memmap=128M!8192M hardcost.tree=/dev/pmem1p2,ext4" in line
+    words = argv.machine_words(argv.Hardware("icount"), DEBIAN, DISKS)
+    assert "nvdimm,memdev=disk0,addr=0x100000000" in words
+    assert "nvdimm,memdev=disk1,addr=0x200000000" in words
+    assert not any("/" in word for word in words)
+
+
+def test_a_guest_writes_to_no_disk_s_file() -> None:
+    """Before a snapshot it can't write at all, and later what it writes is its own."""
+    saved = " ".join(argv.boot_words(made(DEBIAN, disks=DISKS), STREAMS))
+    assert saved.count(",share=on,readonly=on,mem-path=/images/") == len(DISKS)
+    assert "mem-path=/images/root,,1" in saved
+    for words in (
+        argv.restore_words(made(DEBIAN, disks=DISKS), STREAMS),
+        argv.boot_words(made(dataclasses.replace(DEBIAN, fresh=True), disks=DISKS), STREAMS),
+    ):
+        assert " ".join(words).count(",share=off,mem-path=/images/") == len(DISKS)
+
+
+@pytest.mark.parametrize("boot", [Boot(fresh=True), Boot(guest="debian", init="systemd")])
+def test_a_boot_can_be_asked_to_be_fresh_and_one_of_systemd_always_is(boot: Boot) -> None:
+    assert argv.boots_afresh(boot)
+    assert "hardcost.snapshot" not in argv.kernel_line(boot)

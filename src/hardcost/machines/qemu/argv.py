@@ -6,12 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from hardcost.machines.images.image import RootImage
     from hardcost.machines.machine import Boot, Guest
 
 QEMU = "qemu-system-x86_64"
-MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M"}
+MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M", "debian": "2048M"}
+
+# A disk is memory that keeps its content, behind the guest's own. The kernel is told of it by its
+# command line, so that one without ACPI finds it too.
+_DISKS_AT_GIB = 4  # where physical addresses of the first disk begin
+_ROOM_GIB = 64  # most that guest memory and disks may take
+_MIB, _GIB = 1 << 20, 1 << 30
+_FILE = "memory-backend-file"
+_DISK_KEYS = ("hardcost.root", "hardcost.tree")
 
 Acceleration = Literal["icount", "tcg", "kvm"]
 
@@ -50,6 +60,17 @@ class Hardware:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """All that a guest is made of; `disks` are root and source tree of a Debian guest."""
+
+    hardware: Hardware
+    boot: Boot
+    kernel: Path
+    initramfs: Path
+    disks: tuple[RootImage, ...] = ()
+
+
+@dataclass(frozen=True)
 class Streams:
     """The files and descriptors through which a guest and hardcost talk.
 
@@ -76,11 +97,11 @@ def boots_afresh(boot: Boot) -> bool:
     A kernel that hardcost builds boots in about a second, and one that is hardened may forbid what
     a snapshot takes: /dev/mem, to silence the timers, or even the ports, to stop.
     """
-    return boot.kernel is not None
+    return boot.kernel is not None or boot.fresh or boot.init == "systemd"
 
 
-def kernel_line(boot: Boot) -> str:
-    """Return the kernel's command line.
+def kernel_line(boot: Boot, disks: Sequence[RootImage] = ()) -> str:
+    """Return the kernel's command line; `disks` are root and source tree of a Debian guest.
 
     With a random layout the seed stands in the line, because the kernel mixes its command line into
     its random pool before all else.
@@ -90,10 +111,34 @@ def kernel_line(boot: Boot) -> str:
     else:
         layout = (f"hardcost.seed={boot.layout_seed}",)
     way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
-    return " ".join((*_KERNEL_WORDS, *way, *layout, *boot.parameters))
+    words = (*_KERNEL_WORDS, *way, *layout, *_disk_kernel_words(disks), *boot.parameters)
+    return " ".join(words)
 
 
-def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
+def _disk_kernel_words(disks: Sequence[RootImage]) -> list[str]:
+    """Return what tells the kernel where disks are, and the probe what is on them."""
+    words = []
+    for number, (key, disk, start) in enumerate(
+        zip(_DISK_KEYS, disks, _starts(disks), strict=False)
+    ):
+        part = "" if disk.partition is None else f"p{disk.partition}"
+        words += [
+            f"memmap={disk.size // _MIB}M!{start // _MIB}M",
+            f"{key}=/dev/pmem{number}{part},{disk.file_system}",
+        ]
+    return words
+
+
+def _starts(disks: Sequence[RootImage]) -> list[int]:
+    """Return the physical address at which each disk begins, in bytes."""
+    starts, start = [], _DISKS_AT_GIB << 30
+    for disk in disks:
+        starts.append(start)
+        start += -(-disk.size // _GIB) * _GIB
+    return starts
+
+
+def machine_words(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> list[str]:
     """Return the words that define the machine: part of a result's identity, no paths in them."""
     seed = str(1 if boot.layout_seed is None else boot.layout_seed)
     processor = {
@@ -106,8 +151,8 @@ def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
     return [
         *processor,
         *("-cpu", model),
-        *("-machine", "pc,memory-backend=pcram"),
-        *("-m", MEMORY[boot.guest]),
+        *("-machine", "pc,memory-backend=pcram" + (",nvdimm=on" if disks else "")),
+        *("-m", MEMORY[boot.guest] + (f",slots={len(disks)},maxmem={_ROOM_GIB}G" if disks else "")),
         *("-smp", "1"),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
@@ -117,40 +162,63 @@ def machine_words(hardware: Hardware, boot: Boot) -> list[str]:
         *("-device", "isa-debug-exit,iobase=0xf4"),  # how it ends
         *("-device", "isa-debugcon,iobase=0xe9,chardev=answers"),  # how it answers
         *("-device", "isa-serial,index=1,chardev=serial"),  # or so, where ports are forbidden
+        *(
+            word
+            for number, start in enumerate(_starts(disks))
+            for word in ("-device", f"nvdimm,memdev=disk{number},addr={start:#x}")
+        ),
     ]
 
 
-def boot_words(
-    hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
-) -> list[str]:
+def boot_words(recipe: Recipe, streams: Streams) -> list[str]:
     """Return the whole command that boots; a memory file is left behind for a snapshot."""
+    keeps = not boots_afresh(recipe.boot)
     return [
         QEMU,
-        *machine_words(hardware, boot),
-        *_memory_words(boot, streams, share="on"),
+        *machine_words(recipe.hardware, recipe.boot, recipe.disks),
+        *_memory_words(recipe.boot, streams, share="on"),
+        *_disk_words(recipe.disks, keeps=keeps),
         *_stream_words(streams),
-        *_kernel_words(boot, kernel, initramfs),
+        *_kernel_words(recipe),
     ]
 
 
-def restore_words(
-    hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
-) -> list[str]:
+def restore_words(recipe: Recipe, streams: Streams) -> list[str]:
     """Return the whole command that waits for a snapshot; writes to its memory are its own."""
     return [
         QEMU,
-        *machine_words(hardware, boot),
-        *_memory_words(boot, streams, share="off"),
+        *machine_words(recipe.hardware, recipe.boot, recipe.disks),
+        *_memory_words(recipe.boot, streams, share="off"),
+        *_disk_words(recipe.disks, keeps=False),
         *_stream_words(streams),
-        *_kernel_words(boot, kernel, initramfs),
+        *_kernel_words(recipe),
         *("-S", "-incoming", "defer"),
     ]
 
 
-def _kernel_words(boot: Boot, kernel: Path, initramfs: Path) -> list[str]:
+def _kernel_words(recipe: Recipe) -> list[str]:
     return [
-        *("-kernel", str(kernel), "-initrd", str(initramfs)),
-        *("-append", kernel_line(boot)),
+        *("-kernel", str(recipe.kernel), "-initrd", str(recipe.initramfs)),
+        *("-append", kernel_line(recipe.boot, recipe.disks)),
+    ]
+
+
+def _disk_words(disks: Sequence[RootImage], *, keeps: bool) -> list[str]:
+    """Return where the disks' content comes from; what the guest writes is its own and is lost.
+
+    A machine that is to be saved can't write at all (`keeps`): content that is shared with a file
+    is left out of a snapshot, and so it is that of the file when the machine goes on.
+    """
+    way = "share=on,readonly=on" if keeps else "share=off"
+    # QEMU wants it said to the guest too, by ACPI, which this guest does not ask about disks.
+    said = ["-global", "nvdimm.unarmed=on"] if keeps and disks else []
+    return said + [
+        word
+        for number, disk in enumerate(disks)
+        for word in (
+            "-object",
+            f"{_FILE},id=disk{number},size={disk.size},{way},mem-path={_escaped(disk.path)}",
+        )
     ]
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Recipe, carried_out, launched
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.qemu.argv import Recipe
 
 
 async def execute(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.qemu import compiler, cpio
+from hardcost.machines.qemu import compiler, cpio, modules
 from hardcost.machines.qemu.packaged import Packages
 
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Guest
+    from hardcost.machines.qemu.kernel import Kernel
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
@@ -23,6 +24,7 @@ _RECIPE = "3"  # raise it when what goes into the archive changes other than by 
 _TITLES: dict[Guest, str] = {
     "small": "small guest: probe and auditctl",
     "compiler": "compiler guest: as the small one, with gcc, tcc, make and sources",
+    "debian": "what starts a Debian guest: probe and modules of the kernel",
 }
 
 _USERS = """\
@@ -64,19 +66,36 @@ def probe_binary() -> Path:
     return probe
 
 
-def initramfs(cache: Cache, kind: Guest = "small") -> Path:
-    """Return a guest's archive, made on first use."""
+def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None) -> Path:
+    """Return a guest's archive, made on first use.
+
+    A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
+    """
     probe = probe_binary()
-    parts = {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
+    parts = {"probe": file_digest(probe), "recipe": _RECIPE, "guest": kind}
+    if kind == "debian":
+        found = kernel.modules if kernel is not None else None
+        parts |= {"modules": "" if found is None or kernel is None else kernel.digest}
+    else:
+        parts |= {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
     if kind == "compiler":
         parts |= compiler.parts(cache)
-    name = digest({**parts, "probe": file_digest(probe), "recipe": _RECIPE, "guest": kind})
 
     def fill(folder: Path) -> None:
-        files = {file.path: file for file in _files(cache, probe, kind)}
+        listed = _starter(probe, found) if kind == "debian" else _files(cache, probe, kind)
+        files = {file.path: file for file in listed}
         (folder / "initrd.cpio").write_bytes(cpio.archive(list(files.values())))
 
-    return cache.make("guests", name, _TITLES[kind], fill) / "initrd.cpio"
+    return cache.make("guests", digest(parts), _TITLES[kind], fill) / "initrd.cpio"
+
+
+def _starter(probe: Path, folder: Path | None) -> list[cpio.File]:
+    """Return what starts a guest whose root is a disk; `folder` holds the kernel's modules."""
+    return [
+        cpio.regular("init", probe.read_bytes(), 0o755),
+        *(cpio.File(name, 0o040755) for name in ("dev", "proc", "sys", "tmp", "run", "new")),
+        *([] if folder is None else modules.files(folder)),
+    ]
 
 
 def _files(cache: Cache, probe: Path, kind: Guest) -> list[cpio.File]:

@@ -18,25 +18,33 @@ if TYPE_CHECKING:
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
+_MODULES = "lib/modules"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that is ready to boot; `release` is what `uname -r` will say."""
+    """A kernel that is ready to boot; `release` is what `uname -r` will say.
+
+    `modules` is the folder of its modules, None where it has none that we know of.
+    """
 
     image: Path
     digest: str
     release: str
+    modules: Path | None = None
 
 
 def debian_kernel(cache: Cache) -> Kernel:
     """Return Debian's own kernel, fetched on first use."""
-    images = sorted((debian.kernel_package(cache) / "boot").glob("vmlinuz-*"))
-    return from_file(cache, images[0])
+    package = debian.kernel_package(cache)
+    images = sorted((package / "boot").glob("vmlinuz-*"))
+    return from_file(cache, images[0], package / _MODULES)
 
 
-def from_file(cache: Cache, image: Path) -> Kernel:
+def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) -> Kernel:
     """Return the kernel in `image`, a bzImage or a vmlinux; `host` stands for the running one.
+
+    Its modules are looked for below `modules`, by its release.
 
     Raises:
         InputError: It can't be read or booted.
@@ -58,7 +66,9 @@ def from_file(cache: Cache, image: Path) -> Kernel:
         (folder / "release").write_text(_release(image, extracted))
 
     folder = cache.make("kernels", name, f"kernel {image}", fill)
-    return Kernel(folder / "vmlinux", content, (folder / "release").read_text())
+    release = (folder / "release").read_text()
+    own = modules / release
+    return Kernel(folder / "vmlinux", content, release, own if own.is_dir() else None)
 
 
 def _release(image: Path, content: bytes) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers
-from hardcost.machines.qemu.argv import Streams
+from hardcost.machines.qemu.argv import Recipe, Streams
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 
 if TYPE_CHECKING:
@@ -20,29 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot, Request
-    from hardcost.machines.qemu.argv import Hardware
+    from hardcost.machines.machine import Request
 
 BOOT_LIMIT_SECONDS = 180.0
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """All that a guest is made of."""
-
-    hardware: Hardware
-    boot: Boot
-    kernel: Path
-    initramfs: Path
-
-
 class Command(Protocol):
     """What makes QEMU's command line: `argv.boot_words` or `argv.restore_words`."""
 
-    def __call__(
-        self, hardware: Hardware, boot: Boot, kernel: Path, initramfs: Path, streams: Streams
-    ) -> list[str]:
+    def __call__(self, recipe: Recipe, streams: Streams) -> list[str]:
         """Return the whole command."""
 
 
@@ -77,8 +64,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
 
         def words(descriptor: int) -> tuple[list[str], Streams]:
             mine = replace(streams, qmp_descriptor=descriptor)
-            made_of = (recipe.hardware, recipe.boot, recipe.kernel, recipe.initramfs)
-            return command(*made_of, mine), mine
+            return command(recipe, mine), mine
 
         async with (
             _limited(limit_seconds + _GRACE_SECONDS),

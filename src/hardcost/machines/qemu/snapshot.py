@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Recipe, carried_out, launched
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.qemu.argv import Recipe
     from hardcost.machines.qemu.guestprocess import GuestProcess
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands

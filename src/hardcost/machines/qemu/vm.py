@@ -17,12 +17,15 @@ from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, fresh, guest, kernel, launch, snapshot
+from hardcost.machines.qemu import argv, fresh, guest, kernel, snapshot
+from hardcost.machines.qemu.roots import DebianRoots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from hardcost.machines.machine import Execution, Guest, Request
+    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.qemu.roots import Roots
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
@@ -40,14 +43,19 @@ class VirtualMachine:
         hardware: argv.Hardware,
         image: Path | None = None,
         kernels: Kernels | None = None,
+        roots: Roots | None = None,
     ) -> None:
-        """Boot the kernel in `image`, else Debian's own, or one that `kernels` builds."""
+        """Boot the kernel in `image`, else Debian's own, or one that `kernels` builds.
+
+        `roots` says what Debian guests have for a root: Debian, made here, unless told otherwise.
+        """
         self.cache = cache
         self.hardware = hardware
         self.kernels = kernels or Kernels(cache)
+        self.roots = roots or DebianRoots()
         self._image = image
         self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._initramfs_digests: dict[Guest, str] = {}
+        self._initramfs_digests: dict[Path, str] = {}
 
     @cached_property
     def kernel(self) -> kernel.Kernel:
@@ -67,26 +75,42 @@ class VirtualMachine:
 
     def environment(self, boot: Boot) -> dict[str, str]:
         """Return versions and models, for a reader."""
+        image = {"image": ", ".join(f"{disk.title} {disk.digest}" for disk in self.disks(boot))}
         return {
             "qemu": self.qemu_version,
             "kernel": self._kernel_title(boot),
             "cpu_model": self.hardware.cpu_model,
             "host": f"{platform.system()} {platform.release()} {platform.machine()}",
             "acceleration": self.hardware.acceleration,
+            **(image if boot.guest == "debian" else {}),
         }
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return all that defines a trial's machine; the host has no part in an exact count."""
         exact = self.hardware.acceleration == "icount"
+        disks = self.disks(boot)
+        images = {"images": " ".join(disk.digest for disk in disks)} if disks else {}
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
-            "hardware": " ".join(argv.machine_words(self.hardware, boot)),
+            "hardware": " ".join(argv.machine_words(self.hardware, boot, disks)),
             "kernel": self._kernel_digest(boot),
-            "kernel_line": argv.kernel_line(boot),
-            "initramfs": self._initramfs_digest(boot.guest),
+            "kernel_line": argv.kernel_line(boot, disks),
+            "initramfs": self._initramfs_digest(boot),
             "host": "" if exact else platform.node(),
+            **images,
         }
+
+    def disks(self, boot: Boot) -> tuple[RootImage, ...]:
+        """Return a Debian guest's root, and Linux's source where it is wanted; made on first use.
+
+        Raises:
+            MachineError: They can't be made.
+        """
+        if boot.guest != "debian":
+            return ()
+        root = self.roots.root(self.cache)
+        return (root, self.roots.tree(self.cache, boot.tree)) if boot.tree else (root,)
 
     def notes(self, boot: Boot) -> tuple[str, ...]:
         """Return which options of a tolerant recipe did not come out; refuse those of another."""
@@ -104,13 +128,13 @@ class VirtualMachine:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
         if boot.kernel is not None:
             return self.kernels.find(boot.kernel) is not None
-        return self._place(boot).is_dir()
+        return argv.boots_afresh(boot) or self._place(boot).is_dir()
 
     async def make_ready(self, boot: Boot) -> None:
         """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
         if boot.kernel is not None:
             await self.kernels.build(boot.kernel)
-        else:
+        elif not argv.boots_afresh(boot):
             await self._snapshot(boot)
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
@@ -123,7 +147,7 @@ class VirtualMachine:
         recipe = self.recipe(boot)
 
         async def once() -> Execution:
-            if boot.kernel is not None:
+            if argv.boots_afresh(boot):
                 return await self._booted(recipe, job, limit_seconds)
             folder = self._place(boot)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
@@ -131,7 +155,7 @@ class VirtualMachine:
         return await (agreed(once) if self.hardware.acceleration == "icount" else once())
 
     async def _booted(
-        self, recipe: launch.Recipe, job: Sequence[Request], limit_seconds: float
+        self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
     ) -> Execution:
         """Carry out `job` in a guest that boots for it."""
         try:
@@ -141,7 +165,7 @@ class VirtualMachine:
         except MachineError as error:
             raise _located(error, recipe.boot) from error
 
-    def recipe(self, boot: Boot) -> launch.Recipe:
+    def recipe(self, boot: Boot) -> argv.Recipe:
         """Return all that a guest is made of.
 
         Raises:
@@ -154,7 +178,14 @@ class VirtualMachine:
             if found is None:
                 raise MachineError("the kernel has gone from the cache since it was built")
             image = found.image
-        return launch.Recipe(self.hardware, boot, image, guest.initramfs(self.cache, boot.guest))
+        return argv.Recipe(
+            self.hardware, boot, image, self._initramfs(boot), disks=self.disks(boot)
+        )
+
+    def _initramfs(self, boot: Boot) -> Path:
+        """Return what a guest starts from; one with a disk needs modules of Debian's kernel."""
+        kernel = self.kernel if boot.guest == "debian" and boot.kernel is None else None
+        return guest.initramfs(self.cache, boot.guest, kernel)
 
     def _kernel_digest(self, boot: Boot) -> str:
         """Return what names the kernel: its image's content, or all that it will be built of."""
@@ -167,10 +198,11 @@ class VirtualMachine:
             return self.kernel.release
         return self.kernels.family(boot.kernel)
 
-    def _initramfs_digest(self, kind: Guest) -> str:
-        if kind not in self._initramfs_digests:
-            self._initramfs_digests[kind] = file_digest(guest.initramfs(self.cache, kind))
-        return self._initramfs_digests[kind]
+    def _initramfs_digest(self, boot: Boot) -> str:
+        path = self._initramfs(boot)
+        if path not in self._initramfs_digests:
+            self._initramfs_digests[path] = file_digest(path)
+        return self._initramfs_digests[path]
 
     def _place(self, boot: Boot) -> Path:
         return self.cache.root / "snapshots" / digest(self.identity(boot))

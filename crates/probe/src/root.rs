@@ -1,0 +1,160 @@
+//! A Debian guest's root: a disk, entered as an initramfs does it, and read-only at first.
+//!
+//! Until the machine has stopped for its snapshot nothing writes to the disk, since all that go on
+//! from the snapshot share its file. [`open_for_writing`] is called behind the stop.
+
+use std::ffi::{CStr, OsStr};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rustix::mount::{MountFlags, mount, mount_move, mount_remount};
+use rustix::process::{chdir, chroot};
+use rustix::system::{finit_module, sethostname};
+
+use crate::bootline::{BootLine, Disk};
+use crate::error::{Context, Error, Result};
+
+/// Modules of the kernel in the initramfs, and the file that names them in the order of loading.
+const MODULES: &str = "/modules";
+const ORDER: &str = "/modules/order";
+/// Where the root is mounted before it becomes `/`.
+const NEW: &str = "/new";
+/// Linux's source, where the guest has it.
+const TREE: &str = "/srv/tree";
+/// What is the probe's own in a guest with a root on a disk; goes with the guest.
+const OWN: &str = "/run/hardcost";
+/// The program that ends at once, in such a guest.
+pub const NOOP: &CStr = c"/run/hardcost/noop";
+/// The name of every guest.
+const HOST_NAME: &[u8] = b"hardcost";
+/// What is mounted already and goes along.
+const MOVED: [&str; 5] = ["/dev", "/proc", "/sys", "/run", "/tmp"];
+/// A disk appears while its driver is loaded, or soon after.
+const TRIES: u32 = 200;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+
+/// Loads the modules that the disk needs, and makes what is on it the root.
+pub fn enter(boot_line: &BootLine) -> Result<()> {
+    load_modules()?;
+    let Some(root) = &boot_line.root else { return Ok(()) };
+    fs::create_dir_all(NEW).context(|| NEW.into())?;
+    mount_disk(root, Path::new(NEW))?;
+    check()?;
+    if let Some(tree) = &boot_line.tree {
+        let place = format!("{NEW}{TREE}");
+        mount_disk(tree, Path::new(&place))?;
+    }
+    switch().context(|| "making the disk the root".into())?;
+    furnish()
+}
+
+/// Lets programs write to the root.
+pub fn open_for_writing() -> Result<()> {
+    mount_remount("/", MountFlags::NOATIME, c"").context(|| "opening the root for writing".into())
+}
+
+/// Loads the modules in the order in which they were packed.
+fn load_modules() -> Result<()> {
+    let Ok(order) = fs::read_to_string(ORDER) else { return Ok(()) };
+    for name in order.lines() {
+        let load = || {
+            Ok::<_, io::Error>(finit_module(
+                File::open(format!("{MODULES}/{name}"))?.as_fd(),
+                c"",
+                0,
+            )?)
+        };
+        load().context(|| format!("loading the kernel's module {name}"))?;
+    }
+    Ok(())
+}
+
+/// Mounts a disk, read-only, once it is there.
+fn mount_disk(Disk { device, file_system }: &Disk, place: &Path) -> Result<()> {
+    for _ in 0..TRIES {
+        if Path::new(device).exists() {
+            break;
+        }
+        thread::sleep(BETWEEN_TRIES);
+    }
+    let flags = MountFlags::RDONLY | MountFlags::NOATIME;
+    mount(device.as_str(), place, file_system.as_str(), flags, c"")
+        .context(|| format!("mounting {device} ({file_system}) on {}", place.display()))
+}
+
+/// Sees to it that the disk holds a Linux system.
+fn check() -> Result<()> {
+    for (path, what) in [("bin/sh", "no shell"), ("etc/passwd", "no accounts")] {
+        // A link may lead to an absolute path, which holds in the new root only.
+        if fs::symlink_metadata(format!("{NEW}/{path}")).is_err() {
+            let message = format!("the image is not the root of a Linux system: {what} (/{path})");
+            return Err(Error::Other(message));
+        }
+    }
+    Ok(())
+}
+
+/// Takes what is mounted along and goes to the new root, for good.
+fn switch() -> io::Result<()> {
+    for path in MOVED {
+        let place = format!("{NEW}{path}");
+        if !Path::new(&place).is_dir() {
+            return Err(io::Error::other(format!("the image has no folder {path}")));
+        }
+        mount_move(path, &place)?;
+    }
+    chdir(NEW)?;
+    mount_move(".", "/")?;
+    chroot(".")?;
+    chdir("/")?;
+    Ok(())
+}
+
+/// Mounts the rest of what services expect, and makes a place of our own.
+fn furnish() -> Result<()> {
+    sethostname(HOST_NAME).context(|| "naming the host".into())?;
+    for (kind, target, options) in [
+        ("devpts", "/dev/pts", c"gid=5,mode=620,ptmxmode=666"),
+        ("tmpfs", "/dev/shm", c"mode=1777"),
+        ("cgroup2", "/sys/fs/cgroup", c""),
+        ("selinuxfs", "/sys/fs/selinux", c""),
+    ] {
+        let made = target.starts_with("/sys") || fs::create_dir_all(target).is_ok();
+        // The last two are there only if the kernel has them.
+        if made && Path::new(target).is_dir() {
+            mount(kind, target, kind, MountFlags::empty(), options)
+                .context(|| format!("mounting {target}"))?;
+        }
+    }
+    let own = || -> io::Result<()> {
+        for (link, target) in [
+            ("/dev/fd", "/proc/self/fd"),
+            ("/dev/stdin", "/proc/self/fd/0"),
+            ("/dev/stdout", "/proc/self/fd/1"),
+            ("/dev/stderr", "/proc/self/fd/2"),
+        ] {
+            symlink(target, link)?;
+        }
+        fs::create_dir_all("/run/lock")?;
+        fs::set_permissions("/run/lock", fs::Permissions::from_mode(0o1777))?;
+        fs::create_dir_all(OWN)?;
+        fs::copy("/proc/self/exe", noop())?;
+        fs::set_permissions(noop(), fs::Permissions::from_mode(0o755))
+    };
+    own().context(|| "furnishing /dev and /run".into())
+}
+
+/// Whether the program that ends at once is where such a guest has it.
+pub fn has_noop() -> bool {
+    noop().exists()
+}
+
+fn noop() -> &'static Path {
+    Path::new(OsStr::from_bytes(NOOP.to_bytes()))
+}

@@ -1,0 +1,82 @@
+"""The kernel's modules that a guest's initramfs loads, so that it can mount its root."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.qemu import cpio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FOLDER = "modules"
+"""Where they lie in the initramfs, with the file `order`, which names them as they are loaded."""
+
+# A disk in memory, as the kernel's own command line declares it (memmap=…!…), and ext4 on it, whose
+# check sums it looks up by name when it mounts.
+_WANTED = ("nd_e820", "nd_pmem", "crc32c_generic", "libcrc32c", "ext4")
+_DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
+
+
+def files(folder: Path) -> list[cpio.File]:
+    """Return the modules out of the folder of a kernel's modules, and the order to load them in.
+
+    What is not there as a module is taken to be built into the kernel; compressed modules are not
+    read.
+
+    Raises:
+        MachineError: The modules are compressed.
+    """
+    if next(folder.rglob("ext4.ko.*"), None) is not None:
+        raise MachineError(
+            f"the kernel's modules in {folder} are compressed, which hardcost can't read",
+            hint="use a kernel of Debian 12, or one with ext4 and nd_pmem built in",
+        )
+    present = {path.stem.replace("-", "_"): path for path in folder.rglob("*.ko")}
+    needs = {name: _depends(path) for name, path in _closure(present).items()}
+    order = in_order(needs)
+    return [
+        *(cpio.regular(f"{FOLDER}/{name}.ko", present[name].read_bytes()) for name in order),
+        cpio.regular(f"{FOLDER}/order", "".join(f"{name}.ko\n" for name in order).encode()),
+    ]
+
+
+def in_order(needs: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the names so that each comes after those that it needs; names not listed don't count.
+
+    Modules never need each other in a circle.
+    """
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name in needs and name not in order:
+            for other in needs[name]:
+                add(other)
+            order.append(name)
+
+    for name in needs:
+        add(name)
+    return order
+
+
+def _closure(present: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the wanted modules and all that these need, of those that are present."""
+    found: dict[str, Path] = {}
+    open_names = list(_WANTED)
+    while open_names:
+        name = open_names.pop(0)
+        if name in present and name not in found:
+            found[name] = present[name]
+            open_names += _depends(present[name])
+    return found
+
+
+def _depends(module: Path) -> tuple[str, ...]:
+    """Return the names of the modules that one needs, out of its section .modinfo."""
+    found = _DEPENDS.search(module.read_bytes())
+    if found is None or not found[1]:
+        return ()
+    return tuple(name.replace("-", "_") for name in found[1].decode().split(","))
