@@ -31,9 +31,11 @@ mod ports;
 mod process;
 mod protocol;
 mod root;
+mod selinux;
 mod session;
 mod standstill;
 mod sys;
+mod system;
 mod window;
 mod workload;
 

@@ -19,6 +19,7 @@ use rustix::system::{finit_module, sethostname};
 
 use crate::bootline::{BootLine, Disk};
 use crate::error::{Context, Error, Result};
+use crate::selinux;
 
 /// Modules of the kernel in the initramfs, and the file that names them in the order of loading.
 const MODULES: &str = "/modules";
@@ -51,7 +52,8 @@ pub fn enter(boot_line: &BootLine) -> Result<()> {
         mount_disk(tree, Path::new(&place))?;
     }
     switch().context(|| "making the disk the root".into())?;
-    furnish()
+    furnish()?;
+    selinux::begin()
 }
 
 /// Lets programs write to the root.

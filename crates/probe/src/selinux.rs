@@ -1,0 +1,70 @@
+//! SELinux in a Debian guest: policy, labels of what is in memory, and where the probe stands.
+//!
+//! What starts as the kernel's first process is `kernel_t`, from which nothing goes on into a domain
+//! of its own. So the probe does what systemd does: it loads the policy, labels `/dev`, `/run` and
+//! `/tmp`, and becomes `init_t`. From there the policy of Debian takes daemons to their domains
+//! (`httpd_t`, `mysqld_t` and so on), other programs to `initrc_t`, and lets a program be started
+//! as `unconfined_t` on demand. `init_t` itself may do all that the probe does: use the ports, write
+//! settings, speak to the kernel's audit, read logs.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{XattrFlags, setxattr};
+
+use crate::error::{Context, Error, Result};
+
+/// There if the kernel was told to use SELinux.
+const MOUNTED: &str = "/sys/fs/selinux/load";
+/// There if the guest has a policy.
+const POLICY: &str = "/etc/selinux/config";
+/// What the probe becomes.
+const CONTEXT: &str = "system_u:system_r:init_t:s0";
+const CURRENT: &str = "/proc/self/attr/current";
+/// Where labels are kept in memory, so that the image can't have any.
+const IN_MEMORY: [&str; 3] = ["/dev", "/run", "/tmp"];
+/// What the policy knows nothing of.
+const LABELS: [(&str, &str); 2] =
+    [("/run/hardcost", "var_run_t"), ("/run/hardcost/noop", "bin_t")];
+const ATTRIBUTE: &str = "security.selinux";
+
+/// Loads the guest's policy, labels, and becomes `init_t`, where the kernel was told to use SELinux.
+pub fn begin() -> Result<()> {
+    if !Path::new(MOUNTED).exists() {
+        return Ok(());
+    }
+    if !Path::new(POLICY).exists() {
+        let message = format!("the image has no policy for SELinux ({POLICY})");
+        return Err(Error::Other(message));
+    }
+    carry_out("load_policy", &["-i"])?;
+    carry_out("restorecon", &[&["-R", "-F"], &IN_MEMORY[..]].concat())?;
+    for (path, kind) in LABELS {
+        let context = format!("system_u:object_r:{kind}:s0\0");
+        setxattr(path, ATTRIBUTE, context.as_bytes(), XattrFlags::empty())
+            .context(|| format!("labelling {path}"))?;
+    }
+    become_init().context(|| format!("becoming {CONTEXT}"))
+}
+
+/// Changes over in one write, as the kernel wants it; the policy must allow it to `kernel_t`.
+fn become_init() -> std::io::Result<()> {
+    fs::File::options().write(true).open(CURRENT)?.write_all(CONTEXT.as_bytes())
+}
+
+/// Runs one of the image's own programs to its end.
+fn carry_out(program: &str, arguments: &[&str]) -> Result<()> {
+    let output = Command::new(program)
+        .args(arguments)
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .stdin(Stdio::null())
+        .output()
+        .context(|| format!("starting {program}, which SELinux takes"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Error::Other(format!("{program} failed ({}): {}", output.status, said.trim())))
+}
