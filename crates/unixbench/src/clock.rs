@@ -1,0 +1,65 @@
+//! The clocks that a test is measured with.
+
+/// Which clock to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The time-stamp counter, in ticks.
+    Tsc,
+    /// `CLOCK_MONOTONIC`, in nanoseconds.
+    Monotonic,
+}
+
+impl Clock {
+    /// The clock of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "tsc" => Some(Self::Tsc),
+            "monotonic" => Some(Self::Monotonic),
+            _ => None,
+        }
+    }
+
+    /// The name by which it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tsc => "tsc",
+            Self::Monotonic => "monotonic",
+        }
+    }
+
+    /// The present time in the clock's unit.
+    pub fn now(self) -> u64 {
+        match self {
+            // SAFETY: reads a register.
+            Self::Tsc => unsafe { core::arch::x86_64::_rdtsc() },
+            Self::Monotonic => monotonic(),
+        }
+    }
+}
+
+/// The system's monotonic clock, in nanoseconds.
+pub fn monotonic() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `time` alone; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    unsigned(time.tv_sec) * 1_000_000_000 + unsigned(time.tv_nsec)
+}
+
+/// A number that is never negative, as the type that says so.
+fn unsigned(number: i64) -> u64 {
+    u64::from_ne_bytes(number.to_ne_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+
+    #[test]
+    fn clocks_keep_their_names_and_do_not_run_backwards() {
+        for clock in [Clock::Tsc, Clock::Monotonic] {
+            assert_eq!(Clock::named(clock.name()), Some(clock));
+            assert!(clock.now() <= clock.now());
+        }
+        assert_eq!(Clock::named("sundial"), None);
+    }
+}

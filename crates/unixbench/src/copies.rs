@@ -1,0 +1,131 @@
+//! A test in several processes at once, all of which begin at the same moment.
+
+use std::fs::File;
+use std::io::{Read, Write};
+
+use crate::fault::{Context, Fault, Result};
+use crate::options::Options;
+use crate::process::{self, Child};
+use crate::work::{Place, Prepared};
+
+/// What a copy of a test did, and when by its clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// When it began.
+    pub begin: u64,
+    /// When it had done all.
+    pub end: u64,
+    /// How many operations it did.
+    pub operations: f64,
+}
+
+/// What all copies did together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sum {
+    /// How many operations they did.
+    pub operations: f64,
+    /// From the first one's begin to the last one's end.
+    pub ticks: u64,
+}
+
+impl Report {
+    /// Writes it, in one piece.
+    pub fn send(&self, mut out: &File) -> Result<()> {
+        let line = format!("{} {} {}\n", self.begin, self.end, self.operations);
+        out.write_all(line.as_bytes()).context(|| "reporting".into())
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let report = Self {
+            begin: words.next()?.parse().ok()?,
+            end: words.next()?.parse().ok()?,
+            operations: words.next()?.parse().ok()?,
+        };
+        (words.next().is_none() && report.end >= report.begin && report.operations > 0.0)
+            .then_some(report)
+    }
+}
+
+/// Runs all copies to their end.
+pub fn run(options: &Options) -> Result<Sum> {
+    let (mut ready, is_ready) = process::pipe()?;
+    let (go, may_go) = process::pipe()?;
+    let (mut reports, report) = process::pipe()?;
+    let mut children: Vec<Child> = Vec::new();
+    for number in 0..options.copies {
+        let place = Place { folder: options.folder.clone(), number };
+        children.push(process::fork(|| {
+            // The others' waiting ends when the last writer has gone.
+            let gate = Gate { is_ready: &is_ready, go: &go };
+            process::close([process::raw(&may_go)]);
+            status(copy(options, place, &gate, &report))
+        })?);
+    }
+    drop((is_ready, report));
+    let mut all = vec![0; options.copies];
+    // Where a copy failed while it prepared, the others go on to their end; its status tells below.
+    let _ = ready.read_exact(&mut all);
+    drop(may_go);
+    let mut text = String::new();
+    reports.read_to_string(&mut text).context(|| "reading reports".into())?;
+    children.into_iter().try_for_each(Child::wait)?;
+    sum(&text, options.copies)
+}
+
+/// What holds a copy back until all of them are ready.
+struct Gate<'a> {
+    is_ready: &'a File,
+    go: &'a File,
+}
+
+impl Gate<'_> {
+    fn pass(&self) -> Result<()> {
+        let (mut is_ready, mut go) = (self.is_ready, self.go);
+        is_ready.write_all(&[1]).context(|| "saying ready".into())?;
+        process::close([process::raw(is_ready)]);
+        go.read(&mut [0]).context(|| "waiting for the others".into()).map(drop)
+    }
+}
+
+/// Does a copy's work and reports it.
+fn copy(options: &Options, place: Place, gate: &Gate, report: &File) -> Result<()> {
+    let prepared = Prepared::new(options.test, place)?;
+    gate.pass()?;
+    prepared.work(options.span, options.clock, report)
+}
+
+/// A child's exit status; a fault is told on standard error.
+fn status(result: Result<()>) -> u8 {
+    let Err(fault) = result else { return 0 };
+    eprintln!("hardcost-unixbench: {fault}");
+    1
+}
+
+/// Adds the copies' reports up.
+fn sum(text: &str, copies: usize) -> Result<Sum> {
+    let reports: Option<Vec<Report>> = text.lines().map(Report::parse).collect();
+    let reports = reports.filter(|reports| reports.len() == copies).ok_or_else(|| {
+        Fault(format!("{copies} copies reported in other words than expected: {text:?}"))
+    })?;
+    let begin = reports.iter().map(|report| report.begin).min().unwrap_or_default();
+    let end = reports.iter().map(|report| report.end).max().unwrap_or_default();
+    Ok(Sum { operations: reports.iter().map(|report| report.operations).sum(), ticks: end - begin })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sum, sum};
+
+    #[test]
+    fn operations_add_up_from_the_first_begin_to_the_last_end() {
+        assert_eq!(sum("5 10 2\n7 12 3\n", 2), Ok(Sum { operations: 5.0, ticks: 7 }));
+    }
+
+    #[test]
+    fn a_copy_that_says_nothing_or_nonsense_is_no_result() {
+        for text in ["", "5 10 2\n", "5 10 2\n12 7 3\n", "5 10 2\n7 12 0\n", "5 10 2\n7 12 3 4\n"] {
+            assert!(sum(text, 2).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The work of `UnixBench`'s twelve tests, as one static program of our own.
+//!
+//! A test does its work so many times (`--loops`) or for so long (`--seconds`), in one process or
+//! in several at once (`--copies`). What comes out is checked: a wrong result ends the program with
+//! status 1 and no number. The answer is one line of JSON: `operations` done by all copies, and
+//! `ticks` of the clock from the first copy's start to the last one's end.
+//!
+//! None of this is `UnixBench`'s code; the tests are written from what is published about them.
+
+// The standard library's own start-up would be part of the cost of each `execl`, so the C library
+// calls `main` below directly.
+#![cfg_attr(not(test), no_main)]
+
+mod clock;
+mod copies;
+mod fault;
+mod options;
+mod process;
+mod until;
+mod work;
+
+use std::ffi::{c_char, c_int};
+
+use options::{Options, USAGE};
+
+/// What the C library calls; the process's exit status is what comes back.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| word == work::execl::STEP) {
+        return work::execl::step(&words[1..]);
+    }
+    match Options::parse(&words) {
+        Ok(options) => run(&options),
+        Err(reason) => {
+            eprint!("hardcost-unixbench: {reason}\n{USAGE}");
+            2
+        }
+    }
+}
+
+/// Does what the options say and returns the exit status.
+fn run(options: &Options) -> c_int {
+    match copies::run(options) {
+        Ok(sum) => {
+            println!(
+                "{{\"test\": \"{}\", \"copies\": {}, \"operations\": {}, \"ticks\": {}}}",
+                options.test.name(),
+                options.copies,
+                sum.operations,
+                sum.ticks
+            );
+            0
+        }
+        Err(fault) => {
+            eprintln!("hardcost-unixbench: {}: {fault}", options.test.name());
+            1
+        }
+    }
+}

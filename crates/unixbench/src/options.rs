@@ -1,0 +1,121 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use crate::clock::Clock;
+use crate::until::Span;
+use crate::work::Test;
+
+/// What the program understands.
+pub const USAGE: &str = "\
+usage: hardcost-unixbench TEST (--loops N | --seconds N) [--copies N] [--clock tsc|monotonic]
+                          [--folder DIRECTORY]
+
+tests: dhrystone whetstone execl copy-256 copy-1024 copy-4096 pipe context spawn shell-1 shell-8
+       syscall
+
+A loop of dhrystone, execl, pipe, context, spawn, shell and syscall is an operation; of whetstone a
+hundred thousand Whetstone instructions; of a copy one block, whose operations are KiB. Files are
+made in the directory (default: the present one) and removed.
+";
+
+/// Most copies of a test at once.
+const MOST_COPIES: u64 = 1024;
+
+/// What to do, all of it known to be possible.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which test.
+    pub test: Test,
+    /// How much of it.
+    pub span: Span,
+    /// In how many processes at once.
+    pub copies: usize,
+    /// What it is measured with.
+    pub clock: Clock,
+    /// Where files are made.
+    pub folder: PathBuf,
+}
+
+impl Options {
+    /// The options in the words after the program's name, or what is wrong with them.
+    pub fn parse(words: &[String]) -> Result<Self, String> {
+        let mut words = words.iter().map(String::as_str);
+        let name = words.next().ok_or("no test is named")?;
+        let test = Test::named(name).ok_or_else(|| format!("there is no test '{name}'"))?;
+        let mut span = None;
+        let (mut copies, mut clock, mut folder) = (1, Clock::Monotonic, PathBuf::from("."));
+        while let Some(option) = words.next() {
+            let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
+            match option {
+                "--loops" => span = Some(Span::Loops(number(value)?)),
+                "--seconds" => span = Some(Span::Seconds(number(value)?)),
+                "--copies" => copies = number(value)?,
+                "--clock" => {
+                    clock = Clock::named(value)
+                        .ok_or_else(|| format!("there is no clock '{value}'"))?;
+                }
+                "--folder" => folder = value.into(),
+                _ => return Err(format!("there is no option '{option}'")),
+            }
+        }
+        if copies > MOST_COPIES {
+            return Err(format!("{copies} copies are more than {MOST_COPIES}"));
+        }
+        let span = span.ok_or("how much: --loops or --seconds is missing")?;
+        let copies = usize::try_from(copies).map_err(|error| error.to_string())?;
+        Ok(Self { test, span, copies, clock, folder })
+    }
+}
+
+/// A positive number.
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().ok().filter(|&number| number > 0).ok_or_else(|| format!("'{word}' is no number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, USAGE};
+    use crate::clock::Clock;
+    use crate::until::Span;
+    use crate::work::Test;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_said_is_done_and_the_rest_has_its_default() {
+        let options = parse("pipe --loops 7 --copies 3 --clock tsc --folder /x").unwrap();
+        assert_eq!((options.test, options.span), (Test::Pipe, Span::Loops(7)));
+        assert_eq!((options.copies, options.clock), (3, Clock::Tsc));
+        assert_eq!(options.folder.to_str(), Some("/x"));
+        let options = parse("execl --seconds 2").unwrap();
+        assert_eq!((options.span, options.copies), (Span::Seconds(2), 1));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_with_the_word_at_fault() {
+        for (line, fault) in [
+            ("", "no test"),
+            ("pip --loops 1", "'pip'"),
+            ("pipe", "--loops"),
+            ("pipe --loops", "--loops needs"),
+            ("pipe --loops 0", "'0'"),
+            ("pipe --loops -1", "'-1'"),
+            ("pipe --loops 1 --copies 9999", "9999"),
+            ("pipe --loops 1 --clock sun", "'sun'"),
+            ("pipe --loops 1 --fast 1", "'--fast'"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(fault), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_usage_names_every_test() {
+        for test in Test::ALL {
+            assert!(USAGE.split_whitespace().any(|word| word == test.name()), "{}", test.name());
+        }
+    }
+}

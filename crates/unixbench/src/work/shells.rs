@@ -1,0 +1,127 @@
+//! A shell script that drives text through the usual programs, alone or several at once.
+//!
+//! sort, od, sort by number, grep, tee and wc work on a text of two hundred lines; at its end the
+//! script compares what wc counted with what there must be.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::fault::{Context, Fault, Result};
+use crate::process;
+use crate::work::{Place, Work};
+
+const SHELL: &str = "/bin/sh";
+const ENVIRONMENT: [&str; 2] = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"];
+const LINES: usize = 200;
+const WORDS: [&str; 8] = ["the", "audit", "of", "a", "kernel", "records", "every", "file"];
+
+/// `$1` is the script, `$2` how many at once, the rest is for the script.
+const SEVERAL: &str = r#"script=$1
+number=$2
+shift 2
+jobs=
+while [ "$number" -gt 0 ]; do
+    /bin/sh "$script" "$number" "$@" &
+    jobs="$jobs $!"
+    number=$((number - 1))
+done
+status=0
+for job in $jobs; do
+    wait "$job" || status=1
+done
+exit "$status"
+"#;
+
+/// `$1` is a number of its own, `$2` the text, `$3` what wc must count.
+const SCRIPT: &str = r#"own=$2.$1
+sort >"$own.sorted" <"$2" || exit 1
+od "$own.sorted" | sort -n -k 1 >"$own.od" || exit 1
+grep the "$own.sorted" | tee "$own.grep" | wc >"$own.wc" || exit 1
+read -r lines words bytes <"$own.wc"
+rm -f "$own.sorted" "$own.od" "$own.grep" "$own.wc"
+[ "$lines $words $bytes" = "$3" ] || {
+    echo "wc counted $lines $words $bytes, not $3" >&2
+    exit 1
+}
+"#;
+
+/// The scripts and their text, on the disk.
+pub struct Scripts {
+    files: [PathBuf; 3],
+    argv: Vec<String>,
+}
+
+impl Scripts {
+    /// Writes the scripts and the text; a first run makes sure that they work here.
+    pub fn new(place: Place, at_once: u8) -> Result<Self> {
+        let content = text();
+        let files = ["several", "script", "text"].map(|name| place.file(name));
+        drop(place);
+        for (path, content) in files.iter().zip([SEVERAL, SCRIPT, &content]) {
+            fs::write(path, content).context(|| format!("writing {}", path.display()))?;
+        }
+        let [several, script, text] = files.each_ref().map(|path| path.display().to_string());
+        let argv = vec![SHELL.into(), several, script, at_once.to_string(), text, counts(&content)];
+        let mut scripts = Self { files, argv };
+        scripts.once()?;
+        Ok(scripts)
+    }
+}
+
+impl Work for Scripts {
+    fn once(&mut self) -> Result<()> {
+        let child = process::fork(|| {
+            eprintln!("{}", process::execute(SHELL, &self.argv, &ENVIRONMENT));
+            1
+        })?;
+        child.wait().map_err(|Fault(how)| Fault(format!("wrong result: the script: {how}")))
+    }
+
+    fn finish(self, _loops: u64) -> Result<()> {
+        self.files.iter().try_for_each(|path| {
+            fs::remove_file(path).context(|| format!("removing {}", path.display()))
+        })
+    }
+}
+
+/// Two hundred lines of words, always the same.
+fn text() -> String {
+    let mut state = 1_u32;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % below
+    };
+    let line = |next: &mut dyn FnMut(usize) -> usize| {
+        let length = 3 + next(6);
+        (0..length).map(|_| WORDS[next(WORDS.len())]).collect::<Vec<_>>().join(" ")
+    };
+    (0..LINES).map(|_| line(&mut next) + "\n").collect()
+}
+
+/// What wc counts of the lines that hold "the".
+fn counts(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("the")).collect();
+    let words: usize = lines.iter().map(|line| line.split(' ').count()).sum();
+    let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+    format!("{} {words} {bytes}", lines.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::Scripts;
+    use crate::work::{Place, Work};
+
+    #[test]
+    fn eight_scripts_at_once_count_right_and_a_wrong_count_is_noticed() {
+        let folder = std::env::temp_dir().join(format!("hardcost-shell-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut scripts = Scripts::new(Place { folder: folder.clone(), number: 3 }, 8).unwrap();
+        scripts.once().unwrap();
+        scripts.argv[5] = "1 2 3".into();
+        assert!(scripts.once().unwrap_err().0.contains("script"));
+        scripts.finish(2).unwrap();
+        fs::remove_dir(&folder).unwrap();
+    }
+}

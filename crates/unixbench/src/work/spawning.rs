@@ -1,0 +1,18 @@
+//! Processes that are started, end at once, and are waited for.
+
+use crate::fault::Result;
+use crate::process;
+use crate::work::Work;
+
+/// Starts a process in each loop; `Child::wait` makes sure that it ended well.
+pub struct Spawning;
+
+impl Work for Spawning {
+    fn once(&mut self) -> Result<()> {
+        process::fork(|| 0)?.wait()
+    }
+
+    fn finish(self, _loops: u64) -> Result<()> {
+        Ok(())
+    }
+}
