@@ -1,10 +1,24 @@
-"""Applying controls: what is booted, what the probe is asked to do, and whether it took."""
+"""Applying controls: what is booted, what the probe is asked to do, and whether it took.
+
+A control of a whole Debian system comes before a job's workload in `requests`, after it in
+`finish`, where services are stopped once they have done all that they were given.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hardcost.controls.mechanisms import audit, boot, kconfig, sysctl
+from hardcost.controls.control import SystemControl
+from hardcost.controls.mechanisms import (
+    audit,
+    auditd,
+    boot,
+    kconfig,
+    lsm,
+    mount,
+    rsyslog,
+    sysctl,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,6 +27,17 @@ if TYPE_CHECKING:
     from hardcost.errors import InputError
     from hardcost.machines.machine import KernelRecipe
 
+# Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
+# what hooks into every opened file comes last. They are stopped in the opposite order.
+_LIVE = (lsm, mount, sysctl, rsyslog, auditd, audit)
+_STOPPED = (auditd, rsyslog, lsm)
+_COUNTED = (auditd, rsyslog)
+
+
+def needs_debian(controls: Sequence[Control]) -> bool:
+    """Say whether the controls can be applied to a whole Debian system alone."""
+    return any(isinstance(control, SystemControl) for control in controls)
+
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     """Return the words that the controls add to the kernel's command line.
@@ -20,7 +45,7 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     Raises:
         InputError: One is not a single word.
     """
-    return boot.boot_parameters(controls)
+    return (*lsm.boot_parameters(controls), *boot.boot_parameters(controls))
 
 
 def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
@@ -33,12 +58,22 @@ def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
 
 
 def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
-    """Return what the probe is asked to do, before any workload; audit comes last.
+    """Return what the probe is asked to do, before any workload.
 
     Raises:
         InputError: A control can't be applied.
     """
-    return (*sysctl.requests(controls), *audit.requests(controls))
+    return tuple(request for mechanism in _LIVE for request in mechanism.requests(controls))
+
+
+def finish(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+    """Return what the probe is asked to do after the workload: services stopped, records counted.
+
+    What is stopped has handed on or written all that it was given before.
+    """
+    stopping = (request for mechanism in _STOPPED for request in mechanism.finish(controls))
+    counting = (request for mechanism in _COUNTED for request in mechanism.counting(controls))
+    return (*stopping, *counting)
 
 
 def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -48,11 +83,8 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         InputError: The guest's own tools refused a control, such as a rule that is misspelt.
         TrialError: A control did not take.
     """
-    return (
-        *boot.verify(controls),
-        *sysctl.verify(controls, answers),
-        *audit.verify(controls, answers),
-    )
+    live = (note for mechanism in _LIVE for note in mechanism.verify(controls, answers))
+    return (*boot.verify(controls), *live)
 
 
 def explain(controls: Sequence[Control], message: str) -> InputError | None:

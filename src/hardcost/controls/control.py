@@ -1,15 +1,18 @@
 """Controls: security settings that can be on or off, as plain values.
 
-How a control is applied is the business of `mechanisms/`, a file for each kind.
+How a control is applied is the business of `mechanisms/`, a file for each kind. `ids` are the names
+under which benchmarks ask for a control, such as `RHEL-09-652035`; they make no difference to it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hardcost.auditrules.rule import Rule
 
 
@@ -53,6 +56,7 @@ class AuditRule:
     """One rule of the kernel's audit filter, as auditctl reads it."""
 
     rule: Rule
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "audit"
 
@@ -72,6 +76,7 @@ class Sysctl:
 
     key: str
     value: str
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "sysctl"
 
@@ -104,6 +109,7 @@ class BootParameter:
     """A word on the kernel's command line."""
 
     text: str
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "boot"
 
@@ -182,7 +188,144 @@ class KernelOption:
         return cls(found["option"], found["value"].strip('"'))
 
 
-Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption
+LsmMode = Literal["none", "apparmor", "permissive", "enforcing"]
+"""Which major security module decides; `permissive` and `enforcing` are SELinux's modes."""
+
+
+@dataclass(frozen=True)
+class Lsm:
+    """The major security module of a Debian guest, with its policy loaded."""
+
+    mode: LsmMode
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "lsm"
+    slot: ClassVar[str] = "lsm"
+
+    @property
+    def name(self) -> str:
+        """Return `lsm=MODE`."""
+        return f"lsm={self.mode}"
+
+
+@dataclass(frozen=True)
+class MountOptions:
+    """Options of the mount on which a directory lies, such as `noexec`."""
+
+    path: str
+    options: tuple[str, ...]
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "mount"
+
+    @property
+    def slot(self) -> str:
+        """Return what there is only one of."""
+        return f"mount {self.path}"
+
+    @property
+    def name(self) -> str:
+        """Return the path with its options."""
+        return f"mount {self.path} {','.join(self.options)}"
+
+
+Flush = Literal["none", "incremental", "incremental_async", "data", "sync"]
+"""When auditd has what it wrote put on the disk, as auditd.conf(5) says."""
+
+
+@dataclass(frozen=True)
+class Auditd:
+    """The audit package's daemon, which writes the records to its log.
+
+    `flush` and `freq` say how it gets them on the disk; `settings` are further lines of
+    auditd.conf, (key, value). Without it the probe takes the records and throws them away.
+    """
+
+    flush: Flush = "incremental_async"
+    freq: int = 50
+    settings: tuple[tuple[str, str], ...] = ()
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "auditd"
+    slot: ClassVar[str] = "auditd"
+
+    @property
+    def name(self) -> str:
+        """Return the service's name, with what is unlike Debian's own configuration."""
+        plain = Auditd()
+        words = ["auditd.service"]
+        words += [f"flush={self.flush}"] * (self.flush != plain.flush)
+        words += [f"freq={self.freq}"] * (self.freq != plain.freq)
+        return " ".join([*words, *(f"{key}={value}" for key, value in self.settings)])
+
+
+@dataclass(frozen=True)
+class AuditPlugin:
+    """A program to which auditd hands every record: `syslog`, or `af_unix` (a socket)."""
+
+    plugin: str
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "auditd"
+
+    @property
+    def slot(self) -> str:
+        """Return what there is only one of."""
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """Return the plug-in's name."""
+        return f"auditd plug-in {self.plugin}"
+
+
+@dataclass(frozen=True)
+class Rsyslog:
+    """The syslog daemon, which writes what programs log to /var/log.
+
+    With `forward` it sends everything on, over TCP, to a receiver in the guest too. With
+    `rate_limit` it takes at most `burst` messages of one process in `interval` seconds, and drops
+    the rest.
+    """
+
+    forward: bool = False
+    rate_limit: bool = False
+    burst: int = 20_000
+    interval: int = 600
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "rsyslog"
+    slot: ClassVar[str] = "rsyslog"
+
+    @property
+    def name(self) -> str:
+        """Return the service's name, with what it does besides."""
+        limit = f"rate-limit={self.burst}/{self.interval}s"
+        words = ["rsyslog.service", *["forward"] * self.forward, *[limit] * self.rate_limit]
+        return " ".join(words)
+
+
+SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog
+"""Controls that need a whole Debian system; of each `slot` there is one at most."""
+
+Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption | SystemControl
+
+_NEEDS: dict[type, type] = {AuditPlugin: Auditd}
+
+
+def without_needs(controls: Sequence[Control]) -> tuple[Control, ...]:
+    """Return the controls but those that need another which is not among them.
+
+    An auditd plug-in is nothing without auditd.
+    """
+    kinds = {type(control) for control in controls}
+    return tuple(one for one in controls if _NEEDS.get(type(one), type(one)) in kinds)
+
+
+def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
+    """Return those of `controls` that have to be there for `control` to be applied."""
+    need = _NEEDS.get(type(control))
+    return tuple(one for one in controls if type(one) is need)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator
+from pydantic import BaseModel, Field, StrictBool, StrictInt, field_validator
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.auditrules.rule import RulesError, RuleSet
 from hardcost.controls import kerneloptions, scap, watched
 from hardcost.controls.control import (
+    Auditd,
     AuditDaemon,
     AuditRule,
     BootParameter,
@@ -20,11 +21,13 @@ from hardcost.controls.control import (
     KernelOption,
     Profile,
     Sysctl,
+    SystemControl,
 )
+from hardcost.controls.system import TABLE, SystemTable
 from hardcost.errors import HardcostError, InputError, Place, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
@@ -33,10 +36,10 @@ if TYPE_CHECKING:
     PackageRoot = Callable[[str], Path]
     """Gives the folder in which a Debian package lies unpacked."""
 
-TABLE = ConfigDict(extra="forbid", frozen=True)
 _DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
 _BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ALL_GROUPS = "all"
+Named = TypeVar("Named", Sysctl, BootParameter, SystemControl)
 
 
 class AuditTable(BaseModel):
@@ -59,11 +62,13 @@ class AuditTable(BaseModel):
     scap_profile: Annotated[str | None, Field(alias="scap-profile")] = None
 
 
-class ControlsTable(BaseModel):
-    """The keys that say which controls are on.
+class ControlsTable(SystemTable):
+    """The keys that say which controls are on, those of `SystemTable` among them.
 
     `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
     `AuditTable`, and `profile` names a profile all of whose controls are taken.
+
+    `ids` maps names of controls that stand here to what benchmarks call them.
 
     `kernel` is what hardcost builds a kernel from: the name of a configuration that comes with it,
     which is one word, or else the path of a configuration file, which has a dot or a slash.
@@ -72,12 +77,11 @@ class ControlsTable(BaseModel):
     `kernel` are set on `lean`.
     """
 
-    model_config = TABLE
-
     boot: tuple[str, ...] = ()
-    sysctl: dict[str, StrictInt | str] = {}
+    sysctl: dict[str, StrictInt | str] = Field(default_factory=dict)
     audit: AuditTable | None = None
     profile: str | None = None
+    ids: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     kernel: str | None = None
     kconfig: tuple[str, ...] = ()
     kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
@@ -95,7 +99,8 @@ class Controls:
 
     `kernel` is None where no table names one, also where there are `kernel_options`: a default that
     stood here would override what another table names. `tolerant` says that some of the options
-    come from the catalogue, where each base lacks something that others depend on.
+    come from the catalogue, where each base lacks something that others depend on. `system` are
+    those that need a whole Debian system, one of each slot.
     """
 
     audit: RuleSet | None = None
@@ -105,22 +110,25 @@ class Controls:
     kernel: Kernel | None = None
     kernel_options: tuple[KernelOption, ...] = ()
     tolerant: bool = False
+    system: tuple[SystemControl, ...] = ()
 
     def listed(self) -> tuple[Control, ...]:
         """Return the controls in the order of a profile.
 
-        That is the daemon, rules, sysctls, boot parameters, the kernel that is built, its options.
+        That is audit, its rules, sysctls, boot parameters, what needs a whole system, the kernel
+        that is built, its options.
         """
         built: tuple[Control, ...] = ()
         if self.kernel is not None or self.kernel_options:
             kernel = replace(self.kernel or Kernel(), tolerant=self.tolerant)
             built = (kernel, *self.kernel_options)
-        return (*self._audit(), *self.sysctls, *self.boots, *built)
+        return (*self._audit(), *self.sysctls, *self.boots, *self.system, *built)
 
     def _audit(self) -> tuple[Control, ...]:
-        """Return the daemon and its rules."""
+        """Return audit and its rules; its daemon alone switches it on too."""
         if self.audit is None:
-            return ()
+            daemon_alone = any(isinstance(one, Auditd) for one in self.system)
+            return (AuditDaemon(),) if daemon_alone else ()
         limit = self.audit.backlog_limit
         daemon = AuditDaemon(
             backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
@@ -133,13 +141,15 @@ class Controls:
 def together(parts: Sequence[Controls]) -> Controls:
     """Return the controls of several tables.
 
-    Rules add up; of a sysctl, of a kernel's option and of the kernel itself the last one holds.
+    Rules add up; of a sysctl, of a kernel's option, of the kernel itself and of each slot of a
+    system the last one holds.
     """
     sets = [part.audit for part in parts if part.audit is not None]
     sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
     boots = (boot for part in parts for boot in part.boots)
     kernels = [part.kernel for part in parts if part.kernel is not None]
     options = {option.option: option for part in parts for option in part.kernel_options}
+    system = {one.slot: one for part in parts for one in part.system}
     return Controls(
         audit=parse.join(sets) if sets else None,
         sysctls=tuple(sysctls.values()),
@@ -148,6 +158,7 @@ def together(parts: Sequence[Controls]) -> Controls:
         kernel=kernels[-1] if kernels else None,
         kernel_options=tuple(options.values()),
         tolerant=any(part.tolerant for part in parts),
+        system=tuple(system.values()),
     )
 
 
@@ -172,6 +183,7 @@ def of_profile(profile: Profile) -> Controls:
         kernel=kernel,
         kernel_options=options,
         tolerant=tolerant,
+        system=tuple(one for one in profile.controls if isinstance(one, SystemControl)),
     )
 
 
@@ -210,9 +222,33 @@ class Resolver:
                 boots=tuple(self._boots(table, *at, "boot")),
                 kernel=self._kernel(table.kernel, *at, "kernel"),
                 kernel_options=tuple(self._kernel_options(table, *at, "kconfig")),
+                system=tuple(table.system()),
             )
         )
-        return together(parts)
+        return self._named(together(parts), table.ids, *at, "ids")
+
+    def _named(
+        self, controls: Controls, ids: Mapping[str, tuple[str, ...]], *at: str | int
+    ) -> Controls:
+        """Return the controls with the ids that the table gives to some of their names."""
+        if not ids:
+            return controls
+        known = {one.name for one in controls.listed()}
+        self.problems.extend(
+            self.file.problem(f"there is no control named '{name}' here", *at, name)
+            for name in ids
+            if name not in known
+        )
+
+        def named(one: Named) -> Named:
+            return replace(one, ids=ids[one.name]) if one.name in ids else one
+
+        return replace(
+            controls,
+            sysctls=tuple(map(named, controls.sysctls)),
+            boots=tuple(map(named, controls.boots)),
+            system=tuple(map(named, controls.system)),
+        )
 
     def rules(self, lines: Iterable[tuple[str, tuple[str | int, ...]]]) -> RuleSet:
         """Return what lines of rules say, each with the path at which it stands in the file."""

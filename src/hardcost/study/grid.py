@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
-from hardcost.controls.written import AuditTable, Controls, ControlsTable, together
+from hardcost.controls.written import Controls, together
 from hardcost.study.model import Configuration
 
 if TYPE_CHECKING:
@@ -128,25 +128,15 @@ def _controls(
     def filled(text: int | str) -> str:
         return str(text) if value is None else str(text).replace("{value}", str(value))
 
-    audit = None
+    filling: dict[str, object] = {
+        "boot": tuple(map(filled, axis.boot)),
+        "sysctl": {key: filled(text) for key, text in axis.sysctl.items()},
+        "kconfig": tuple(map(filled, axis.kconfig)),
+    }
     if axis.audit is not None:
-        audit = AuditTable(
-            enabled=axis.audit.enabled,
-            backlog_limit=axis.audit.backlog_limit,
-            rules=tuple(map(filled, axis.audit.rules)),
-            files=axis.audit.files,
-            package=axis.audit.package,
-            profile=axis.audit.profile,
-        )
-    table = ControlsTable(
-        boot=tuple(map(filled, axis.boot)),
-        sysctl={key: filled(text) for key, text in axis.sysctl.items()},
-        audit=audit,
-        profile=axis.profile,
-        kernel=axis.kernel,
-        kconfig=tuple(map(filled, axis.kconfig)),
-        **{"kconfig-group": axis.kconfig_group},
-    )
+        rules = tuple(map(filled, axis.audit.rules))
+        filling["audit"] = axis.audit.model_copy(update={"rules": rules})
+    table = axis.model_copy(update=filling)
     controls = resolver.controls(table, *at)
     if axis.audit is None or axis.audit.repeat is None:
         return controls

@@ -82,9 +82,13 @@ class AxisTable(ControlsTable):
 
 
 class ConfigurationTable(ControlsTable):
-    """`[[configuration]]`: a name and the controls that are on."""
+    """`[[configuration]]`: a name and the controls that are on.
+
+    One with a `scale` is part of the study at that scale alone.
+    """
 
     name: Annotated[str, Field(min_length=1)]
+    scale: str | None = None
 
 
 class ScaleTable(BaseModel):

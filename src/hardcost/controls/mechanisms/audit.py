@@ -15,18 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import watched
 from hardcost.controls.control import AuditDaemon, AuditRule
+from hardcost.controls.mechanisms import answered, auditd
 from hardcost.errors import InputError, Place, Problem, TrialError
+from hardcost.machines import requests as ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.auditrules.rule import Rule
     from hardcost.controls.control import Control
+    from hardcost.machines.machine import Request
 
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
 _REFUSED = re.compile(r"There was an error in line (\d+) of ")
+_RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
 _PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
 _WARNED = re.compile(r"in line (\d+)")
@@ -86,10 +90,15 @@ def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
     directories, files = watched.paths(rules, daemon.directories, daemon.files)
     lines = _lines(daemon, rules)
     text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
-    load = {"do": "audit", "rules": text, "backlog_limit": daemon.backlog_limit}
+    if auditd.daemon_of(controls) is None:
+        load: list[Request] = [
+            {"do": "audit", "rules": text, "backlog_limit": daemon.backlog_limit}
+        ]
+    else:
+        load = _beside_auditd(text, daemon.backlog_limit)
     if not directories and not files:
-        return (load,)
-    return ({"do": "make", "directories": list(directories), "files": list(files)}, load)
+        return tuple(load)
+    return ({"do": "make", "directories": list(directories), "files": list(files)}, *load)
 
 
 def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -104,9 +113,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     daemon, rules = _daemon(controls), _rules(controls)
     if daemon is None:
         return ()
-    answer = next((answer for answer in answers if answer["event"] == "audit"), None)
-    if answer is None:
-        raise TrialError("the guest did not say whether its audit rules are loaded")
+    answer = _answer(answers) if auditd.daemon_of(controls) is None else _auditctl(answers)
     complaints = _complaints(answer["stderr"])
     first = len(_PREAMBLE) + len(daemon.options) + 1
     by_line = dict(enumerate(rules, first))
@@ -144,6 +151,44 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
                     hint="is a part of the path a file in the guest, or too long?",
                 )
     return None
+
+
+def _beside_auditd(text: str, backlog_limit: int) -> list[Request]:
+    """Return what loads rules where auditd takes the records, and the mark of a beginning."""
+    asked = [ask.run("audit-backlog", ["auditctl", "-b", str(backlog_limit)])]
+    if text:
+        asked += [
+            ask.install(_RULES, text, 0o640),
+            ask.run("audit-rules", ["auditctl", "-R", _RULES], expect=None),
+        ]
+    return [
+        *asked,
+        ask.run("audit-list", ["sh", "-c", "auditctl -l | grep -c ^-"], expect=None),
+        ask.run("audit-status", ["auditctl", "-s"]),
+        ask.run("audit-begin", ["auditctl", "-m", auditd.BEGIN], expect=None),
+    ]
+
+
+def _answer(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the probe's answer of the rules that it had loaded."""
+    answer = next((answer for answer in answers if answer["event"] == "audit"), None)
+    if answer is None:
+        raise TrialError("the guest did not say whether its audit rules are loaded")
+    return answer
+
+
+def _auditctl(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what loading rules beside auditd came to, as the probe would answer."""
+    loaded = int(answered.output(answers, "audit-list").strip() or 0)
+    if not any(answer.get("name") == "audit-rules" for answer in answers):
+        return {"exit": 0, "stdout": "", "stderr": "", "loaded": loaded}
+    ran = answered.named(answers, "ran", "audit-rules")
+    return {
+        "exit": ran["status"],
+        "stdout": ran["stdout"],
+        "stderr": ran["stderr"],
+        "loaded": loaded,
+    }
 
 
 def _daemon(controls: Sequence[Control]) -> AuditDaemon | None:

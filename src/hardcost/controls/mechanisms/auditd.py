@@ -1,0 +1,247 @@
+"""The audit package's daemon in a Debian guest: its configuration, plug-ins, counts, and its end.
+
+It is started as Debian's unit starts it, but stays in the foreground. Rules are loaded once it
+takes the records. After the workload a message of our own is sent through the kernel's queue: when
+it stands in the log, so does all that came before it. Then the plug-ins' queue is waited for, the
+kernel asked what it lost, and the daemon stopped, so that nothing is cut off that a daemon which
+goes on running would have written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.control import Auditd, AuditPlugin, Rsyslog
+from hardcost.controls.mechanisms import answered
+from hardcost.errors import InputError, TrialError
+from hardcost.machines import requests as ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Request
+
+SERVICE = "auditd"
+LOG = "/var/log/audit/audit.log"
+BEGIN = "hardcost-begin"
+END = "hardcost-end"
+"""Messages in the log around the workload, between which events are counted."""
+
+_FOLDER = "/etc/audit"
+_STATE = "/run/auditd.state"
+_LIMIT = 300.0  # seconds of the guest's time to work off what has been queued
+
+_SETTINGS = {
+    "local_events": "yes",
+    "write_logs": "yes",
+    "log_file": LOG,
+    "log_group": "adm",
+    "log_format": "ENRICHED",
+    "flush": "",
+    "freq": "",
+    "max_log_file": "8",
+    "num_logs": "5",
+    "priority_boost": "4",
+    "name_format": "NONE",
+    "max_log_file_action": "ROTATE",
+    "space_left": "75",
+    "space_left_action": "SYSLOG",
+    "admin_space_left": "50",
+    "admin_space_left_action": "SUSPEND",
+    "disk_full_action": "SUSPEND",
+    "disk_error_action": "SUSPEND",
+    "distribute_network": "no",
+    "q_depth": "2000",
+    "overflow_action": "SYSLOG",
+    "max_restarts": "10",
+    "plugin_dir": f"{_FOLDER}/plugins.d",
+    "end_of_event_timeout": "2",
+}
+"""Debian's own auditd.conf, but for what concerns the network and mail."""
+
+_ENDS_THE_GUEST = frozenset({"single", "halt"})
+
+_PLUGINS = {
+    "syslog": ("/sbin/audisp-syslog", "always", "LOG_INFO"),
+    "af_unix": ("builtin_af_unix", "builtin", "0640 /var/run/audispd_events"),
+}
+
+_DRAIN = f"""
+auditctl -m {END} || exit 1
+for i in $(seq 6000); do grep -q -a {END} {LOG} && break; sleep 0.01; done
+grep -q -a {END} {LOG} || {{ df /var/log/audit; exit 1; }}
+for i in $(seq 6000); do
+  rm -f {_STATE}
+  kill -CONT "$1" 2>/dev/null
+  for j in $(seq 10); do [ -s {_STATE} ] && break; sleep 0.01; done
+  depth=$(sed -n 's/^current plugin queue depth = //p' {_STATE} 2>/dev/null)
+  [ "${{depth:-0}}" = 0 ] && break
+done
+exit 0
+"""
+
+# Older logs first: audit.log.2, audit.log.1, audit.log.
+_ALL = "cd /var/log/audit; cat $(ls audit.log* | sort -t. -k3,3nr) | awk"
+
+_COUNT = rf"""
+{_ALL} '
+BEGIN {{ within = 1 }}
+/ msg=.*{BEGIN}/ {{ within = 1; split("", n) }}
+/ msg=.*{END}/ {{ within = 0 }}
+within && /^type=SYSCALL / {{
+  key = "(none)"
+  if (match($0, / key=("[^"]*"|[0-9A-Fa-f]+)/)) key = substr($0, RSTART + 5, RLENGTH - 5)
+  gsub(/"/, "", key)
+  n[key]++
+}}
+END {{ for (key in n) print key, n[key] }}' | sort -k2,2nr -k1,1
+"""
+
+_TOTALS = rf"""
+{_ALL} '
+/^type=DAEMON_START / {{ whole = 1 }}
+{{ records++ }}
+match($0, /msg=audit\([0-9.]+:[0-9]+\)/) {{ seen[substr($0, RSTART, RLENGTH)] = 1 }}
+END {{
+  for (id in seen) events++
+  print "records", records + 0
+  print "events", events + 0
+  print "whole", (whole ? "yes" : "no")
+}}'
+echo bytes $(cat audit.log* | wc -c)
+echo files $(ls audit.log* | wc -l)
+"""
+
+
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what configures the daemon and its plug-ins, and starts it.
+
+    Raises:
+        InputError: There are plug-ins without the daemon, or it would end the guest.
+    """
+    daemon = daemon_of(controls)
+    plugins = [one.plugin for one in controls if isinstance(one, AuditPlugin)]
+    if daemon is None:
+        if plugins:
+            raise InputError(
+                f"the auditd plug-in {plugins[0]} is on, and auditd is not",
+                hint="switch auditd on beside it",
+            )
+        return ()
+    files = [ask.install(f"{_FOLDER}/auditd.conf", _configuration(daemon), 0o640)]
+    files += [
+        ask.install(f"{_FOLDER}/plugins.d/{name}.conf", _plugin(name), 0o640) for name in plugins
+    ]
+    takes = 'grep -qs . /run/auditd.pid && auditctl -s | grep -q "^pid $(cat /run/auditd.pid)$"'
+    return (
+        *files,
+        ask.start(
+            SERVICE,
+            ["/sbin/auditd", "-n"],
+            ready={"run": ["sh", "-c", takes]},
+            logs=[LOG, "/var/log/messages"],
+        ),
+    )
+
+
+def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what lets the daemon finish its work, counts it, and stops it."""
+    if daemon_of(controls) is None:
+        return ()
+    drain = ["sh", "-c", f'set -- "$(cat /run/auditd.pid)"\n{_DRAIN}']
+    return (
+        ask.run("audit-drain", drain, expect=None, limit_seconds=_LIMIT),
+        ask.run("audit-end", ["auditctl", "-s"]),
+        ask.read("audit-state", _STATE),
+        ask.stop(SERVICE),
+    )
+
+
+def counting(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what counts the records, once every service has stopped."""
+    if daemon_of(controls) is None:
+        return ()
+    return (
+        ask.run("audit-log", ["sh", "-c", _COUNT], limit_seconds=_LIMIT),
+        ask.run("audit-totals", ["sh", "-c", _TOTALS], limit_seconds=_LIMIT),
+    )
+
+
+def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Check that the daemon takes the records, wrote all of them, and ended when it was asked to.
+
+    Returns notes: what the kernel lost, and how the daemon was configured unlike Debian's.
+
+    Raises:
+        TrialError: It does not have the kernel's records, or stopped writing.
+    """
+    daemon = daemon_of(controls)
+    if daemon is None:
+        return ()
+    started = answered.named(answers, "started", SERVICE)
+    before = answered.numbers(answers, "audit-status")
+    if before.get("pid") != str(started["pid"]) or before.get("enabled") not in {"1", "2"}:
+        raise TrialError(
+            f"{daemon.name} did not take: the kernel gives its records to process "
+            f"{before.get('pid')}, with audit {before.get('enabled')}, "
+            f"and auditd is {started['pid']}"
+        )
+    notes: list[str] = []
+    if any(answer.get("name") == "audit-drain" for answer in answers):
+        notes += _ended(answers)
+    return tuple(notes)
+
+
+def daemon_of(controls: Sequence[Control]) -> Auditd | None:
+    """Return the daemon among the controls."""
+    return next((control for control in controls if isinstance(control, Auditd)), None)
+
+
+def duplicates(controls: Sequence[Control]) -> bool:
+    """Say whether every record goes to syslog too."""
+    kinds = [one for one in controls if isinstance(one, AuditPlugin) and one.plugin == "syslog"]
+    return bool(kinds) and any(isinstance(one, Rsyslog) for one in controls)
+
+
+def _ended(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Check how the daemon ended; return notes of what was lost."""
+    drained = answered.named(answers, "ran", "audit-drain")
+    if drained["status"] != 0:
+        said = " ".join(f"{drained['stdout']} {drained['stderr']}".split())
+        raise TrialError(f"auditd did not log what it was sent: {said}", hint="is the disk full?")
+    before = answered.numbers(answers, "audit-status")
+    after = answered.numbers(answers, "audit-end")
+    notes = []
+    lost = int(after.get("lost", "0")) - int(before.get("lost", "0"))
+    if lost:
+        notes.append(f"audit lost {lost} records in the kernel's queue")
+    state = answered.text(answers, "audit-state") or ""
+    if "overflow detected = yes" in state:
+        notes.append("auditd's queue to its plug-ins overflowed: records did not reach them")
+    totals = answered.numbers(answers, "audit-totals")
+    if totals.get("whole") != "yes":
+        notes.append("audit's log was rotated so far that its beginning is gone: more was logged")
+    return notes
+
+
+def _configuration(daemon: Auditd) -> str:
+    """Return auditd.conf."""
+    own = dict(daemon.settings)
+    for key, value in own.items():
+        if value.lower() in _ENDS_THE_GUEST:
+            raise InputError(
+                f"auditd's {key} = {value} would end the guest",
+                hint="choose an action such as SYSLOG or SUSPEND",
+            )
+    settings = _SETTINGS | {"flush": daemon.flush.upper(), "freq": str(daemon.freq)} | own
+    return "".join(f"{key} = {value}\n" for key, value in settings.items())
+
+
+def _plugin(name: str) -> str:
+    """Return a plug-in's configuration."""
+    path, kind, arguments = _PLUGINS[name]
+    return (
+        f"active = yes\ndirection = out\npath = {path}\ntype = {kind}\n"
+        f"args = {arguments}\nformat = string\n"
+    )

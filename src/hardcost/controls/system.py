@@ -1,0 +1,101 @@
+"""Controls of a whole Debian system as TOML files write them: security module, mounts, services."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+
+from hardcost.controls.control import (
+    Auditd,
+    AuditPlugin,
+    Flush,
+    Lsm,
+    LsmMode,
+    MountOptions,
+    Rsyslog,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.controls.control import SystemControl
+
+TABLE = ConfigDict(extra="forbid", frozen=True)
+_DUPLICATE = ("RHEL-09-652035",)
+"""What asks for records in syslog too, by the slides "Reducing RHEL9 STIG Performance Impacts"."""
+
+_Setting = Annotated[str, Field(pattern=r"^[^\n=]*$")]
+_Positive = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
+_Path = Annotated[str, Field(pattern=r"^/([^/\s]+(/[^/\s]+)*)?$")]
+_MountOption = Literal["noexec", "nosuid", "nodev", "noatime", "relatime", "nodiratime"]
+
+
+class ServiceTable(BaseModel):
+    """A service: `true`, `false` (as if it were not named), or a table of its settings."""
+
+    model_config = TABLE
+
+    enabled: StrictBool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _switched(cls, value: object) -> object:
+        return {"enabled": value} if isinstance(value, bool) else value
+
+
+class AuditdTable(ServiceTable):
+    """`auditd = true | { … }`: the audit package's daemon.
+
+    `flush` and `freq` are those of auditd.conf(5), `settings` other lines of it; `plugins` are the
+    programs to which it hands every record.
+    """
+
+    flush: Flush = Auditd.flush
+    freq: Annotated[StrictInt, Field(ge=0, le=2**31 - 1)] = Auditd.freq
+    settings: dict[Annotated[str, Field(pattern=r"^[a-z_]+$")], StrictInt | _Setting] = {}
+    plugins: tuple[Literal["syslog", "af_unix"], ...] = ()
+
+
+class RsyslogTable(ServiceTable):
+    """`rsyslog = true | { … }`: the syslog daemon.
+
+    `forward` sends what it gets to a receiver in the guest too; `rate-limit` drops what a process
+    logs beyond `burst` messages in `interval` seconds.
+    """
+
+    forward: StrictBool = False
+    rate_limit: Annotated[StrictBool, Field(alias="rate-limit")] = False
+    burst: _Positive = Rsyslog.burst
+    interval: Annotated[StrictInt, Field(ge=1, le=65535)] = Rsyslog.interval
+
+
+class SystemTable(BaseModel):
+    """The keys of controls that need a whole Debian system.
+
+    `lsm` is the major security module and its mode; `mount` maps directories to options of their
+    mount; the others are services.
+    """
+
+    model_config = TABLE
+
+    lsm: LsmMode | None = None
+    mount: dict[_Path, tuple[_MountOption, ...]] = {}
+    auditd: AuditdTable | None = None
+    rsyslog: RsyslogTable | None = None
+
+    def system(self) -> Iterator[SystemControl]:
+        """Yield the controls that the keys stand for."""
+        if self.lsm is not None:
+            yield Lsm(self.lsm)
+        for path, options in self.mount.items():
+            if options:
+                yield MountOptions(path, tuple(dict.fromkeys(options)))
+        if self.auditd is not None and self.auditd.enabled:
+            settings = tuple((key, str(value)) for key, value in self.auditd.settings.items())
+            yield Auditd(self.auditd.flush, self.auditd.freq, settings)
+            for plugin in dict.fromkeys(self.auditd.plugins):
+                yield AuditPlugin(plugin, _DUPLICATE if plugin == "syslog" else ())
+        rsyslog = self.rsyslog
+        if rsyslog is not None and rsyslog.enabled:
+            yield Rsyslog(rsyslog.forward, rsyslog.rate_limit, rsyslog.burst, rsyslog.interval)
