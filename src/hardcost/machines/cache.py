@@ -24,7 +24,7 @@ from hardcost.errors import InputError, MachineError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-KINDS = ("packages", "sources", "builds", "kernels", "guests", "snapshots", "constants")
+KINDS = ("packages", "sources", "builds", "kernels", "guests", "images", "snapshots", "constants")
 _TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import shlex
 import signal
 import subprocess
+from collections import deque
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _MESSAGE_LIMIT = 4000  # characters of a failed program's own words that an error repeats
+_KEPT_LINES = 30  # of what a followed program prints, for the same end
+_SILENCE_SECONDS = 1.0
+_DEATH_SECONDS = 10.0  # until all that a killed program started must have gone
+# setpriv asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell behind
+# it covers the moment before: it goes on only if hardcost is still its parent.
+_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
 
 
 def run(
@@ -58,6 +66,76 @@ def run(
     return done.stdout.decode(errors="replace")
 
 
+def follow(
+    argv: Sequence[str | Path],
+    heard: Callable[[str | None], None],
+    *,
+    remedy: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Run a program to its end; `heard` is given each line it prints, None for a silent second.
+
+    The program and all that it started end with this call, whatever ends that.
+
+    Raises:
+        MachineError: It ends with a status other than 0; the message holds the end of its words.
+    """
+    words = [str(word) for word in argv]
+    try:
+        process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
+            [*_WITH_US, str(os.getpid()), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**_plain_environment(), **(environment or {})},
+        )
+    except FileNotFoundError as error:
+        raise MachineError("setpriv is not installed", hint="apt-get install util-linux") from error
+    said: deque[str] = deque(maxlen=_KEPT_LINES)
+    with process:
+        try:
+            for line in _lines(process, _SILENCE_SECONDS):
+                said.extend(() if line is None else (line,))
+                heard(line)
+            status = process.wait()
+        finally:
+            _end(process)
+    if status:
+        told = "\n".join(said)[-_MESSAGE_LIMIT:]
+        raise MachineError(f"failed with status {status}: {shlex.join(words)}\n{told}", hint=remedy)
+
+
+def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | None]:
+    """Yield each line that a program prints, None after `silence` seconds without one."""
+    if process.stdout is None:
+        return
+    rest, descriptor = b"", process.stdout.fileno()
+    while True:
+        if not select.select([descriptor], [], [], silence)[0]:
+            yield None
+            continue
+        read = os.read(descriptor, 65536)
+        *lines, rest = (rest + read).split(b"\n")
+        yield from (line.decode(errors="replace") for line in lines)
+        if not read:
+            if rest:
+                yield rest.decode(errors="replace")
+            return
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program with its group, and wait until nobody holds the pipe that it printed to."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for line in _lines(process, _DEATH_SECONDS):
+        if line is None:
+            break
+    process.wait()
+
+
 @contextlib.asynccontextmanager
 async def running(
     argv: Sequence[str],
@@ -68,16 +146,13 @@ async def running(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Give a running program that ends with the block, and with hardcost, whatever ends that.
 
-    `setpriv` asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell
-    behind it covers the moment before: it goes on only if hardcost is still its parent. `keep`
-    are file descriptors that the program inherits, `environment` what is set besides hardcost's
-    own. What it prints goes to `errors_to`.
+    `keep` are file descriptors that the program inherits, `environment` what is set besides
+    hardcost's own. What it prints goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
     """
-    guard = 'test "$PPID" = "$0" && exec "$@"'
-    words = ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", guard, str(os.getpid()), *argv]
+    words = [*_WITH_US, str(os.getpid()), *argv]
     with errors_to.open("wb") as errors:
         try:
             process = await asyncio.create_subprocess_exec(

@@ -1,0 +1,126 @@
+"""Debian's own sources of packages, out of what the host's apt is told to use.
+
+Guests hold Debian's packages and no others. So of the host's lines only those stay that are for its
+own release and from Debian: suite and component are Debian's, and no foreign key signs them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APT = Path("/etc/apt")
+_OS_RELEASE = Path("/etc/os-release")
+_ONE_LINE = re.compile(r"^\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(\S.*)$")
+_FIELD = re.compile(r"^([A-Za-z0-9-]+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
+_KEPT = ("signed-by", "trusted", "check-valid-until")
+_DEBIANS_KEYS = "/debian-archive-"
+
+Stanza = dict[str, str]
+
+
+def release(os_release: Path = _OS_RELEASE) -> tuple[str, str]:
+    """Return the code name of the host's Debian release and its title.
+
+    Raises:
+        MachineError: The host is no Debian, or one without a code name.
+    """
+    try:
+        text = os_release.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise MachineError(f"{os_release} can't be read: {error.strerror}") from error
+    said = {
+        key: value.strip().strip("\"'")
+        for key, _, value in (line.partition("=") for line in text.splitlines())
+    }
+    title = said.get("PRETTY_NAME", "an unknown system")
+    if said.get("ID") != "debian" or not said.get("VERSION_CODENAME"):
+        raise MachineError(
+            f"a Debian guest is made with the host's apt, and this host is {title}",
+            hint="make it on a Debian release, or bring a root of your own: --image, --rootfs",
+        )
+    return said["VERSION_CODENAME"], title
+
+
+def debian_sources(codename: str, apt: Path = APT) -> str:
+    """Return the host's sources of Debian's release `codename`, component main, in deb822 form.
+
+    Raises:
+        MachineError: It has none.
+    """
+    stanzas = [found for one in _stanzas(apt) if (found := _of_debian(one, codename))]
+    if not any(codename in stanza["suites"].split() for stanza in stanzas):
+        raise MachineError(
+            f"apt has no source of Debian's own packages for {codename} under {apt}",
+            hint=f"add one with the suite {codename} and the component main, then apt-get update",
+        )
+    return "\n".join(_written(stanza) for stanza in stanzas)
+
+
+def _stanzas(apt: Path) -> Iterator[Stanza]:
+    parts = apt / "sources.list.d"
+    for path in (apt / "sources.list", *sorted(parts.glob("*.list"))):
+        yield from _one_lines(_text(path))
+    for path in sorted(parts.glob("*.sources")):
+        yield from _deb822(_text(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise MachineError(f"{path} can't be read: {error.strerror}") from error
+
+
+def _one_lines(text: str) -> Iterator[Stanza]:
+    for line in text.splitlines():
+        found = _ONE_LINE.match(line.partition("#")[0])
+        if found is not None:
+            options, uri, suite, components = found.groups()
+            pairs = (word.partition("=") for word in (options or "").split())
+            own = {key.lower(): value for key, _, value in pairs}
+            yield own | {"types": "deb", "uris": uri, "suites": suite, "components": components}
+
+
+def _deb822(text: str) -> Iterator[Stanza]:
+    plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    for paragraph in re.split(r"\n[ \t]*\n", plain):
+        stanza = {key.lower(): value.strip() for key, value in _FIELD.findall(paragraph)}
+        if stanza:
+            yield stanza
+
+
+def _of_debian(stanza: Stanza, codename: str) -> Stanza | None:
+    """Return what of a stanza is Debian's, nothing where none is."""
+    wanted = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
+    suites = [suite for suite in stanza.get("suites", "").split() if suite in wanted]
+    keys = stanza.get("signed-by", "")
+    is_foreign = keys.startswith("/") and _DEBIANS_KEYS not in keys
+    if (
+        not suites
+        or is_foreign
+        or "deb" not in stanza.get("types", "").split()
+        or "main" not in stanza.get("components", "").split()
+        or stanza.get("enabled", "yes").lower() in {"no", "false", "0", "off", "disable"}
+    ):
+        return None
+    kept = {key: stanza[key] for key in _KEPT if key in stanza}
+    uris = stanza.get("uris", "")
+    return {"types": "deb", "uris": uris, "suites": " ".join(suites), "components": "main"} | kept
+
+
+def _written(stanza: Stanza) -> str:
+    names = {"uris": "URIs", "signed-by": "Signed-By", "check-valid-until": "Check-Valid-Until"}
+    lines = []
+    for key, value in stanza.items():
+        gap = "\n " if "\n" in value else " "
+        lines.append(f"{names.get(key, key.capitalize())}:{gap}{value}\n")
+    return "".join(lines)

@@ -1,0 +1,214 @@
+"""The image of a whole Debian: made of the host's release, by mmdebstrap, and kept.
+
+It takes a minute or two, once. What is in the cache stays as it is, even when Debian has newer
+versions by now, so that results stay comparable until the user removes it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import time
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.cache import digest
+from hardcost.machines.images import ext4, kept, labels, namespace
+from hardcost.machines.images.aptsources import debian_sources, release
+from hardcost.machines.images.image import RootImage
+from hardcost.machines.process import follow, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+
+SIZE = 4 << 30  # bytes, of which only those that hold something take room on the host
+PROGRAMS = {
+    "mmdebstrap": "mmdebstrap",
+    "mke2fs": "e2fsprogs",
+    "debugfs": "e2fsprogs",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+}
+"""What making it needs: programs, and the Debian packages that hold them."""
+
+PACKAGES = (
+    "apache2",
+    "apache2-utils",
+    "apparmor",
+    "apparmor-profiles",
+    "apparmor-utils",
+    "audispd-plugins",
+    "auditd",
+    "bc",
+    "clamav-daemon",
+    "dbus",
+    "fapolicyd",
+    "fio",
+    "iproute2",
+    "kmod",
+    "libcap2-bin",
+    "mariadb-client",
+    "mariadb-server",
+    "policycoreutils",
+    "postfix",
+    "procps",
+    "rsyslog",
+    "selinux-policy-default",
+    "selinux-utils",
+    "strace",
+    "sysbench",
+    "systemd-sysv",
+    "time",
+    "udev",
+    "xz-utils",
+)
+"""What guests hold besides Debian's minimum: services, and what drives and hardens them."""
+
+_RECIPE = "1"  # raise it when images come out otherwise than by their parts
+_NOT_UNPACKED = ("doc", "doc-base", "info", "lintian", "locale", "man")  # of /usr/share
+_ANSWERS = """\
+postfix postfix/main_mailer_type select Local only
+postfix postfix/mailname string hardcost
+postfix postfix/destinations string hardcost, localhost
+"""
+_SETUP = "debian-setup.sh"
+_PLAIN = {"LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(ext4.EPOCH), "TMPDIR": "/tmp"}  # noqa: S108  (of the root that is made)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is being done for an image, and the seconds since its making began."""
+
+    title: str
+    what: str
+    seconds: float
+
+
+def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None) -> RootImage:
+    """Return the image of the host's Debian release, made on first use.
+
+    `told` hears about each second what is being done, then None.
+
+    Raises:
+        MachineError: The host is no Debian, a program is missing, or packages can't be fetched.
+    """
+    codename, title = release()
+    name = digest(_parts(codename))
+    place = cache.root / "images" / name
+    if not place.is_dir():
+        missing = missing_programs()
+        if missing:
+            raise MachineError(
+                f"the Debian guest can't be made: {', '.join(missing)} is not installed",
+                hint=f"apt-get install {' '.join(sorted({PROGRAMS[one] for one in missing}))}",
+            )
+        hear = told or (lambda _: None)
+        making = _Making(codename, title, hear, time.monotonic())
+        try:
+            cache.make("images", name, f"{title}: the guest with services", making.fill)
+        finally:
+            hear(None)
+    return kept.kept(place)
+
+
+def missing_programs() -> list[str]:
+    """Return the programs that making an image needs and that are not installed."""
+    return [name for name in PROGRAMS if shutil.which(name) is None]
+
+
+def _parts(codename: str) -> dict[str, str]:
+    """Return all that defines an image but the versions of the packages."""
+    return {
+        "image": codename,
+        "architecture": platform.machine(),
+        "packages": " ".join(PACKAGES),
+        "setup": _setup(),
+        "answers": _ANSWERS,
+        "size": str(SIZE),
+        "recipe": _RECIPE,
+    }
+
+
+def _setup() -> str:
+    return (resources.files("hardcost.machines.images") / _SETUP).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Making:
+    """The making of one image."""
+
+    codename: str
+    title: str
+    hear: Callable[[Step | None], None]
+    since: float
+
+    def fill(self, folder: Path) -> None:
+        """Make the image in `folder`; what it is made of goes again."""
+        tree, image = folder / "tree", folder / "root.img"
+        try:
+            self._install(folder, tree)
+            self._tell("naming what SELinux knows")
+            packages = _versions(tree)
+            _same_times(tree)
+            contexts = labels.computed(tree)
+            self._tell("making the file system")
+            ext4.make(image, SIZE, tree=tree)
+            labels.write(image, contexts, folder / "script")
+        finally:
+            namespace.remove(tree)
+        title = f"{self.title}, {len(packages)} packages"
+        kept.keep(folder, RootImage(image, ext4.content_digest(image), title, SIZE, packages))
+
+    def _install(self, folder: Path, tree: Path) -> None:
+        sources, setup = folder / "debian.sources", folder / _SETUP
+        sources.write_text(debian_sources(self.codename), encoding="utf-8")
+        setup.write_text(_setup(), encoding="utf-8")
+        answers = f'printf %s {shlex.quote(_ANSWERS)} | chroot "$1" debconf-set-selections'
+        inside = f'chroot "$1" sh -eu <{shlex.quote(str(setup))}'
+        words: list[str | Path] = ["mmdebstrap", "--mode=root", "--variant=minbase"]
+        words += ["--format=directory", '--aptopt=Apt::Install-Recommends "false"']
+        words += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in _NOT_UNPACKED]
+        words += [f"--include={','.join(PACKAGES)}", f"--essential-hook={answers}"]
+        words += [f"--customize-hook={inside}", self.codename, tree, sources]
+        self._tell("starting")
+        doing = "starting"
+
+        def heard(line: str | None) -> None:
+            nonlocal doing
+            if line is not None and line.startswith("I: "):
+                said = line.removeprefix("I: ").rstrip(".")
+                doing = "setting it up" if said.startswith("running --") else said
+            self._tell(doing)
+
+        remedy = "look at its last words above; apt-get update on the host has to work"
+        follow(namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
+        sources.unlink()
+        setup.unlink()
+
+    def _tell(self, what: str) -> None:
+        self.hear(Step(self.title, what, time.monotonic() - self.since))
+
+
+def _versions(tree: Path) -> dict[str, str]:
+    """Return the versions of the packages in a root, by name."""
+    words = ["dpkg-query", f"--admindir={tree}/var/lib/dpkg", "-W", "-f", "${Package} ${Version}\n"]
+    pairs = (line.split() for line in run(words, remedy="apt-get install dpkg").splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == len(("name", "version"))}
+
+
+def _same_times(tree: Path) -> None:
+    """Empty /dev, which a guest fills, and let no file be newer than a guest's clock at start."""
+    now = f"@{ext4.EPOCH}"
+    script = (
+        'cd "$0" && find dev -mindepth 1 -delete && '
+        'find . -xdev -newermt "$1" -print0 | xargs -0 -r touch -h -d "$1" && '
+        'find . -xdev -newerct "$1" -type d -print0 | xargs -0 -r touch -h -d "$1"'
+    )
+    run(namespace.as_root(["sh", "-c", script, os.fspath(tree), now]))

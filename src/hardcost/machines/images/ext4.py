@@ -1,0 +1,111 @@
+"""Making ext4 file systems out of trees of files, without mounting anything.
+
+Whatever would differ between two makings of the same tree is fixed: ids, hash seed, times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.images.namespace import as_root
+from hardcost.machines.process import follow, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is newer
+_REMEDY = "apt-get install e2fsprogs"
+_UUID = "68617264-636f-7374-8000-000000000001"
+_HASH_SEED = "68617264-636f-7374-8000-000000000002"
+# What Debian 12 sets by default, without checksums of metadata: a small kernel works them out by
+# tables, and each change of a file would cost far more than on a machine that has them in hardware.
+_FEATURES = (
+    "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,"
+    "large_file,huge_file,dir_nlink,extra_isize"
+)
+_EXTENDED = f"lazy_itable_init=0,lazy_journal_init=0,nodiscard,hash_seed={_HASH_SEED}"
+_ENVIRONMENT = {"E2FSPROGS_FAKE_TIME": str(EPOCH), "MKE2FS_CONFIG": os.devnull}
+_HARMLESS = re.compile(r"debugfs[: ]|Allocated inode: ")
+_BLOCK = 4096
+_LIMIT_SECONDS = 1800.0
+_CHUNK = 1 << 20
+
+
+def make(image: Path, size: int, *, tree: Path | None = None, journal: bool = True) -> None:
+    """Make an image of `size` bytes that holds all of `tree`, with owners and attributes.
+
+    Raises:
+        MachineError: It does not fit, or mke2fs is missing.
+    """
+    features = _FEATURES if journal else _FEATURES.replace("has_journal,", "^has_journal,")
+    image.unlink(missing_ok=True)
+    words: list[str | Path] = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", str(_BLOCK)]
+    words += ["-I", "256", "-i", "8192", "-O", features, "-U", _UUID, "-E", _EXTENDED]
+    words += ["-J", f"size={min(64, size >> 25)}"] if journal else []
+    words += [] if tree is None else ["-d", tree]
+    words += [image, f"{size >> 10}k"]
+    with image.open("wb") as file:
+        file.truncate(size)
+    run(
+        as_root(words),
+        remedy=_REMEDY,
+        limit_seconds=_LIMIT_SECONDS,
+        environment=_ENVIRONMENT,
+    )
+
+
+def change(image: Path, commands: Iterable[str], script: Path) -> None:
+    """Have debugfs carry out `commands` on an image; `script` is a file for them, removed again.
+
+    Raises:
+        MachineError: One of them failed, or debugfs is missing.
+    """
+    script.write_text("".join(f"{command}\n" for command in commands), encoding="utf-8")
+    wrong: list[str] = []
+
+    def heard(line: str | None) -> None:
+        # It ends with 0 whatever happened, repeats each command, and adds what went wrong.
+        if line and _HARMLESS.match(line) is None:
+            wrong.append(line)
+
+    follow(["debugfs", "-w", "-f", script, image], heard, remedy=_REMEDY, environment=_ENVIRONMENT)
+    if wrong:
+        raise MachineError(f"debugfs could not change {image}: {wrong[0]}")
+    script.unlink()
+
+
+def quoted(path: str) -> str:
+    """Return a path as a word for debugfs."""
+    return '"' + path.replace('"', '""') + '"'
+
+
+def content_digest(image: Path) -> str:
+    """Return the SHA-256 of what is in an image, in hex; where it is all zeros has no part."""
+    total, zeros = hashlib.sha256(), bytes(_BLOCK)
+    with image.open("rb") as file:
+        for start, end in _written_parts(file.fileno()):
+            file.seek(start)
+            for place in range(start, end, _CHUNK):
+                data = file.read(min(_CHUNK, end - place))
+                for offset in range(0, len(data), _BLOCK):
+                    block = data[offset : offset + _BLOCK]
+                    if block != zeros:
+                        total.update((place + offset).to_bytes(8, "big") + block)
+    return total.hexdigest()
+
+
+def _written_parts(descriptor: int) -> Iterable[tuple[int, int]]:
+    """Yield where a sparse file has data, in whole blocks."""
+    size, place = os.fstat(descriptor).st_size, 0
+    while place < size:
+        try:
+            start = os.lseek(descriptor, place, os.SEEK_DATA)
+        except OSError:
+            return
+        place = os.lseek(descriptor, start, os.SEEK_HOLE)
+        yield start // _BLOCK * _BLOCK, min(size, -(-place // _BLOCK) * _BLOCK)

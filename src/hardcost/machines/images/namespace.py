@@ -1,0 +1,48 @@
+"""Being root over a tree of files: as root, or else in a user namespace.
+
+Either way in a mount and a process namespace of its own, so that what is mounted or started there
+goes with the last program, however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_APART = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+_MAPPED = ("--user", "--map-root-user", "--map-auto")
+
+
+def as_root(argv: Sequence[str | Path]) -> list[str | Path]:
+    """Return the words that run a program as root over files.
+
+    Who is not root is root in a user namespace, where all ids that /etc/subuid grants stand for
+    the other users.
+    """
+    mapped = () if os.geteuid() == 0 else _MAPPED
+    return [*_APART, *mapped, "--", *argv]
+
+
+def why_not() -> str | None:
+    """Return None where `as_root` works, else why it does not."""
+    if os.geteuid() != 0 and shutil.which("newuidmap") is None:
+        return "newuidmap is missing: without it, only root can make files of several users"
+    try:
+        run(as_root(["true"]))
+    except MachineError as error:
+        return str(error).splitlines()[-1]
+    return None
+
+
+def remove(tree: Path) -> None:
+    """Remove a tree of files of several users, if it is there."""
+    if tree.exists():
+        run(as_root(["rm", "-rf", "--one-file-system", tree]))
