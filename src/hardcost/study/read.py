@@ -76,6 +76,18 @@ def workload(text: str) -> Workload:
     return Workload(name, parameters)
 
 
+def _at_scale(
+    scale: str | None, known: Sequence[Configuration], written: StudyFile
+) -> tuple[Configuration, ...]:
+    """Return the configurations but those that belong to another scale."""
+    elsewhere = {
+        index
+        for index, table in enumerate(written.configuration)
+        if table.scale is not None and table.scale != scale
+    }
+    return tuple(one for index, one in enumerate(known) if index not in elsewhere)
+
+
 def _no_scale(name: str, scale: str | None, written: StudyFile) -> InputError:
     """Return the error of a size that the study does not have."""
     known = ", ".join(written.scale) or "none but its own"
@@ -114,6 +126,7 @@ class _Reader:
         known, notes = configurations(written, self._resolver)
         if not found.dropped & {"configuration", "axis"}:
             self._names(known, written)
+            self._scales(written)
         if self._problems:
             raise self._error()
         return Study(
@@ -121,7 +134,7 @@ class _Reader:
             title=written.title,
             description=written.description,
             workloads=sizes[scale],
-            configurations=known,
+            configurations=_at_scale(scale, known, written),
             baseline=written.baseline,
             published=written.published,
             instrument=written.instrument,
@@ -175,6 +188,16 @@ class _Reader:
         elif "baseline" in self._file.data and written.baseline not in listed:
             hint = tomlfile.meant(written.baseline, listed, "configurations")
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
+
+    def _scales(self, written: StudyFile) -> None:
+        """Check that the scales that configurations name are there; the baseline is in all."""
+        for index, table in enumerate(written.configuration):
+            at = ("configuration", index, "scale")
+            if table.scale is not None and table.scale not in written.scale:
+                hint = tomlfile.meant(table.scale, tuple(written.scale), "scales")
+                self._wrong(f"there is no scale '{table.scale}'", *at, hint=hint)
+            if table.scale is not None and table.name == written.baseline:
+                self._wrong("the baseline has to be there at every scale", *at)
 
     def _wrong(self, message: str, *at: str | int, hint: str | None = None) -> None:
         self._problems.append(self._file.problem(message, *at, hint=hint))
