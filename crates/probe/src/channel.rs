@@ -13,6 +13,7 @@ use crate::clock::ClockName;
 use crate::cputime::CpuTime;
 use crate::error::{Context, Result};
 use crate::protocol::CallPlan;
+use crate::system::Program;
 
 /// What the probe tells the child.
 #[derive(Debug, Deserialize, Serialize)]
@@ -26,7 +27,9 @@ pub enum Order {
         /// What to do.
         task: Task,
     },
-    /// Begin. A call is then `Done`; a command is never heard of again.
+    /// First of all: the program to become. The child prepares and is `Ready`.
+    Become(Program),
+    /// Begin. A call is then `Done`; a command or program is never heard of again.
     Go,
     /// Hand over the samples.
     Report,

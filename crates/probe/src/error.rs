@@ -1,5 +1,6 @@
 //! What can go wrong, in words for the one who sent the request.
 
+use std::collections::BTreeMap;
 use std::io;
 
 /// A failed request.
@@ -16,9 +17,27 @@ pub enum Error {
     /// The request, or a message between the probe's own processes, is not well-formed.
     #[error("cannot be understood: {0}")]
     Json(#[from] serde_json::Error),
+    /// Something with what explains it: the ends of logs.
+    #[error("{message}")]
+    Explained {
+        /// What went wrong.
+        message: String,
+        /// The end of each log, by its path or name.
+        logs: BTreeMap<String, String>,
+    },
     /// Anything else.
     #[error("{0}")]
     Other(String),
+}
+
+impl Error {
+    /// The ends of the logs that explain it.
+    pub fn logs(self) -> BTreeMap<String, String> {
+        match self {
+            Self::Explained { logs, .. } => logs,
+            _ => BTreeMap::new(),
+        }
+    }
 }
 
 /// The result of something done for a request.

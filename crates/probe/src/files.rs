@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::Path;
+
+use rustix::fs::{statvfs, sync};
 
 use crate::base64;
 use crate::error::{Context, Error, Result};
 use crate::protocol::Answer;
+use crate::system::{group_id, tail, user_id};
 
 /// Makes directories and empty files where they are missing; their parents too, uncounted.
 pub fn make(directories: &[String], files: &[String]) -> Result<Answer> {
@@ -42,14 +45,64 @@ fn inode(path: &str, found: io::Result<Metadata>) -> Result<u64> {
 }
 
 /// Writes a file.
-pub fn install(path: String, mode: u32, content: &str) -> Result<Answer> {
+pub fn install(path: String, mode: u32, content: &str, owner: &Owner) -> Result<Answer> {
     let content = base64::decode(content)
         .ok_or_else(|| Error::Other(format!("{path}: its content is not base64")))?;
     make_parents(&path)?;
-    fs::write(&path, &content).context(|| path.clone())?;
+    fs::write(&path, &content).map_err(|source| full(&path, source))?;
+    if owner.user.is_some() || owner.group.is_some() {
+        let user = owner.user.as_deref().map(user_id).transpose()?;
+        let group = owner.group.as_deref().map(group_id).transpose()?;
+        chown(&path, user, group).context(|| path.clone())?;
+    }
     // After writing, as what is there already may have another mode.
     fs::set_permissions(&path, Permissions::from_mode(mode)).context(|| path.clone())?;
     Ok(Answer::Installed { path, bytes: content.len() })
+}
+
+/// Whose a file is to be, by name or number; nobody: whoever writes it.
+#[derive(Debug, Default)]
+pub struct Owner {
+    /// The user.
+    pub user: Option<String>,
+    /// The group.
+    pub group: Option<String>,
+}
+
+/// Says of a failure to write how much room there is.
+fn full(path: &str, source: io::Error) -> Error {
+    if source.kind() != ErrorKind::StorageFull {
+        return Error::System { what: path.to_owned(), source };
+    }
+    let place = Path::new(path).parent().unwrap_or(Path::new("/"));
+    let room = statvfs(place).map_or_else(
+        |_| String::new(),
+        |room| format!(" ({} bytes free, {} files)", room.f_bavail * room.f_frsize, room.f_favail),
+    );
+    Error::Other(format!("{path}: {source}{room}"))
+}
+
+/// The end of a file.
+pub fn tell(name: String, path: String, most: u64) -> Result<Answer> {
+    match tail(&path, most) {
+        Ok((text, bytes)) => {
+            let text = Some(String::from_utf8_lossy(&text).into_owned());
+            Ok(Answer::Content { name, path, text, bytes: Some(bytes) })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(Answer::Content { name, path, text: None, bytes: None })
+        }
+        Err(error) => Err(error).context(|| path),
+    }
+}
+
+/// Writes back what is dirty, and drops what the kernel remembers of files.
+pub fn drop_caches() -> Result<Answer> {
+    const DROP: &str = "/proc/sys/vm/drop_caches";
+    sync();
+    // Pages are 1, names and inodes are 2.
+    fs::write(DROP, "3").context(|| DROP.into())?;
+    Ok(Answer::Dropped {})
 }
 
 /// Writes a setting, and says what it was before and is now.
@@ -85,7 +138,7 @@ fn make_directory(path: &Path) -> Result<()> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{install, make, write};
+    use super::{Owner, install, make, write};
     use crate::protocol::Answer;
 
     #[test]
@@ -103,7 +156,7 @@ mod tests {
         let again = make(&directories, &files).expect("existing is fine");
         assert!(matches!(again, Answer::Made { directories: 0, files: 0, .. }));
 
-        let installed = install(path("f/g"), 0o755, "MAo=").expect("installed");
+        let installed = install(path("f/g"), 0o755, "MAo=", &Owner::default()).expect("installed");
         assert!(matches!(installed, Answer::Installed { bytes: 2, .. }));
         let Answer::Written { before, after, .. } = write(path("f/g"), "1").expect("written")
         else {

@@ -1,5 +1,6 @@
 //! Process 1 of a guest: brings the system up, does the job, ends the machine.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -39,7 +40,8 @@ pub fn run() -> c_int {
 fn fail(message: String) {
     let _ = writeln!(io::stderr(), "hardcost-probe: {message}");
     if let Some(mut line) = LINE.get() {
-        let _ = write_line(&mut line, &Answer::Error { request: None, message });
+        let _ =
+            write_line(&mut line, &Answer::Error { request: None, message, logs: BTreeMap::new() });
         let _ = write_line(&mut line, &Answer::End);
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::battery::Job;
 use crate::clock::ClockName;
 use crate::error::Result;
+use crate::system::{RunJob, StartJob, StopJob};
 
 /// The version of the protocol that this probe speaks.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -35,6 +36,12 @@ pub enum Request {
         mode: u32,
         /// The content.
         base64: String,
+        /// Whose it is to be.
+        #[serde(default)]
+        owner: Option<String>,
+        /// Which group's.
+        #[serde(default)]
+        group: Option<String>,
     },
     /// Write a setting under `/proc` or `/sys`.
     Write {
@@ -67,6 +74,30 @@ pub enum Request {
     },
     /// Make system calls under many rule sets and say which were recorded.
     Battery(Job),
+    /// Run a program to its end.
+    Run(RunJob),
+    /// Start a service and wait until it answers.
+    Start(StartJob),
+    /// Stop a service.
+    Stop(StopJob),
+    /// Mount a directory on itself with options.
+    Mount {
+        /// Which.
+        path: String,
+        /// Such as `noexec`; they come on top of those that hold already.
+        options: Vec<String>,
+    },
+    /// Tell the end of a file.
+    Read {
+        /// What the answer is called.
+        name: String,
+        /// Which file.
+        path: String,
+        /// How much of its end, in bytes.
+        tail: u64,
+    },
+    /// Write back what is dirty, and drop page cache, names and inodes.
+    DropCaches {},
 }
 
 fn default_backlog_limit() -> u32 {
@@ -176,12 +207,40 @@ pub enum Answer {
     },
     /// What came of a battery's calls under one rule set.
     Set(SetAnswer),
+    /// `run` is done.
+    Ran(RanAnswer),
+    /// `start` is done.
+    Started(StartedAnswer),
+    /// `stop` is done.
+    Stopped(StoppedAnswer),
+    /// `mount` is done.
+    Mounted {
+        /// Where.
+        path: String,
+        /// The options that the kernel shows for it.
+        options: Vec<String>,
+    },
+    /// `read` is done.
+    Content {
+        /// What it is called.
+        name: String,
+        /// The file.
+        path: String,
+        /// Its end; null if there is no such file. What is no UTF-8 is replaced.
+        text: Option<String>,
+        /// The size of the file in bytes.
+        bytes: Option<u64>,
+    },
+    /// `dropcaches` is done.
+    Dropped {},
     /// A request failed; none after it is tried.
     Error {
         /// The request's index, from 0; null if it was none that failed.
         request: Option<usize>,
         /// Why.
         message: String,
+        /// The ends of the logs of all that may have to do with it, by path or name.
+        logs: BTreeMap<String, String>,
     },
     /// The last line of each session.
     End,
@@ -231,6 +290,72 @@ pub struct CommandAnswer {
     pub stderr_bytes: u64,
     /// The records it made; null without an audit daemon.
     pub audit: Option<AuditCounts>,
+}
+
+/// A program that was run to its end.
+#[derive(Debug, Serialize)]
+pub struct RanAnswer {
+    /// What it is called.
+    pub name: String,
+    /// Its exit status; null if a signal ended it.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Ticks (tsc) or nanoseconds (monotonic) from just before its start to its being reaped; null
+    /// where it was not measured.
+    pub ticks: Option<u64>,
+    /// Microseconds that it, and all that it waited for, spent in programs.
+    pub user: u64,
+    /// Microseconds that the kernel spent on their behalf.
+    pub system: u64,
+    /// The first 64 KiB of what it printed.
+    pub stdout: String,
+    /// How much that was in all.
+    pub stdout_bytes: u64,
+    /// The first 64 KiB of what it complained about.
+    pub stderr: String,
+    /// How much that was in all.
+    pub stderr_bytes: u64,
+    /// When it began, in ticks since the watch; null without one.
+    pub begin: Option<u64>,
+    /// When it had ended.
+    pub end: Option<u64>,
+    /// The records it made; null where it was not measured, or without an audit daemon.
+    pub audit: Option<AuditCounts>,
+}
+
+/// A service that answers.
+#[derive(Debug, Serialize)]
+pub struct StartedAnswer {
+    /// What it is called.
+    pub name: String,
+    /// Its process.
+    pub pid: i32,
+    /// Ticks of the time-stamp counter from just before its start to its answer.
+    pub ticks: u64,
+    /// How often it was asked.
+    pub attempts: u32,
+    /// The security label of its process; null where the kernel gives none.
+    pub context: Option<String>,
+    /// When it began, in ticks since the watch; null without one.
+    pub begin: Option<u64>,
+    /// When it answered.
+    pub end: Option<u64>,
+}
+
+/// A service that was stopped.
+#[derive(Debug, Serialize)]
+pub struct StoppedAnswer {
+    /// What it was called.
+    pub name: String,
+    /// Its exit status; null if a signal ended it or it can't be told.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it stayed, and had to be killed.
+    pub forced: bool,
+    /// The ends of its logs, by path.
+    pub logs: BTreeMap<String, String>,
 }
 
 /// What lies at a path. Files are told by their device's major and minor number and their inode's.
@@ -300,6 +425,17 @@ mod tests {
                 "workers":[{"pid":500,"program":"/init","uid":[0,0,0],"gid":[0,0,0]}],
                 "calls":[{"worker":0,"arch":"b32","number":20,"arguments":[1,{"text":"x"}]}],
                 "sets":[{"rules":"-w /m","calls":[0]},{"rules":"","list":true}]}"#,
+            r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
+            r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",
+                "login":1000,"context":"a:b:c:s0","environment":{"A":"b"},"folder":"/home",
+                "stdin":"x","expect":null,"limit":60}"#,
+            r#"{"do":"start","name":"web","argv":["apache2"],"ready":{"tcp":80,"send":"GET"},
+                "user":"root","context":null,"environment":{},"folder":"/","logs":["/l"],
+                "pid_file":null,"limit":0.5}"#,
+            r#"{"do":"stop","name":"web","argv":[],"signal":15,"limit":30}"#,
+            r#"{"do":"mount","path":"/tmp","options":["noexec"]}"#,
+            r#"{"do":"read","name":"log","path":"/l","tail":4096}"#,
+            r#"{"do":"dropcaches"}"#,
         ];
         for line in lines {
             parse(line.as_bytes()).expect(line);

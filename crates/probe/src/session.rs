@@ -4,13 +4,14 @@ use std::ffi::CString;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use rustix::process::{WaitOptions, wait};
 use rustix::system::uname;
 
 use crate::ascii::write_line;
 use crate::audit::Audit;
 use crate::error::{Context, Error, Result};
+use crate::files::Owner;
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
+use crate::system::{self, Company, Services};
 use crate::{battery, command, files, measure, root};
 
 /// Where the probe runs.
@@ -52,13 +53,16 @@ pub struct Session {
     pub place: Place,
     /// The audit daemon, once asked for.
     pub audit: Option<Audit>,
+    /// The services that were started.
+    pub services: Services,
+    epoch: Option<u64>,
     out: Box<dyn Write>,
 }
 
 impl Session {
     /// A session whose answers go to `out`.
     pub fn new(place: Place, out: Box<dyn Write>) -> Self {
-        Self { place, audit: None, out }
+        Self { place, audit: None, services: Services::new(place), epoch: None, out }
     }
 
     /// Says one thing.
@@ -80,30 +84,48 @@ impl Session {
             |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
         for (index, line) in lines.filter(full).enumerate() {
             let result =
-                line.context(|| "reading the job".into()).and_then(|line| self.answer(&line));
+                line.context(|| "reading the job".into()).and_then(|line| self.request(&line));
             if let Err(error) = result {
-                self.say(&Answer::Error { request: Some(index), message: error.to_string() })?;
+                let (message, mut logs) = (error.to_string(), self.services.logs());
+                logs.extend(error.logs());
+                self.say(&Answer::Error { request: Some(index), message, logs })?;
                 done = false;
                 break;
             }
-            if self.place == Place::Guest {
-                reap_orphans();
-            }
         }
+        self.services.end();
         self.say(&Answer::End)?;
         Ok(done)
+    }
+
+    /// Does one request; all services must be alive before and after it.
+    fn request(&mut self, line: &[u8]) -> Result<()> {
+        self.services.check()?;
+        let answered = self.answer(line);
+        // Why a service died says more than that somebody got no answer from it.
+        self.services.check()?;
+        self.services.reap_orphans();
+        answered
     }
 
     /// Does one request.
     fn answer(&mut self, line: &[u8]) -> Result<()> {
         let answer = match parse(line)? {
             Request::Make { directories, files } => files::make(&directories, &files)?,
-            Request::Install { path, mode, base64 } => files::install(path, mode, &base64)?,
+            Request::Install { path, mode, base64, owner, group } => {
+                files::install(path, mode, &base64, &Owner { user: owner, group })?
+            }
             Request::Write { path, value } => files::write(path, &value)?,
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
             Request::Command { argv, clock } => command::measure(self, argv, clock)?,
             Request::Battery(job) => return battery::run(self, &job),
+            Request::Run(job) => system::run(self, &job)?,
+            Request::Start(job) => system::start(self, job)?,
+            Request::Stop(job) => system::stop(self, &job)?,
+            Request::Mount { path, options } => system::mount(path, &options)?,
+            Request::Read { name, path, tail } => files::tell(name, path, tail)?,
+            Request::DropCaches {} => files::drop_caches()?,
         };
         self.say(&answer)
     }
@@ -118,14 +140,24 @@ impl Session {
         audit.load(rules)
     }
 
+    /// All that goes on beside what is waited for.
+    pub fn company(&mut self) -> Company<'_> {
+        Company { audit: self.audit.as_mut(), services: &mut self.services }
+    }
+
+    /// What the time-stamp counter said when the watch began; `None` without a watch.
+    pub fn epoch(&self) -> Option<u64> {
+        self.epoch
+    }
+
+    /// A reading of the time-stamp counter as ticks since the watch; `None` without one.
+    pub fn since_watch(&self, ticks: u64) -> Option<u64> {
+        self.epoch().map(|epoch| ticks.wrapping_sub(epoch))
+    }
+
     /// The audit daemon, which has to run by now.
     pub fn daemon(&mut self) -> Result<&mut Audit> {
         let missing = || Error::Other("a battery needs `audit` first".into());
         self.audit.as_mut().ok_or_else(missing)
     }
-}
-
-/// Takes leave of processes that outlived the one that started them.
-fn reap_orphans() {
-    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }

@@ -1,11 +1,13 @@
 //! The measured child's side: takes on an ordinary user's identity and does one task.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 use std::thread;
@@ -22,12 +24,18 @@ use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::ports;
 use crate::protocol::CallPlan;
+use crate::system::Program;
 
 /// How long to let the probe get from `Go` to waiting before the first window.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// What the kernel calls a login user or an audit session that was never set.
 const UNSET: u32 = u32::MAX;
+const LOGIN: &str = "/proc/self/loginuid";
+/// The context of the next program that this process becomes.
+const EXEC_CONTEXT: &str = "/proc/self/attr/exec";
+/// There where SELinux is on.
+const SELINUX: &str = "/sys/fs/selinux/enforce";
 
 /// Does what it is told over the socket that is its standard input.
 pub fn run() -> c_int {
@@ -56,8 +64,10 @@ fn take_channel() -> io::Result<Channel> {
 }
 
 fn work(channel: &mut Channel) -> Result<()> {
-    let Some(Order::Prepare { directory, identity, task }) = channel.receive()? else {
-        return Err(Error::Other("expected to be told what to do".into()));
+    let (directory, identity, task) = match channel.receive()? {
+        Some(Order::Prepare { directory, identity, task }) => (directory, identity, task),
+        Some(Order::Become(program)) => return turn_into(channel, &program),
+        _ => return Err(Error::Other("expected to be told what to do".into())),
     };
     let identity = assume(identity)?;
     chdir(&directory).context(|| directory)?;
@@ -66,30 +76,75 @@ fn work(channel: &mut Channel) -> Result<()> {
             let setup = Setup { batch: plan.batch, pause, noop };
             measure(channel, identity, clock, &plan, &setup)
         }
-        Task::Command { argv } => execute(channel, identity, &argv),
+        Task::Command { argv } => execute(channel, identity, &argv, None),
     }
+}
+
+/// Becomes a program of the system; comes back only if that fails.
+fn turn_into(channel: &mut Channel, program: &Program) -> Result<()> {
+    leave_probe()?;
+    if let Some(path) = &program.stdin {
+        let file = File::open(path).context(|| path.clone())?;
+        dup2_stdin(file).context(|| path.clone())?;
+    }
+    if let Some(login) = program.login {
+        log_in(login)?;
+    }
+    if let Some(context) = program.context.as_ref().filter(|_| Path::new(SELINUX).exists()) {
+        fs::write(EXEC_CONTEXT, context).context(|| format!("taking the context {context}"))?;
+    }
+    if let Some((uid, gid, groups)) = &program.user {
+        change_user(*uid, *gid, groups)?;
+    }
+    chdir(&program.folder).context(|| program.folder.clone())?;
+    execute(channel, identify(), &program.argv, Some(&program.environment))
+}
+
+/// Logs in for audit. A kernel without audit knows no login.
+fn log_in(id: u32) -> Result<()> {
+    match fs::write(LOGIN, id.to_string()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result.context(|| format!("logging in as {id}")),
+    }
+}
+
+/// Gives up what only the probe has, and what ties it to the probe.
+fn leave_probe() -> Result<()> {
+    ports::release();
+    umask(0o022.into());
+    setsid().context(|| "a session of its own".into())?;
+    Ok(())
+}
+
+/// Becomes a user.
+fn change_user(uid: u32, gid: u32, groups: &[u32]) -> Result<()> {
+    let groups: Vec<_> = groups.iter().map(|&group| Gid::from_raw(group)).collect();
+    set_thread_groups(&groups).context(|| "changing groups".into())?;
+    set_thread_gid(Gid::from_raw(gid)).context(|| format!("becoming group {gid}"))?;
+    set_thread_uid(Uid::from_raw(uid)).context(|| format!("becoming user {uid}"))?;
+    // The change of user took this away; a process started by that user would have it.
+    set_dumpable_behavior(DumpableBehavior::Dumpable).context(|| "becoming dumpable".into())
 }
 
 /// Becomes an ordinary user with that user and group id, logged in as such, or stays who it is.
 fn assume(id: Option<u32>) -> Result<Identity> {
-    ports::release();
-    umask(0o022.into());
-    setsid().context(|| "a session of its own".into())?;
+    leave_probe()?;
     if let Some(id) = id {
         // Refused where it is set and locked; absent where the kernel has no audit. What holds
         // in the end is reported.
-        let _ = fs::write("/proc/self/loginuid", id.to_string());
-        set_thread_groups(&[]).context(|| "giving up groups".into())?;
-        set_thread_gid(Gid::from_raw(id)).context(|| format!("becoming group {id}"))?;
-        set_thread_uid(Uid::from_raw(id)).context(|| format!("becoming user {id}"))?;
-        // The change of user took this away; a process started by that user would have it.
-        set_dumpable_behavior(DumpableBehavior::Dumpable).context(|| "becoming dumpable".into())?;
+        let _ = fs::write(LOGIN, id.to_string());
+        change_user(id, id, &[])?;
     }
-    Ok(Identity {
+    Ok(identify())
+}
+
+/// Who this process is.
+fn identify() -> Identity {
+    Identity {
         uid: getuid().as_raw(),
-        loginuid: read_number("/proc/self/loginuid"),
+        loginuid: read_number(LOGIN),
         session: read_number("/proc/self/sessionid"),
-    })
+    }
 }
 
 /// The number in a file of `/proc`; `None` where it is unset or there is no such file.
@@ -147,11 +202,19 @@ fn await_go(channel: &mut Channel, identity: Identity) -> Result<()> {
 }
 
 /// Becomes a program; comes back only if that fails. The channel closes when it succeeds.
-fn execute(channel: &mut Channel, identity: Identity, argv: &[String]) -> Result<()> {
+fn execute(
+    channel: &mut Channel,
+    identity: Identity,
+    argv: &[String],
+    environment: Option<&BTreeMap<String, String>>,
+) -> Result<()> {
     let (program, arguments) =
         argv.split_first().ok_or_else(|| Error::Other("a command without a name".into()))?;
     let mut command = Command::new(program);
     command.args(arguments);
+    if let Some(environment) = environment {
+        command.env_clear().envs(environment);
+    }
     await_go(channel, identity)?;
     Err(command.exec()).context(|| program.clone())
 }

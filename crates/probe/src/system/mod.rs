@@ -1,0 +1,24 @@
+//! What is asked of the probe in a whole system: programs, services, mounts.
+//!
+//! Nothing here knows any program or service by name: the request says all that there is to know.
+
+mod accounts;
+mod company;
+mod job;
+mod logs;
+mod mounts;
+mod program;
+mod ready;
+mod run;
+mod service;
+mod services;
+mod tree;
+
+pub use self::accounts::{group_id, user_id};
+pub use self::company::Company;
+pub use self::job::{RunJob, StartJob, StopJob};
+pub use self::logs::tail;
+pub use self::mounts::mount;
+pub use self::program::Program;
+pub use self::run::run;
+pub use self::services::{Services, start, stop};

@@ -1,0 +1,250 @@
+//! Whether a service answers.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv,
+    send, socket_with, sockopt,
+};
+
+use super::company::{Company, Deadline};
+use super::job::ReadyJob;
+use super::program::{Process, Program};
+use super::run::{Outputs, wait};
+use crate::error::{Error, Result};
+
+/// How long to wait before trying again: at first, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+/// How much a service may say before what is waited for, in bytes.
+const MOST: usize = 1 << 20;
+
+/// How to tell that a service answers.
+#[derive(Clone, Debug)]
+pub enum Ready {
+    /// It listens at a socket, and says what is expected.
+    Socket(Address, Talk),
+    /// A file is there, and holds a text.
+    File(String, Option<String>),
+    /// A program ends with 0.
+    Run(Vec<String>),
+}
+
+/// Where a service listens.
+#[derive(Clone, Debug)]
+pub enum Address {
+    /// At a port of 127.0.0.1.
+    Port(u16),
+    /// At a socket in the file system.
+    Path(String),
+}
+
+/// What to say to a service, and what to hear.
+#[derive(Clone, Debug)]
+pub struct Talk {
+    send: String,
+    expect: String,
+}
+
+impl Ready {
+    /// What the request says, as far as it makes sense.
+    pub fn of(job: ReadyJob) -> Result<Self> {
+        let talk =
+            Talk { send: job.send.unwrap_or_default(), expect: job.expect.unwrap_or_default() };
+        let talks = !talk.send.is_empty() || !talk.expect.is_empty();
+        match (job.tcp, job.unix, job.file, job.run) {
+            (Some(port), None, None, None) => Ok(Self::Socket(Address::Port(port), talk)),
+            (None, Some(path), None, None) => Ok(Self::Socket(Address::Path(path), talk)),
+            (None, None, Some(path), None) if !talks => Ok(Self::File(path, job.contains)),
+            (None, None, None, Some(argv)) if !talks => Ok(Self::Run(argv)),
+            _ => Err(Error::Other(
+                "ready: one of tcp, unix, file and run; send and expect with the first two".into(),
+            )),
+        }
+    }
+
+    /// Waits until the service answers; how often it was tried. At the deadline: what kept it.
+    pub fn wait(
+        &self,
+        company: &mut Company<'_>,
+        deadline: Deadline,
+    ) -> Result<std::result::Result<u32, String>> {
+        let mut pause = FIRST_PAUSE;
+        for attempts in 1.. {
+            let why = match self.attempt(company, deadline)? {
+                Ok(()) => return Ok(Ok(attempts)),
+                Err(why) => why,
+            };
+            if deadline.is_over() {
+                return Ok(Err(why));
+            }
+            company.wait(&[], deadline.or_in(pause))?;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        unreachable!("the numbers do not end")
+    }
+
+    /// Tries once; what kept the service from answering. A service that died is an error.
+    pub fn attempt(
+        &self,
+        company: &mut Company<'_>,
+        deadline: Deadline,
+    ) -> Result<std::result::Result<(), String>> {
+        match self {
+            Self::Socket(address, talk) => talk.attempt(address, company, deadline),
+            Self::File(path, contains) => Ok(holds(path, contains.as_deref())),
+            Self::Run(argv) => succeeds(argv, company, deadline),
+        }
+    }
+}
+
+/// Whether a file is there and holds a text.
+fn holds(path: &str, text: Option<&str>) -> std::result::Result<(), String> {
+    let Some(text) = text else {
+        return if Path::new(path).exists() { Ok(()) } else { Err(format!("there is no {path}")) };
+    };
+    let content = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    if has(&content, text) { Ok(()) } else { Err(format!("{path} does not hold {text:?}")) }
+}
+
+/// Whether a text is found among bytes.
+fn has(bytes: &[u8], text: &str) -> bool {
+    text.is_empty() || bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// Whether a program ends with 0.
+fn succeeds(
+    argv: &[String],
+    company: &mut Company<'_>,
+    deadline: Deadline,
+) -> Result<std::result::Result<(), String>> {
+    let (mut outputs, sinks) = Outputs::new()?;
+    let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
+    process.go()?;
+    let ended = wait(&process, &mut outputs, company, deadline);
+    if !matches!(ended, Ok(true)) {
+        process.kill();
+        return ended.map(|_| Err(format!("{} does not end", argv[0])));
+    }
+    let status = process.reap()?;
+    outputs.take_rest()?;
+    process.failure()?;
+    let said = outputs.stderr.text() + &outputs.stdout.text();
+    Ok(if status.success() { Ok(()) } else { Err(format!("{}: {}", argv[0], said.trim())) })
+}
+
+impl Talk {
+    /// Connects, says something and waits for the answer.
+    fn attempt(
+        &self,
+        address: &Address,
+        company: &mut Company<'_>,
+        deadline: Deadline,
+    ) -> Result<std::result::Result<(), String>> {
+        let socket = match address.connect() {
+            Ok(socket) => socket,
+            Err(error) => return Ok(Err(format!("{address}: {error}"))),
+        };
+        let mut done = company.wait(&[(socket.as_fd(), PollFlags::OUT)], deadline)? == [true];
+        if let Ok(Err(error)) = sockopt::socket_error(&socket) {
+            return Ok(Err(format!("{address}: {error}")));
+        }
+        if done && !self.send.is_empty() {
+            done = send(&socket, self.send.as_bytes(), SendFlags::NOSIGNAL) == Ok(self.send.len());
+        }
+        let mut heard = Vec::new();
+        while done && !has(&heard, &self.expect) {
+            done = company.wait(&[(socket.as_fd(), PollFlags::IN)], deadline)? == [true]
+                && heard.len() < MOST
+                && hear(&socket, &mut heard);
+        }
+        let heard = String::from_utf8_lossy(&heard);
+        Ok(if done { Ok(()) } else { Err(format!("{address} says {:?}", heard.trim_end())) })
+    }
+}
+
+/// Takes what there is to be heard; false: there will be no more.
+fn hear(socket: &OwnedFd, heard: &mut Vec<u8>) -> bool {
+    let mut portion = [0; 4096];
+    match recv(socket, &mut portion[..], RecvFlags::empty()) {
+        Ok((0, _)) => false,
+        Ok((length, _)) => {
+            heard.extend(&portion[..length]);
+            true
+        }
+        Err(error) => matches!(error, Errno::AGAIN | Errno::INTR),
+    }
+}
+
+impl Address {
+    /// Begins to connect; does not wait.
+    fn connect(&self) -> rustix::io::Result<OwnedFd> {
+        let stream = |family, kind| {
+            socket_with(family, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+        };
+        match self {
+            Self::Port(port) => {
+                let socket = stream(AddressFamily::INET, SocketType::STREAM)?;
+                let there = std::net::SocketAddrV4::new(Ipv4Addr::LOCALHOST, *port);
+                match connect(&socket, &there) {
+                    Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+                    Err(error) => Err(error),
+                }
+            }
+            Self::Path(path) => {
+                let there = SocketAddrUnix::new(path)?;
+                let socket = stream(AddressFamily::UNIX, SocketType::STREAM)?;
+                match connect(&socket, &there) {
+                    // It takes letters, not calls, as a system log does.
+                    Err(Errno::PROTOTYPE) => {
+                        let socket = stream(AddressFamily::UNIX, SocketType::DGRAM)?;
+                        connect(&socket, &there).map(|()| socket)
+                    }
+                    result => result.map(|()| socket),
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Port(port) => write!(out, "port {port}"),
+            Self::Path(path) => out.write_str(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ready, has, holds};
+    use crate::system::job::ReadyJob;
+
+    #[test]
+    fn exactly_one_way_to_tell_must_be_named() {
+        let of = |text: &str| {
+            Ready::of(serde_json::from_str::<ReadyJob>(text).expect("well-formed")).is_ok()
+        };
+        assert!(of(r#"{"tcp": 80, "send": "x", "expect": "y"}"#) && of(r#"{"run": ["true"]}"#));
+        assert!(of(r#"{"unix": "/s"}"#) && of(r#"{"file": "/f", "contains": "x"}"#));
+        assert!(!of("{}") && !of(r#"{"tcp": 80, "file": "/f"}"#));
+        assert!(!of(r#"{"file": "/f", "send": "x"}"#));
+    }
+
+    #[test]
+    fn a_text_is_found_anywhere_and_no_text_everywhere() {
+        assert!(has(b"220 hello", "220") && has(b"220 hello", "lo") && has(b"", ""));
+        assert!(!has(b"22", "220"));
+        assert!(holds("/proc/self/status", Some("Name:")).is_ok() && holds("/proc", None).is_ok());
+        let missing = holds("/proc/self/status", Some("no such")).expect_err("it is not there");
+        assert!(missing.contains("does not hold"), "{missing}");
+        assert!(holds("/no/such", None).is_err() && holds("/no/such", Some("x")).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! All processes that come of one.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// Kills a process, its group, and all that descend from it; what has ended already is no error.
+pub fn kill(root: Pid) {
+    let family = descendants(root.as_raw_nonzero().get(), &parents());
+    let _ = kill_process_group(root, Signal::KILL);
+    for pid in family.into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Each process's id and its parent's.
+fn parents() -> Vec<(i32, i32)> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(|pid| Some((pid, parent(&stat(pid)?)?))).collect()
+}
+
+/// What `/proc` says of a process in a line.
+fn stat(pid: i32) -> Option<String> {
+    fs::read_to_string(format!("/proc/{pid}/stat")).ok()
+}
+
+/// The parent, which comes third in that line: behind the name in brackets and the state.
+fn parent(stat: &str) -> Option<i32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The process and all that descend from it.
+fn descendants(root: i32, parents: &[(i32, i32)]) -> Vec<i32> {
+    let mut family = vec![root];
+    let mut next = 0;
+    while next < family.len() {
+        let parent = family[next];
+        family.extend(parents.iter().filter(|&&(_, of)| of == parent).map(|&(pid, _)| pid));
+        next += 1;
+    }
+    family
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{descendants, parent, parents};
+
+    #[test]
+    fn children_and_theirs_belong_to_a_process() {
+        let parents = [(2, 1), (3, 2), (4, 1), (5, 3), (6, 4), (7, 2)];
+        assert_eq!(descendants(2, &parents), [2, 3, 7, 5]);
+        assert_eq!(descendants(6, &parents), [6]);
+    }
+
+    #[test]
+    fn the_parent_stands_behind_a_name_that_may_hold_anything() {
+        assert_eq!(parent("12 (a) b (c) S 7 12 12 0"), Some(7));
+        assert_eq!(parent("nonsense"), None);
+        let own = (std::process::id().cast_signed(), std::os::unix::process::parent_id());
+        assert!(parents().contains(&(own.0, own.1.cast_signed())));
+    }
+}
