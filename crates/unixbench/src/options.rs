@@ -8,15 +8,15 @@ use crate::work::Test;
 
 /// What the program understands.
 pub const USAGE: &str = "\
-usage: hardcost-unixbench TEST (--loops N | --seconds N) [--copies N] [--clock tsc|monotonic]
-                          [--folder DIRECTORY]
+usage: hardcost-unixbench TEST (--loops N | --seconds N) [--copies N|cpus]
+                          [--clock tsc|monotonic] [--folder DIRECTORY]
 
-tests: dhrystone whetstone execl copy-256 copy-1024 copy-4096 pipe context spawn shell-1 shell-8
-       syscall
+tests: dhrystone whetstone execl copy-256 copy-1024 copy-4096 pipe context-switch process
+       shell-1 shell-8 system-call
 
-A loop of dhrystone, execl, pipe, context, spawn, shell and syscall is an operation; of whetstone a
-hundred thousand Whetstone instructions; of a copy one block, whose operations are KiB. Files are
-made in the directory (default: the present one) and removed.
+A loop of whetstone is a hundred thousand Whetstone instructions; a loop of a copy is one block,
+and its operations are KiB; a loop of any other test is one operation. There may be as many copies
+as `cpus`. Files are made in the directory (default: the present one) and removed.
 ";
 
 /// Most copies of a test at once.
@@ -50,6 +50,7 @@ impl Options {
             match option {
                 "--loops" => span = Some(Span::Loops(number(value)?)),
                 "--seconds" => span = Some(Span::Seconds(number(value)?)),
+                "--copies" if value == "cpus" => copies = processors()?,
                 "--copies" => copies = number(value)?,
                 "--clock" => {
                     clock = Clock::named(value)
@@ -66,6 +67,12 @@ impl Options {
         let copies = usize::try_from(copies).map_err(|error| error.to_string())?;
         Ok(Self { test, span, copies, clock, folder })
     }
+}
+
+/// How many processors this process may use.
+fn processors() -> Result<u64, String> {
+    let number = std::thread::available_parallelism().map_err(|error| error.to_string())?;
+    u64::try_from(number.get()).map_err(|error| error.to_string())
 }
 
 /// A positive number.
@@ -92,6 +99,7 @@ mod tests {
         assert_eq!(options.folder.to_str(), Some("/x"));
         let options = parse("execl --seconds 2").unwrap();
         assert_eq!((options.span, options.copies), (Span::Seconds(2), 1));
+        assert!(parse("execl --seconds 2 --copies cpus").unwrap().copies > 0);
     }
 
     #[test]

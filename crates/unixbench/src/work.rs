@@ -70,10 +70,10 @@ impl Test {
             Self::Execl => "execl".into(),
             Self::Copy(shape) => format!("copy-{}", shape.block),
             Self::Pipe => "pipe".into(),
-            Self::Context => "context".into(),
-            Self::Spawn => "spawn".into(),
+            Self::Context => "context-switch".into(),
+            Self::Spawn => "process".into(),
             Self::Shell(at_once) => format!("shell-{at_once}"),
-            Self::Syscall => "syscall".into(),
+            Self::Syscall => "system-call".into(),
         }
     }
 }

@@ -12,11 +12,11 @@ const TESTS: [&str; 12] = [
     "copy-256",
     "copy-4096",
     "pipe",
-    "context",
-    "spawn",
+    "context-switch",
+    "process",
     "shell-1",
     "shell-8",
-    "syscall",
+    "system-call",
 ];
 
 fn folder(name: &str) -> PathBuf {
@@ -56,7 +56,7 @@ fn every_test_does_its_loops_in_every_copy_and_leaves_nothing_behind() {
 #[test]
 fn a_test_by_time_takes_that_time() {
     let folder = folder("time");
-    for test in ["dhrystone", "execl", "context", "spawn"] {
+    for test in ["dhrystone", "execl", "context-switch", "process"] {
         let output = run(&[test, "--seconds", "1", "--copies", "2"], &folder);
         assert!(number(&output, "ticks") > 0.9e9, "{output:?}");
         assert!(number(&output, "operations") > 10.0, "{output:?}");
