@@ -305,7 +305,65 @@ class Rsyslog:
         return " ".join(words)
 
 
-SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog
+FapolicydRules = Literal["known-libs", "restrictive"]
+"""The sets of rules that come with fapolicyd; `known-libs` is what RHEL installs."""
+
+Integrity = Literal["none", "size", "sha256"]
+"""What fapolicyd compares of a trusted file with its list, besides the path."""
+
+
+@dataclass(frozen=True)
+class Fapolicyd:
+    """Application control: only programs and libraries run that are on a list of trusted files.
+
+    A daemon is asked before each file is opened or executed.
+    """
+
+    rules: FapolicydRules = "known-libs"
+    integrity: Integrity = "none"
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "fapolicyd"
+    slot: ClassVar[str] = "fapolicyd"
+
+    @property
+    def name(self) -> str:
+        """Return the service's name, with what is unlike RHEL's own configuration."""
+        plain = Fapolicyd()
+        words = ["fapolicyd.service"]
+        words += [f"rules={self.rules}"] * (self.rules != plain.rules)
+        words += [f"integrity={self.integrity}"] * (self.integrity != plain.integrity)
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Scanner:
+    """The on-access virus scanner: ClamAV is given each file under `paths` before it is opened.
+
+    With `prevention` the opening waits for the verdict, and what is infected is refused; without,
+    it is scanned and logged beside. `signatures` are how many made-up ones its database holds.
+    """
+
+    paths: tuple[str, ...] = ("/home", "/srv")
+    prevention: bool = True
+    signatures: int = 100
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "scanner"
+    slot: ClassVar[str] = "scanner"
+
+    @property
+    def name(self) -> str:
+        """Return what it is, with what is unlike the default."""
+        plain = Scanner()
+        words = ["on-access scanner"]
+        words += [f"paths={','.join(self.paths)}"] * (self.paths != plain.paths)
+        words += ["without prevention"] * (not self.prevention)
+        words += [f"signatures={self.signatures}"] * (self.signatures != plain.signatures)
+        return " ".join(words)
+
+
+SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
 """Controls that need a whole Debian system; of each `slot` there is one at most."""
 
 Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption | SystemControl

@@ -9,11 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_
 from hardcost.controls.control import (
     Auditd,
     AuditPlugin,
+    Fapolicyd,
+    FapolicydRules,
     Flush,
+    Integrity,
     Lsm,
     LsmMode,
     MountOptions,
     Rsyslog,
+    Scanner,
 )
 
 if TYPE_CHECKING:
@@ -24,10 +28,15 @@ if TYPE_CHECKING:
 TABLE = ConfigDict(extra="forbid", frozen=True)
 _DUPLICATE = ("RHEL-09-652035",)
 """What asks for records in syslog too, by the slides "Reducing RHEL9 STIG Performance Impacts"."""
+_APPLICATION_CONTROL = ("RHEL-09-433010", "RHEL-09-433015", "RHEL-09-433016")
+"""Installed; enabled; and everything is denied that is not trusted (STIG V2)."""
+_SCANNER = ("RHEL-09-211025",)
+"""The first two versions of the STIG ask for it by a vendor's name; the slides by this id."""
 
 _Setting = Annotated[str, Field(pattern=r"^[^\n=]*$")]
 _Positive = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
 _Path = Annotated[str, Field(pattern=r"^/([^/\s]+(/[^/\s]+)*)?$")]
+_Below = Annotated[str, Field(pattern=r"^(/[^/\s]+)+$")]
 _MountOption = Literal["noexec", "nosuid", "nodev", "noatime", "relatime", "nodiratime"]
 
 
@@ -70,6 +79,29 @@ class RsyslogTable(ServiceTable):
     interval: Annotated[StrictInt, Field(ge=1, le=65535)] = Rsyslog.interval
 
 
+class FapolicydTable(ServiceTable):
+    """`fapolicyd = true | { … }`: application control.
+
+    `rules` is one of the sets that come with it; `integrity` is what it compares of a trusted file
+    with its list, besides the path.
+    """
+
+    rules: FapolicydRules = Fapolicyd.rules
+    integrity: Integrity = Fapolicyd.integrity
+
+
+class ScannerTable(ServiceTable):
+    """`scanner = true | { … }`: the on-access virus scanner.
+
+    `paths` are the directories whose files it scans, with all below; `prevention` refuses what is
+    infected; `signatures` are how many made-up ones its database holds.
+    """
+
+    paths: Annotated[tuple[_Below, ...], Field(min_length=1)] = Scanner.paths
+    prevention: StrictBool = Scanner.prevention
+    signatures: Annotated[StrictInt, Field(ge=0, le=1_000_000)] = Scanner.signatures
+
+
 class SystemTable(BaseModel):
     """The keys of controls that need a whole Debian system.
 
@@ -83,6 +115,8 @@ class SystemTable(BaseModel):
     mount: dict[_Path, tuple[_MountOption, ...]] = {}
     auditd: AuditdTable | None = None
     rsyslog: RsyslogTable | None = None
+    fapolicyd: FapolicydTable | None = None
+    scanner: ScannerTable | None = None
 
     def system(self) -> Iterator[SystemControl]:
         """Yield the controls that the keys stand for."""
@@ -99,3 +133,9 @@ class SystemTable(BaseModel):
         rsyslog = self.rsyslog
         if rsyslog is not None and rsyslog.enabled:
             yield Rsyslog(rsyslog.forward, rsyslog.rate_limit, rsyslog.burst, rsyslog.interval)
+        if self.fapolicyd is not None and self.fapolicyd.enabled:
+            yield Fapolicyd(self.fapolicyd.rules, self.fapolicyd.integrity, _APPLICATION_CONTROL)
+        scanner = self.scanner
+        if scanner is not None and scanner.enabled:
+            paths = tuple(dict.fromkeys(scanner.paths))
+            yield Scanner(paths, scanner.prevention, scanner.signatures, _SCANNER)
