@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hardcost.controls.control import SystemControl
 from hardcost.study.model import AS_USUAL, Configuration, Setup, Workload
 
 __all__ = ["Configuration", "Plan", "Setup", "Trial", "Workload"]
@@ -40,8 +41,15 @@ class Plan:
         return self.trials[0].setup
 
     def set_up(self, setup: Setup) -> Plan:
-        """Return the plan with guests that come to their work as `setup` says."""
-        return replace(self, trials=tuple(replace(trial, setup=setup) for trial in self.trials))
+        """Return the plan with guests that come to their work as `setup` says.
+
+        Where one control needs a whole Debian system, or systemd does, all trials get one: a cost
+        is what tells two states of the same guest apart.
+        """
+        controls = (one for trial in self.trials for one in trial.configuration.controls)
+        whole = setup.init == "systemd" or any(isinstance(one, SystemControl) for one in controls)
+        for_all = replace(setup, whole=setup.whole or whole)
+        return replace(self, trials=tuple(replace(trial, setup=for_all) for trial in self.trials))
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:

@@ -166,12 +166,14 @@ class Setup:
     """How a trial's guest comes to its work, and what watches it.
 
     `fresh`: it boots for the trial. `init` starts a Debian guest's services. `record` names the
-    instruments that ride along, in their order.
+    instruments that ride along, in their order. `whole`: the guest is a whole Debian system,
+    whatever the workload needs.
     """
 
     fresh: bool = False
     init: Literal["probe", "systemd"] = "probe"
     record: tuple[str, ...] = ()
+    whole: bool = False
 
 
 AS_USUAL = Setup()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
-from hardcost.errors import MachineError
+from hardcost.errors import InputError, MachineError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
@@ -18,6 +18,7 @@ from hardcost.workloads.names import workload as workload_named
 if TYPE_CHECKING:
     from hardcost.design.plan import Trial
     from hardcost.machines.machine import Guest, Machine, Request
+    from hardcost.workloads.names import WorkloadModule
 
 USUAL_LIMITS: dict[Guest, float] = {"small": 120, "compiler": 120, "debian": 1200}
 """How many seconds of host time a trial may take, by guest, unless the user says otherwise."""
@@ -49,18 +50,22 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
     workload = workload_named(trial.workload.name, parameters)
+    controls, setup = trial.configuration.controls, trial.setup
     boot = Boot(
-        parameters=apply.boot_parameters(trial.configuration.controls),
+        parameters=apply.boot_parameters(controls),
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
-        kernel=apply.kernel(trial.configuration.controls),
-        guest=workload.GUEST,
-        init=trial.setup.init,
-        fresh=trial.setup.fresh,
+        kernel=apply.kernel(controls),
+        guest=_guest(trial, workload),
+        init=setup.init,
+        fresh=setup.fresh,
         tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
     )
     notes = machine.notes(boot)
-    work = workload.requests(parameters, instrument)
-    job = (*apply.requests(trial.configuration.controls), *work)
+    job = (
+        *apply.requests(controls),
+        *workload.requests(parameters, instrument),
+        *apply.finish(controls),
+    )
     parts = {
         "machine": machine.identity(boot),
         "job": job,
@@ -103,6 +108,23 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         notes=(*prepared.notes, *notes),
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
+    )
+
+
+def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
+    """Return the guest that holds both what the workload needs and what the setup asks for.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not trial.setup.whole or workload.GUEST == "debian":
+        return workload.GUEST
+    if workload.GUEST == "small":
+        return "debian"
+    raise InputError(
+        f"the workload {trial.workload.name} has a guest of its own, and what is compared needs a"
+        " whole Debian system",
+        hint="`hardcost list workloads` shows others",
     )
 
 
