@@ -13,10 +13,12 @@ from hardcost.controls.mechanisms import (
     audit,
     auditd,
     boot,
+    fapolicyd,
     kconfig,
     lsm,
     mount,
     rsyslog,
+    scanner,
     sysctl,
 )
 
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
 # what hooks into every opened file comes last. They are stopped in the opposite order.
-_LIVE = (lsm, mount, sysctl, rsyslog, auditd, audit)
-_STOPPED = (auditd, rsyslog, lsm)
+_LIVE = (lsm, mount, sysctl, rsyslog, auditd, audit, scanner, fapolicyd)
+_STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
 _COUNTED = (auditd, rsyslog)
 
 

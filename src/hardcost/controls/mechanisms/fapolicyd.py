@@ -1,0 +1,211 @@
+"""Application control in a Debian guest: fapolicyd with a list of trusted files.
+
+Debian's build knows no package database, so that what it trusts stands in a list: every file of
+/usr that can be executed, loaded, or interpreted, with size and SHA-256. An image that hardcost
+builds holds the list; elsewhere the guest makes it, once for each trial, which takes long. The
+rules are those that come with it, in the order that its own `README-rules` gives.
+
+It runs in the foreground with `--debug-deny`, which has it say why it does not start and what it
+refuses; what it does about an allowed access is the same, to 0.01 % of the instructions (tried).
+From the list's path on to the verdict nothing is simplified: a program that is not on the list is
+tried as an ordinary user in each trial. It never looks at what lies under /run.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.control import Fapolicyd
+from hardcost.controls.mechanisms import answered
+from hardcost.errors import TrialError
+from hardcost.machines import requests as ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Request
+
+SERVICE = "fapolicyd"
+TRUST = "/etc/fapolicyd/trust.d/debian"
+"""The list that an image holds: lines `PATH SIZE SHA256`."""
+UNTRUSTED = "/usr/local/bin/hardcost-untrusted"
+"""A program that is not on the list."""
+
+_REPORT = "/var/log/fapolicyd-access.log"
+_MADE = "trust list made"
+_SECONDS = 600.0  # of the guest's time, for the list
+_CANNOT_EXECUTE = 126
+_SHOWN = 3  # refusals that a note repeats
+
+# Upstream's defaults, but for the report of every single file when it ends.
+_CONFIGURATION = """\
+permissive = 0
+nice_val = 14
+q_size = 640
+uid = fapolicyd
+gid = fapolicyd
+do_stat_report = 1
+detailed_report = 0
+db_max_size = 50
+subj_cache_size = 1549
+obj_cache_size = 8191
+watch_fs = ext2,ext3,ext4,tmpfs,xfs,vfat,iso9660,btrfs
+trust = file
+integrity = {integrity}
+syslog_format = rule,dec,perm,auid,pid,exe,:,path,ftype,trust
+rpm_sha256_only = 0
+allow_filesystem_mark = 0
+"""
+
+_BOTH = ("10-languages", "20-dracut", "21-updaters", "30-patterns", "40-bad-elf", "41-shared-obj")
+_RULES = {
+    "known-libs": (
+        *_BOTH,
+        "42-trusted-elf",
+        "70-trusted-lang",
+        "72-shell",
+        "90-deny-execute",
+        "95-allow-open",
+    ),
+    "restrictive": (
+        *_BOTH,
+        "43-known-elf",
+        "71-known-python",
+        "72-shell",
+        "73-known-perl",
+        "90-deny-execute",
+        "91-deny-lang",
+        "95-allow-open",
+    ),
+}
+
+# The list leaves out what can't run: documentation, data and headers, as upstream's filter does.
+_PREPARE = f"""
+set -e
+cd /usr/share/fapolicyd/sample-rules
+for rule; do cat "$rule.rules"; done > /etc/fapolicyd/compiled.rules
+chgrp fapolicyd /etc/fapolicyd/compiled.rules
+mkdir -p /run/fapolicyd
+chown root:fapolicyd /run/fapolicyd
+chmod 0770 /run/fapolicyd
+[ -e /sys/fs/selinux/enforce ] && restorecon -R /run/fapolicyd
+if [ ! -s {TRUST} ]; then
+  cd /
+  {{ find usr/bin usr/sbin usr/lib usr/libexec usr/local -xdev -type f
+    find usr/share -xdev -type f \\( -name '*.py' -o -name '*.py?' -o -name '*.p[lm]' \\)
+  }} 2>/dev/null | grep -v '[[:space:]]' | LC_ALL=C sort > /run/trust.files
+  xargs -d '\\n' stat -c '/%n %s' < /run/trust.files > /run/trust.sizes
+  xargs -d '\\n' sha256sum < /run/trust.files | cut -c 1-64 | paste -d ' ' /run/trust.sizes - \
+    > {TRUST}
+  echo {_MADE}
+fi
+{{ cat /usr/bin/true; echo; }} > {UNTRUSTED}
+chmod 0755 {UNTRUSTED}
+{UNTRUSTED}
+"""
+
+
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what configures the daemon, starts it, and tries whether it decides."""
+    control = _control(controls)
+    if control is None:
+        return ()
+    prepare = ["sh", "-c", _PREPARE, "sh", *_RULES[control.rules]]
+    written = _CONFIGURATION.format(integrity=control.integrity)
+    return (
+        ask.install("/etc/fapolicyd/fapolicyd.conf", written),
+        ask.run("fapolicyd-prepare", prepare, limit_seconds=_SECONDS),
+        ask.start(
+            SERVICE,
+            ["/usr/sbin/fapolicyd", "--debug-deny"],
+            ready={"file": f"/run/hardcost/{SERVICE}.log", "contains": "listen for events"},
+        ),
+        _try("fapolicyd-denies", UNTRUSTED),
+        _try("fapolicyd-allows", "/usr/bin/true"),
+    )
+
+
+def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what stops the daemon, which then writes its report, and reads that."""
+    if _control(controls) is None:
+        return ()
+    return (ask.stop(SERVICE), ask.read("fapolicyd-report", _REPORT))
+
+
+def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Check that it denied the program that is not trusted, and allowed the one that is.
+
+    Returns notes: how often it was asked, and what it denied of the workload.
+
+    Raises:
+        TrialError: It did not decide, or was not asked.
+    """
+    control = _control(controls)
+    if control is None:
+        return ()
+    answered.named(answers, "started", SERVICE)
+    denied = answered.named(answers, "ran", "fapolicyd-denies")
+    allowed = answered.named(answers, "ran", "fapolicyd-allows")
+    if denied["status"] != _CANNOT_EXECUTE:
+        raise TrialError(
+            f"{control.name} did not take: a program that is not trusted could be executed",
+            hint=f"it ended with {denied['status']}; is /usr/local on the list of trusted files?",
+        )
+    if allowed["status"] != 0:
+        raise TrialError(
+            f"{control.name} denies /usr/bin/true: {_said(allowed)}",
+            hint=f"does the guest's {TRUST} hold the programs of this image?",
+        )
+    notes = []
+    if _MADE in answered.output(answers, "fapolicyd-prepare"):
+        notes.append(
+            f"the guest's image has no list of trusted files in {TRUST}: it was made in the trial, "
+            "before anything was measured"
+        )
+    if any(answer.get("name") == "fapolicyd-report" for answer in answers):
+        notes += _ended(control, answers)
+    return tuple(notes)
+
+
+def _ended(control: Fapolicyd, answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes of how often the daemon was asked and what it denied.
+
+    Raises:
+        TrialError: It wrote no report, or was never asked.
+    """
+    report = answered.text(answers, "fapolicyd-report") or ""
+    stopped = answered.named(answers, "stopped", SERVICE)
+    log = "\n".join(str(text) for text in (stopped.get("logs") or {}).values())
+    allowed, denied = _number("Allowed accesses", report), _number("Denied accesses", report)
+    if allowed is None or denied is None:
+        raise TrialError(f"{control.name} did not report what it decided", console=log)
+    if not allowed:
+        raise TrialError(f"{control.name} was never asked about an access", console=log)
+    hits, misses = _number("Object hits", log), _number("Object misses", log)
+    cache = "" if hits is None else f"; of the files it knew {hits} and not {misses}"
+    notes = [f"fapolicyd allowed {allowed} accesses and denied {denied}{cache}"]
+    refusals = [line for line in log.splitlines() if "dec=deny" in line and UNTRUSTED not in line]
+    if denied > 1:
+        shown = "; ".join(dict.fromkeys(refusals[:_SHOWN])) or "its log no longer says what"
+        notes.append(f"fapolicyd denied {denied - 1} accesses of others than our test: {shown}")
+    return notes
+
+
+def _try(name: str, program: str) -> Request:
+    """Return the request to execute a program as the user; a shell says how that went."""
+    return ask.run(name, ["/bin/sh", "-c", f"exec {program}"], user="user", expect=None)
+
+
+def _number(what: str, text: str) -> int | None:
+    found = re.search(rf"^{what}: (\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _said(answer: Mapping[str, Any]) -> str:
+    return " ".join(str(answer["stderr"]).split()) or f"status {answer['status']}"
+
+
+def _control(controls: Sequence[Control]) -> Fapolicyd | None:
+    return next((control for control in controls if isinstance(control, Fapolicyd)), None)

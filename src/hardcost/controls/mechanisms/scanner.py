@@ -1,0 +1,199 @@
+"""The on-access virus scanner in a Debian guest: ClamAV's clamonacc, which asks its clamd.
+
+clamonacc is told by the kernel of each file that is opened or read below the watched directories,
+and hands it to clamd. It passes the open file (`--fdpass`), since clamd, which is not root, could
+not open what a copy has just made and not yet given its mode. What clamd itself opens is let
+through.
+
+The database is made for the trial, since the real one comes from the network only: the signature
+of the EICAR test file, and others that match nothing, half of them checksums of whole files, half
+byte sequences. What a file costs grows with the database only a little where it is of checksums,
+and more where it is of sequences; a real one has millions. So the cost is a lower bound.
+
+In each trial a test file in each watched directory has to be refused, or be reported where nothing
+is to be prevented.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.control import Scanner
+from hardcost.controls.mechanisms import answered
+from hardcost.errors import TrialError
+from hardcost.machines import requests as ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Request
+
+DAEMON = "clamd"
+SERVICE = "clamonacc"
+SIGNATURE = "Hardcost.Eicar"
+
+_SOCKET = "/run/clamav/clamd.ctl"
+_CONFIG = "/etc/clamav/hardcost.conf"
+_DATABASE = "/var/lib/clamav"
+_TEST = "hardcost-eicar"
+_REFUSED = 1  # how `cat` ends when it may not open its file
+_SHOWN = 3  # lines of a log that a message repeats
+
+# Debian's clamd.conf where it differs from ClamAV's defaults; no pauses, no clock in the log.
+_CONFIGURATION = """\
+LocalSocket {socket}
+LocalSocketMode 666
+User clamav
+Foreground yes
+DatabaseDirectory {database}
+LogTime no
+SelfCheck 0
+MaxThreads 12
+MaxScanSize 100M
+MaxFileSize 25M
+OnAccessMaxFileSize 5M
+OnAccessPrevention {prevention}
+OnAccessExcludeUname clamav
+{paths}"""
+
+_PREPARE = """
+set -e
+mkdir -p /run/clamav
+chown clamav:clamav /run/clamav
+if [ -e /sys/fs/selinux/enforce ]; then
+  restorecon -R /run/clamav /var/lib/clamav
+  setsebool antivirus_can_scan_system 1
+fi
+"""
+
+
+def eicar() -> bytes:
+    """Return the EICAR test file, which is harmless, and which every scanner detects.
+
+    It is put together here, lest a scanner finds it in this very file.
+    """
+    first, last = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EI", b"CAR-STANDARD-ANTI"
+    return first + last + b"VIRUS-TEST-FILE!$H+H*"
+
+
+def database(signatures: int) -> dict[str, str]:
+    """Return the files of a database: EICAR's signature, and as many as asked for besides."""
+    test = hashlib.md5(eicar(), usedforsecurity=False).hexdigest()
+    sums = [f"{test}:{len(eicar())}:{SIGNATURE}"]
+    sequences = []
+    for number in range(signatures):
+        made_up = hashlib.sha256(f"hardcost {number}".encode()).hexdigest()
+        if number % 2:
+            sums.append(f"{made_up[:32]}:{1024 + number}:Hardcost.Sum.{number}")
+        else:
+            sequences.append(f"Hardcost.Sequence.{number}:0:*:{made_up}")
+    files = {"hardcost.hdb": sums, "hardcost.ndb": sequences}
+    return {name: "".join(f"{line}\n" for line in lines) for name, lines in files.items() if lines}
+
+
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what configures and starts both daemons, and tries whether they refuse a test file."""
+    control = _control(controls)
+    if control is None:
+        return ()
+    tests = [f"{path}/{_TEST}" for path in control.paths]
+    files = database(control.signatures).items()
+    return (
+        *(ask.install(f"{_DATABASE}/{name}", text) for name, text in files),
+        ask.install(_CONFIG, _configuration(control)),
+        *(ask.install(test, eicar()) for test in tests),
+        ask.run("scanner-prepare", ["sh", "-c", _PREPARE]),
+        ask.start(
+            DAEMON,
+            ["/usr/sbin/clamd", f"--config-file={_CONFIG}"],
+            ready={"unix": _SOCKET, "send": "PING\n", "expect": "PONG"},
+        ),
+        ask.start(
+            SERVICE,
+            ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
+            ready={"run": ["sh", "-c", _found(control, tests[-1])]},
+        ),
+        *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
+        ask.run("scanner-found", ["sh", "-c", f"cat /run/hardcost/{SERVICE}.log"]),
+        ask.run("scanner-cleared", ["rm", "-f", *tests]),
+    )
+
+
+def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
+    """Return what stops both daemons, the one that asks the other first."""
+    if _control(controls) is None:
+        return ()
+    return (ask.stop(SERVICE), ask.stop(DAEMON))
+
+
+def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Check that the test file was detected in each watched directory, and refused if it is to be.
+
+    Returns notes: how small the database is; what the scanner found or could not scan.
+
+    Raises:
+        TrialError: A test file was not detected, or it was not refused.
+    """
+    control = _control(controls)
+    if control is None:
+        return ()
+    found = answered.output(answers, "scanner-found")
+    for path in control.paths:
+        test = f"{path}/{_TEST}"
+        if f"{test}: {SIGNATURE}" not in found:
+            raise TrialError(
+                f"{control.name} did not take: it did not detect the EICAR test file in {path}",
+                console=found,
+            )
+        refused = answered.named(answers, "ran", f"scanner-refuses {test}")
+        if control.prevention and refused["status"] != _REFUSED:
+            raise TrialError(
+                f"{control.name} did not take: it let the EICAR test file in {path} be read",
+                console=found,
+            )
+    few = f"the scanner's database has {control.signatures + 1} signatures of our own"
+    notes = [f"{few}, a real one millions: what it costs is a lower bound"]
+    if any(answer.get("event") == "stopped" for answer in answers):
+        notes += _ended(answers)
+    return tuple(notes)
+
+
+def _ended(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes of what the scanner found in the workload's files, or could not scan."""
+    stopped = answered.named(answers, "stopped", SERVICE)
+    lines = [
+        line
+        for text in (stopped.get("logs") or {}).values()
+        for line in str(text).splitlines()
+        if f"/{_TEST}: " not in line
+    ]
+    notes = []
+    if infected := [line for line in lines if line.endswith(" FOUND")]:
+        notes.append(f"the scanner found {len(infected)} of the workload's files infected")
+    if failed := [line for line in lines if "ERROR" in line]:
+        shown = "; ".join(failed[:_SHOWN])
+        notes.append(f"the scanner could not scan {len(failed)} times, as its log says: {shown}")
+    return notes
+
+
+def _configuration(control: Scanner) -> str:
+    """Return the configuration that both daemons read."""
+    return _CONFIGURATION.format(
+        socket=_SOCKET,
+        database=_DATABASE,
+        prevention="yes" if control.prevention else "no",
+        paths="".join(f"OnAccessIncludePath {path}\n" for path in control.paths),
+    )
+
+
+def _found(control: Scanner, test: str) -> str:
+    """Return a script that ends with 0 once the scanner refuses a test file, or reports it."""
+    if control.prevention:
+        return f"! cat {test} >/dev/null 2>&1"
+    return f"cat {test} >/dev/null; grep -qs '^{test}: ' /run/hardcost/{SERVICE}.log"
+
+
+def _control(controls: Sequence[Control]) -> Scanner | None:
+    return next((control for control in controls if isinstance(control, Scanner)), None)
