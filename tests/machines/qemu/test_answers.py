@@ -55,6 +55,14 @@ def test_what_makes_no_sense_fails_the_trial(
         answers.read(write(tmp_path / "a", *lines))
 
 
+def test_the_logs_of_an_error_are_what_the_trials_console_holds(tmp_path: Path) -> None:
+    logs = {"/run/hardcost/web.log": "no room\n\n", "/var/log/web": "", "x": "y"}
+    lines = (HELLO, {"event": "error", "message": "the service web died", "logs": logs}, END)
+    with pytest.raises(TrialError, match="web died") as caught:
+        answers.read(write(tmp_path / "a", *lines))
+    assert caught.value.console == "== /run/hardcost/web.log\nno room\n== x\ny\n"
+
+
 @given(st.binary(max_size=200))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_bytes_raise_anything_but_a_trial_error(tmp_path: Path, content: bytes) -> None:

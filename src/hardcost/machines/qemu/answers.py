@@ -32,11 +32,21 @@ def read(*places: Path) -> tuple[Answer, ...]:
             case "ready":
                 continue
             case "error":
-                raise TrialError(f"the guest reports: {answer.get('message')}")
+                raise TrialError(
+                    f"the guest reports: {answer.get('message')}", console=_logs(answer)
+                )
             case "end":
                 return _checked(answers)
         answers.append(answer)
     raise TrialError("the guest ended before its job was done")
+
+
+def _logs(error: Answer) -> str:
+    """Return the ends of the logs that come with an error, each below its name."""
+    logs = error.get("logs")
+    if not isinstance(logs, dict):
+        return ""
+    return "".join(f"== {name}\n{str(text).rstrip()}\n" for name, text in logs.items() if text)
 
 
 def _parsed(line: bytes) -> Answer:
