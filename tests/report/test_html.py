@@ -6,7 +6,10 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.report.conftest import HOSTILE
+from tests.report.guests import failed, filecopy
 
+from hardcost.analysis.finding import Failure
 from hardcost.report.html import to_html
 from hardcost.report.text import TIMES
 
@@ -131,6 +134,32 @@ def test_every_name_is_text(hostile: Finding) -> None:
     assert r"<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e" in page.text
     for name in ("run", "study", "vm", "insn", "qemu", "note", "null", "syscalls", "rules=160"):
         assert f"{name}<script>" in page.text
+
+
+def test_a_failure_is_told_with_its_log_to_unfold() -> None:
+    html = to_html(failed(filecopy(), "audit", "<b>died</b>"))
+    page = Page(html)
+    assert "4 trials failed" in page.text
+    assert "<b>died</b>" in page.text
+    assert "first\nlast words" in page.text
+    assert "<b>died" not in html
+    row = next(row for row in page.rows if row[0] == "audit")
+    assert row[1:3] == ["failed", "-"]
+
+
+def test_a_log_out_of_the_guest_is_text() -> None:
+    lost = Failure("c", "w", 0, 0, HOSTILE, HOSTILE, f"{HOSTILE}\n{HOSTILE}")
+    html = to_html(replace(filecopy(), failures=(lost,)))
+    assert "<script" not in html
+    assert "\x1b" not in html
+    assert Page(html).text.count(r"<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e") == 4
+
+
+def test_what_rode_along_is_shown() -> None:
+    page = Page(to_html(filecopy()))
+    assert any(row[0] == "rsyslogd" and "50.5%" in row for row in page.rows)
+    assert any(row[0] == "perm_mod" and "900" in row for row in page.rows)
+    assert "Published, 1 to 8 copies at once" in page.text
 
 
 def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.report.guests import failed, selinux
 
 from hardcost.report.jsonout import compare_json, to_json
 
@@ -21,7 +22,7 @@ HEAD = ["run", "study", "machine", "instrument", "environment", "cells", "notes"
 
 def test_keys_stand_in_the_documented_order(run: Finding) -> None:
     document = json.loads(to_json(run))
-    assert list(document) == HEAD
+    assert list(document) == [*HEAD, "published"]
     assert list(document["environment"]) == ["qemu", "kernel", "cpu_model", "host"]
     assert len(document["cells"]) == len(run.cells)
     assert all(list(cell) == CELL for cell in document["cells"])
@@ -70,6 +71,38 @@ def test_what_json_can_not_say_is_null(run: Finding) -> None:
     (shown,) = json.loads(to_json(replace(run, cells=(cell,))))["cells"]
     assert shown["ratio"] is shown["high"] is shown["low"] is None
     assert math.copysign(1, shown["difference"]) == 1
+
+
+def test_what_stands_beside_the_cells_follows_them() -> None:
+    document = json.loads(to_json(failed(selinux(), "permissive")))
+    assert list(document) == [*HEAD, "failures", "observed", "published", "means"]
+    failure, *others = document["failures"]
+    assert failure == {
+        "configuration": "permissive",
+        "workload": "apache-prefork",
+        "seed": 0,
+        "repetition": 0,
+        "reason": "the service died",
+        "hint": "start it by hand",
+        "log": "first\nlast words",
+    }
+    assert len(others) == 2
+    seen = document["observed"][-1]
+    assert (seen["instrument"], seen["configuration"]) == ("avc", "enforcing")
+    assert seen["totals"]["lookups"] == 41_000
+    total = next(
+        it
+        for it in document["means"]
+        if it["workload"] is None and it["configuration"] == "enforcing"
+    )
+    assert total["ratio"] == pytest.approx(1.0816)
+    assert document["published"][0]["ratio"] == pytest.approx(1.06)
+
+
+def test_unknown_means_are_null() -> None:
+    document = json.loads(to_json(failed(selinux(), "none")))
+    assert {mean["ratio"] for mean in document["means"]} == {None}
+    assert all(cell["ratio"] is None for cell in document["cells"])
 
 
 def test_names_keep_every_character_and_none_acts(hostile: Finding) -> None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.report.grid import render
-from hardcost.report.table import published_grids, run_grids, run_table
+from hardcost.report.matrix import upright
+from hardcost.report.published_table import published_matrices
+from hardcost.report.table import run_grids, run_table
 from hardcost.report.text import TIMES
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def test_numbers_that_are_none_are_said_to_be_none(run: Finding) -> None:
 
 
 def test_published_ratios_stand_beside_ours(run: Finding) -> None:
-    before, after, *_ = published_grids(run)
+    before, after, *_ = map(upright, published_matrices(run))
     null = before.groups[0]
     assert [column.header for column in null.columns] == ["value", "ratio", "ours"]
     assert [column.cells[-1] for column in null.columns] == ["5.50", f"{TIMES}2.94", f"{TIMES}10.0"]
@@ -93,7 +95,7 @@ def test_published_ratios_stand_beside_ours(run: Finding) -> None:
 
 def test_published_rows_without_a_configuration_of_ours_are_left_out(run: Finding) -> None:
     cells = tuple(cell for cell in run.cells if cell.configuration in {"rules=0", "rules=50"})
-    before, _hook = published_grids(replace(run, cells=cells))
+    before, _hook = map(upright, published_matrices(replace(run, cells=cells)))
     assert before.labels[0].cells == ("rules=0", "rules=50")
 
 

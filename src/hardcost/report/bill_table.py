@@ -21,8 +21,9 @@ from hardcost.report.grid import (
 )
 from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
 from hardcost.report.search import search_lines
-from hardcost.report.table import ABSENT, measured_on, note_lines, where
+from hardcost.report.table import measured_on, note_lines, where
 from hardcost.report.text import (
+    ABSENT,
     count,
     interval,
     listed,

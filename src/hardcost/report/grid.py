@@ -115,6 +115,15 @@ def split(grid: Grid, width: int) -> list[Grid]:
     return [replace(grid, groups=groups) for groups in _packed(grid, width)]
 
 
+def fewest_parts(grid: Grid, width: int) -> list[tuple[Group, ...]]:
+    """Spread the groups over as few parts as hold them; a group wider than that has its own."""
+    for candidate in (grid, without_optional(grid)):
+        parts = _packed(candidate, width)
+        if len(parts) == 1:
+            break
+    return parts
+
+
 @dataclass(frozen=True)
 class Prose(ConsoleRenderable):
     """A paragraph, in ASCII unless it goes to a terminal that shows more."""
@@ -173,7 +182,7 @@ class GridText(ConsoleRenderable):
         width = options.max_width
         if grid.title:
             yield Text(grid.title, style="bold")
-        for nth, part in enumerate(_parts(grid, width)):
+        for nth, part in enumerate(fewest_parts(grid, width)):
             if nth:
                 yield Text("")
             shown = _sums_only(grid) if nth else grid
@@ -250,15 +259,6 @@ def _sums_only(grid: Grid) -> Grid:
 def _joined(columns: Iterable[Column]) -> int:
     widths = [column.width for column in columns]
     return sum(widths) + _GAP * (len(widths) - 1)
-
-
-def _parts(grid: Grid, width: int) -> list[tuple[Group, ...]]:
-    """Spread the groups over as few parts as hold them; a group wider than that has its own."""
-    for candidate in (grid, without_optional(grid)):
-        parts = _packed(candidate, width)
-        if len(parts) == 1:
-            break
-    return parts
 
 
 def _packed(grid: Grid, width: int) -> list[tuple[Group, ...]]:

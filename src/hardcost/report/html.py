@@ -16,11 +16,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from hardcost.report.advice import advice_lines
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import Chart, charts
+from hardcost.report.failures import reasons
 from hardcost.report.grid import split, without_optional
 from hardcost.report.ledger import FEW
+from hardcost.report.matrix import for_page
+from hardcost.report.observed_table import event_grids, observed_grids
+from hardcost.report.published_table import (
+    mean_grids,
+    published_matrices,
+    published_notes,
+    published_title,
+    range_grids,
+)
 from hardcost.report.search import search_lines
-from hardcost.report.table import published_grids, published_notes, published_title, run_grids
-from hardcost.report.text import phrases, visible
+from hardcost.report.table import run_matrices
+from hardcost.report.text import count, phrases, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from hardcost.analysis.finding import Finding
+    from hardcost.report.failures import Reason
     from hardcost.report.grid import Grid
 
 _LISTED = 20
@@ -60,11 +71,12 @@ _INSTRUMENTS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, paragraphs, charts, tables, and tables to unfold."""
+    """A part of the page: a heading, paragraphs, failures, charts, tables, tables to unfold."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
     terms: tuple[tuple[str, str], ...] = ()
+    failures: tuple[Reason, ...] = ()
     charts: tuple[Chart, ...] = ()
     grids: tuple[Grid, ...] = ()
     folded: tuple[Grid, ...] = ()
@@ -152,13 +164,23 @@ def _sections(finding: Finding) -> list[Section]:
         sections.append(Section("How the culprits were found", tuple(lines)))
     if finding.advice is not None:
         sections.append(Section("Within the budget", tuple(advice_lines(finding.advice))))
-    if finding.cells:
-        grids = tuple(map(_fitted, run_grids(finding)))
+    if finding.cells or finding.failures:
+        grids = tuple(_fitted(for_page(matrix)) for matrix in run_matrices(finding))
         measured = Section("What was measured", charts=drawn.run, grids=grids)
         if finding.bill is not None:
             measured = Section("What was measured", charts=drawn.run, folded=grids)
         sections.append(measured)
-    figures = tuple(published_grids(finding))
+    if finding.failures:
+        failed = count(len(finding.failures), "trial")
+        sections.append(Section(f"{failed} failed", failures=reasons(finding)))
+    seen, events = tuple(observed_grids(finding)), tuple(event_grids(finding))
+    if seen or events:
+        sections.append(Section("What was seen beside it", grids=seen, folded=events))
+    figures = (
+        *(for_page(matrix) for matrix in published_matrices(finding)),
+        *range_grids(finding),
+        *mean_grids(finding),
+    )
     if figures:
         sections.append(
             Section(

@@ -11,13 +11,27 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.means import mean_penalties
+from hardcost.report.beside import figures
 from hardcost.report.comparison import Comparison, Pair, compared
 from hardcost.report.ledger import control_order
+from hardcost.report.published import published
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.finding import Advice, Bill, Cell, Finding, Item, Sum, Total
+    from hardcost.analysis.finding import (
+        Advice,
+        Bill,
+        Cell,
+        Finding,
+        Item,
+        ObservedIn,
+        Sum,
+        Total,
+    )
+    from hardcost.analysis.means import MeanPenalty
+    from hardcost.report.beside import Figure
 
 _Object = dict[str, object]
 
@@ -38,7 +52,57 @@ def to_json(finding: Finding) -> str:
         document["search"] = dataclasses.asdict(finding.search)
     if finding.scores:
         document["scores"] = {name: dataclasses.asdict(of) for name, of in finding.scores.items()}
+    document.update(_beside(finding))
     return _dumped(document)
+
+
+def _beside(finding: Finding) -> _Object:
+    """Return what stands beside the cells, without keys that would be empty.
+
+    `failures` are the trials that have no cells; `observed` what riding instruments saw, trial by
+    trial; `published` each published figure with ours; `means` the mean penalty of each
+    configuration by workload, null for all.
+    """
+    lists = {
+        "failures": [dataclasses.asdict(failure) for failure in finding.failures],
+        "observed": [_observed(one) for one in finding.observed],
+        "published": [_figure(figure, finding.published) for figure in figures(finding)],
+        "means": [_mean(mean) for mean in _means(finding)],
+    }
+    return {key: entries for key, entries in lists.items() if entries}
+
+
+def _means(finding: Finding) -> Sequence[MeanPenalty]:
+    wanted = finding.published is not None and published(finding.published).mean
+    return mean_penalties(finding.cells) if wanted else ()
+
+
+def _mean(mean: MeanPenalty) -> _Object:
+    return {**dataclasses.asdict(mean), "ratio": _finite(mean.ratio)}
+
+
+def _figure(figure: Figure, source: str | None) -> _Object:
+    return {"source": source, **dataclasses.asdict(figure)}
+
+
+def _observed(one: ObservedIn) -> _Object:
+    seen = one.observed
+    return {
+        "configuration": one.configuration,
+        "workload": one.workload,
+        "seed": one.seed,
+        "repetition": one.repetition,
+        "instrument": seen.instrument,
+        "unit": seen.unit_of_totals,
+        "totals": {name: _finite(value) for name, value in seen.totals.items()},
+        "times": [_finite(time) for time in seen.times],
+        "series": {name: [_finite(v) for v in values] for name, values in seen.series.items()},
+        "steps": [
+            {"name": step.name, "begin": _finite(step.begin), "end": _finite(step.end)}
+            for step in seen.steps
+        ],
+        "own_ticks": _finite(seen.own_ticks),
+    }
 
 
 def compare_json(a: Finding, b: Finding) -> str:

@@ -5,35 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.axes import numeric_axis
-from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines
-from hardcost.report.published import published
+from hardcost.report.failures import failure_lines
+from hardcost.report.grid import Column, Document, Grid, GridText, Lines
+from hardcost.report.matrix import BASE, Entry, Matrix, MatrixText, Metric, upright
+from hardcost.report.observed_table import observed_grids
+from hardcost.report.published_table import (
+    mean_grids,
+    published_matrices,
+    published_notes,
+    published_title,
+    range_grids,
+)
 from hardcost.report.text import (
+    ABSENT,
     MISSING,
     TO,
+    count,
     decimals,
     interval,
-    number,
     ratio,
     signed,
     visible,
-    written_decimals,
 )
+from hardcost.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rich.console import ConsoleRenderable
 
     from hardcost.analysis.finding import Cell, Finding
-    from hardcost.report.published import Series
-
-ABSENT = "-"
-"""What stands where nothing was measured."""
 
 _SCORED = (
     "options: how many of the catalogue's kernel options the kernel has as recommended; "
     "`hardcost kernel check FILE` names those that a configuration lacks"
 )
+
+_WHOLE = {Unit.INSN, Unit.NS}
+
+_FAILED = Entry(("failed", ABSENT, ABSENT))
 
 _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 """The ratios from which a cell is shaded one step darker."""
@@ -42,11 +52,16 @@ _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 def run_table(finding: Finding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
     parts: list[ConsoleRenderable] = [Lines((heading(finding), *measured_on(finding)))]
-    parts += [GridText(grid) for grid in run_grids(finding)]
-    figures = published_grids(finding)
+    parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
+    failures = failure_lines(finding)
+    if failures:
+        parts.append(Lines(tuple(failures)))
+    parts += [GridText(grid) for grid in observed_grids(finding)]
+    figures: list[ConsoleRenderable] = [MatrixText(it) for it in published_matrices(finding)]
+    figures += [GridText(grid) for grid in (*range_grids(finding), *mean_grids(finding))]
     if figures:
         parts.append(Lines((published_title(finding), *published_notes(finding))))
-        parts += [GridText(grid) for grid in figures]
+        parts += figures
     notes = note_lines(finding)
     return Document((*parts, Lines(tuple(notes)))) if notes else Document(tuple(parts))
 
@@ -71,11 +86,15 @@ def note_lines(finding: Finding) -> list[str]:
     return [f"Note: {visible(note)}" for note in (*scored, *finding.notes)]
 
 
-def run_grids(finding: Finding) -> list[Grid]:
+def run_matrices(finding: Finding) -> list[Matrix]:
     """Return a table for each workload: each metric's value and difference from the baseline."""
-    return [
-        _workload_grid(finding, workload) for workload in _unique(c.workload for c in finding.cells)
-    ]
+    workloads = [*(c.workload for c in finding.cells), *(f.workload for f in finding.failures)]
+    return [_workload_matrix(finding, workload) for workload in dict.fromkeys(workloads)]
+
+
+def run_grids(finding: Finding) -> list[Grid]:
+    """Return the same tables with metrics across."""
+    return [upright(matrix) for matrix in run_matrices(finding)]
 
 
 def where(finding: Finding) -> str:
@@ -83,30 +102,82 @@ def where(finding: Finding) -> str:
     return f"instrument {visible(finding.instrument)}, machine {visible(finding.machine)}"
 
 
-def _workload_grid(finding: Finding, workload: str) -> Grid:
+def _workload_matrix(finding: Finding, workload: str) -> Matrix:
     cells = {(c.configuration, c.metric): c for c in finding.cells if c.workload == workload}
-    configurations = _unique(configuration for configuration, _ in cells)
+    lost = {f.configuration for f in finding.failures if f.workload == workload}
+    lost -= {configuration for configuration, _ in cells}
+    configurations = _ordered(finding, [*(name for name, _ in cells), *sorted(lost)])
     metrics = _unique(metric for _, metric in cells)
     units = _unique(cell.unit for cell in cells.values())
+    entries = {}
+    for nth, metric in enumerate(metrics):
+        column = [cells.get((c, metric)) for c in configurations]
+        failed = [c in lost for c in configurations]
+        for row, entry in enumerate(_entries(column, failed)):
+            entries[row, nth] = entry
     baselines = _unique(cell.baseline for cell in cells.values())
-    groups = tuple(
-        _metric_group(
-            [cells.get((c, metric)) for c in configurations], metric, alone=len(units) == 1
-        )
-        for metric in metrics
+    against = visible(baselines[0]) if baselines else "nothing"
+    if len(baselines) > 1:
+        against = "the configuration named in the row"
+    unit = f"{visible(units[0])}, " if len(units) == 1 else ""
+    return Matrix(
+        f"{visible(workload)}: {unit}{where(finding)}; differences from {against}",
+        _labels(finding, configurations, cells),
+        tuple(_metric(metric, cells, alone=len(units) == 1) for metric in metrics)
+        or (Metric("result"),),
+        ("value", "diff", "ratio"),
+        entries or {(row, 0): _FAILED for row in range(len(configurations))},
+        # Of a whole program many digits say less than how many times.
+        optional=frozenset({"diff" if set(units) <= _WHOLE else "ratio"}),
+        heated="ratio" if units and set(units) <= _WHOLE else "diff",
+        lines=_line_starts(finding, configurations),
+        notes=tuple(_failure_notes(finding, workload, lost, baselines)),
     )
+
+
+def _ordered(finding: Finding, configurations: list[str]) -> list[str]:
+    """Return configurations once each, in the plan's order where something failed."""
+    found = _unique(configurations)
+    if not finding.failures:
+        return found
+    order = {name: nth for nth, name in enumerate(finding.levels)}
+    return sorted(found, key=lambda name: order.get(name, len(order)))
+
+
+def _labels(
+    finding: Finding, configurations: list[str], cells: Mapping[tuple[str, str], Cell]
+) -> tuple[Column, ...]:
     labels = [Column("configuration", tuple(map(visible, configurations)), left=True)]
     if any(configuration in finding.scores for configuration in configurations):
         labels.append(Column("options", tuple(_score(finding, c) for c in configurations)))
-    if len(baselines) > 1:
-        own = tuple(_baseline(c, [cells.get((c, m)) for m in metrics]) for c in configurations)
+    if len({cell.baseline for cell in cells.values()}) > 1:
+        own = tuple(
+            _baseline(name, [cell for (of, _), cell in cells.items() if of == name])
+            for name in configurations
+        )
         labels.append(Column("compared to", own, left=True))
-        against = "the configuration named in the row"
-    else:
-        against = visible(baselines[0]) if baselines else "nothing"
-    unit = f"{visible(units[0])}, " if len(units) == 1 else ""
-    title = f"{visible(workload)}: {unit}{where(finding)}; differences from {against}"
-    return Grid(title, tuple(labels), groups, lines=_line_starts(finding, configurations))
+    return tuple(labels)
+
+
+def _metric(metric: str, cells: Mapping[tuple[str, str], Cell], *, alone: bool) -> Metric:
+    """Return a metric; `alone` says that the table has one unit, named in its title."""
+    unit = next(cell.unit for (_, name), cell in cells.items() if name == metric)
+    return Metric(visible(metric), "" if alone else visible(unit))
+
+
+def _failure_notes(
+    finding: Finding, workload: str, lost: set[str], baselines: list[str]
+) -> Iterable[str]:
+    """Yield what failures leave unknown in a workload's table."""
+    failures = [f for f in finding.failures if f.workload == workload]
+    if lost:
+        yield "failed: the reasons stand below"
+    for name in _unique(f.configuration for f in failures if f.configuration not in lost):
+        trials = sum(f.configuration == name for f in failures)
+        yield f"{visible(name)}: without {count(trials, 'trial')} that failed"
+    for name in baselines:
+        if name in lost:
+            yield f"the baseline {visible(name)} failed, so differences and ratios are unknown"
 
 
 def _score(finding: Finding, configuration: str) -> str:
@@ -125,22 +196,18 @@ def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
     return starts if len(starts) * 3 <= len(lines) else frozenset()
 
 
-def _metric_group(cells: list[Cell | None], metric: str, *, alone: bool) -> Group:
-    """Return a metric's columns; `alone` says that the table has one unit, named in its title."""
+def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
+    """Return what is shown of a metric in each row, with one number of decimals for all."""
     present = [cell for cell in cells if cell is not None]
     digits = decimals(
         v for cell in present for v in (cell.value, cell.low, cell.high, cell.difference)
     )
-    title = visible(metric) if alone else f"{visible(metric)}, {visible(present[0].unit)}"
-    heat = tuple(_heat(cell) for cell in cells)
-    return Group(
-        title,
-        (
-            Column("value", tuple(_value(cell, digits) for cell in cells)),
-            Column("diff", tuple(_difference(cell, digits) for cell in cells), heat=heat),
-            Column("ratio", tuple(_ratio(cell) for cell in cells), optional=True),
-        ),
-    )
+    return [
+        _FAILED
+        if lost
+        else Entry((_value(cell, digits), _difference(cell, digits), _ratio(cell)), _heat(cell))
+        for cell, lost in zip(cells, failed, strict=True)
+    ]
 
 
 def _value(cell: Cell | None, digits: int) -> str:
@@ -150,14 +217,14 @@ def _value(cell: Cell | None, digits: int) -> str:
 def _difference(cell: Cell | None, digits: int) -> str:
     if cell is None:
         return ABSENT
-    return "base" if _is_baseline(cell) else signed(cell.difference, digits)
+    return BASE if _is_baseline(cell) else signed(cell.difference, digits)
 
 
 def _ratio(cell: Cell | None) -> str:
     if cell is None:
         return ABSENT
     if _is_baseline(cell):
-        return "base"
+        return BASE
     middle, low, high = map(ratio, (cell.ratio, cell.ratio_low, cell.ratio_high))
     if low == high == middle or MISSING in {low, middle, high}:
         return middle
@@ -172,81 +239,9 @@ def _heat(cell: Cell | None) -> int:
     return 0 if cell is None else sum(cell.ratio >= step for step in _HEAT_STEPS)
 
 
-def _baseline(configuration: str, cells: list[Cell | None]) -> str:
-    own = _unique(cell.baseline for cell in cells if cell is not None)
+def _baseline(configuration: str, cells: list[Cell]) -> str:
+    own = _unique(cell.baseline for cell in cells)
     return ", ".join("itself" if name == configuration else visible(name) for name in own)
-
-
-def published_grids(finding: Finding) -> list[Grid]:
-    """Return what the run's published figures say of its configurations, a table for each series.
-
-    Beside each published value stand its ratio to the published baseline and our ratio between the
-    same two configurations, which may be another baseline than the run's own.
-    """
-    if finding.published is None:
-        return []
-    figures = published(finding.published)
-    grids = []
-    for series in figures.series:
-        values = {
-            (c.configuration, c.metric): c.value
-            for c in finding.cells
-            if c.metric in series.metrics
-        }
-        grid = _series_grid(series, {c.configuration for c in finding.cells}, values)
-        if grid is not None:
-            grids.append(grid)
-    return grids
-
-
-def published_title(finding: Finding) -> str:
-    """Return what was published, or nothing."""
-    return f"Published: {published(finding.published).title}" if finding.published else ""
-
-
-def published_notes(finding: Finding) -> tuple[str, ...]:
-    """Return where the published figures are from and what to make of them."""
-    if finding.published is None:
-        return ()
-    figures = published(finding.published)
-    return (
-        f"Source: {figures.source}; measured with {figures.workload}.",
-        "Another kernel, processor and instrument: compare the shape, not the numbers.",
-        *figures.notes,
-    )
-
-
-def _series_grid(
-    series: Series, configurations: set[str], values: dict[tuple[str, str], float]
-) -> Grid | None:
-    """Return the rows of `series` that are among `configurations`, with our `values` beside."""
-    rows = [row for row in series.rows if series.configuration(row) in configurations]
-    if not rows:
-        return None
-    base = series.configuration(series.baseline)
-    groups = []
-    for metric in series.metrics:
-        ours = [_our_ratio(values, series.configuration(row), base, metric) for row in rows]
-        digits = written_decimals(series.rows[row][metric] for row in rows)
-        columns = [
-            Column("value", tuple(number(series.rows[row][metric], digits) for row in rows)),
-            Column("ratio", tuple(ratio(series.ratio(row, metric)) for row in rows)),
-        ]
-        if any(text != ABSENT for text in ours):
-            columns.append(Column("ours", tuple(ours)))
-        groups.append(Group(metric, tuple(columns)))
-    names = tuple(visible(series.configuration(row)) for row in rows)
-    title = f"Published, {series.name}: {series.unit}; ratios to {series.baseline}"
-    if any(column.header == "ours" for group in groups for column in group.columns):
-        title += f", ours to {base}"
-    return Grid(title, (Column("configuration", names, left=True),), tuple(groups))
-
-
-def _our_ratio(
-    values: dict[tuple[str, str], float], configuration: str, base: str, metric: str
-) -> str:
-    ours, to = values.get((configuration, metric)), values.get((base, metric))
-    return ABSENT if ours is None or not to else ratio(ours / to)
 
 
 def _unique(names: Iterable[str]) -> list[str]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MISSING = "n/a"
 """What stands for a number that is infinite or not a number."""
 
+ABSENT = "-"
+"""What stands where nothing was measured."""
+
 TIMES = "\N{MULTIPLICATION SIGN}"
 TO = "\N{EN DASH}"
 
@@ -129,6 +132,11 @@ def ratio(value: float) -> str:
 def percent(share: float) -> str:
     """Return a share of 1 in per cent, such as `2.0%`."""
     return f"{100 * share + 0.0:.1f}%" if math.isfinite(share) else MISSING
+
+
+def penalty(ratio_to_base: float) -> str:
+    """Return by how many per cent something is worse than its baseline, such as `+6.0%`."""
+    return f"{signed(100 * (ratio_to_base - 1), 1)}%" if math.isfinite(ratio_to_base) else MISSING
 
 
 def interval(value: float, low: float, high: float, digits: int = 0) -> str:

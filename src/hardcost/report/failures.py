@@ -1,0 +1,70 @@
+"""The trials that failed: which, why, and what the guest said last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import count, visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.finding import Failure, Finding
+
+_LOG_LINES = 60
+"""How much of a log's end is shown."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Trials that failed for one reason; `log` is the end of the first one's, line by line.
+
+    All of it is escaped for a terminal or page, line ends between `log`'s lines aside.
+    """
+
+    trials: tuple[str, ...]
+    reason: str
+    hint: str
+    log: tuple[str, ...]
+
+
+def reasons(finding: Finding) -> tuple[Reason, ...]:
+    """Return the run's failures, those alike joined."""
+    alike: dict[tuple[str, str | None], list[Failure]] = {}
+    for failure in finding.failures:
+        alike.setdefault((failure.reason, failure.hint), []).append(failure)
+    seeds = {(f.seed, f.repetition) for f in finding.failures}
+    several = len(seeds) > 1 or any(cell.trials > 1 for cell in finding.cells)
+    return tuple(
+        Reason(
+            trials=tuple(_trial(failure, several=several) for failure in failures),
+            reason=visible(reason),
+            hint=visible(hint or ""),
+            log=_end(failures[0].log),
+        )
+        for (reason, hint), failures in alike.items()
+    )
+
+
+def failure_lines(finding: Finding) -> list[str]:
+    """Return what failed and why, none where nothing did."""
+    if not finding.failures:
+        return []
+    lines = [f"{count(len(finding.failures), 'trial')} failed:"]
+    for one in reasons(finding):
+        lines += [f"  {trial}" for trial in one.trials]
+        lines.append(f"    {one.reason}")
+        if one.hint:
+            lines.append(f"    hint: {one.hint}")
+    return lines
+
+
+def _trial(failure: Failure, *, several: bool) -> str:
+    name = f"{visible(failure.configuration)}, {visible(failure.workload)}"
+    if several:
+        name += f", seed {failure.seed}, repetition {failure.repetition}"
+    return name
+
+
+def _end(log: str) -> tuple[str, ...]:
+    lines = log.replace("\r\n", "\n").strip("\n").split("\n")[-_LOG_LINES:]
+    return tuple(visible(line.replace("\t", "    ")) for line in lines) if log.strip() else ()
