@@ -6,9 +6,10 @@ from enum import StrEnum
 
 
 class Unit(StrEnum):
-    """What a number counts. Instructions are never time."""
+    """What a number counts. Instructions are never time. Of an index more is better, else less."""
 
     INSN_PER_OP = "insn/op"
     NS_PER_OP = "ns/op"
     INSN = "insn"
     NS = "ns"
+    INDEX = "index"

@@ -9,7 +9,7 @@ class Measured(BaseModel):
     """One metric of a trial.
 
     `samples` are in `unit`, one for each batch, in the order in which they were taken; smaller is
-    better for all metrics so far. `fired` counts the audit events by key while this metric was
+    better, but for the unit `index`. `fired` counts the audit events by key while this metric was
     measured, `lost` those that the kernel could not deliver; None and 0 where audit was off.
     """
 

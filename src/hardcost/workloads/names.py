@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 from hardcost.errors import InputError
-from hardcost.workloads import build, command, syscalls
+from hardcost.workloads import build, command, dd, filecopy, fio, syscalls, unixbench
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,8 @@ class NeedsTree(Protocol):
 
 
 WORKLOADS: dict[str, WorkloadModule] = {
-    module.NAME: cast("WorkloadModule", module) for module in (syscalls, command, build)
+    module.NAME: cast("WorkloadModule", module)
+    for module in (syscalls, command, build, filecopy, fio, dd, unixbench)
 }
 
 

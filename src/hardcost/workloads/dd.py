@@ -1,0 +1,81 @@
+"""The workload `dd`: a file written out of /dev/zero in blocks of a mebibyte, in four ways.
+
+The four differ in when dd waits for the disk: once at the end (for the data alone, or for the
+file's properties too), or with each block. The guest's disk is memory, so there is work and no
+waiting for a device.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import TrialError
+from hardcost.workloads import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+NAME = "dd"
+TITLE = (
+    "dd from /dev/zero to the disk, whole: data or all synchronised at the end, or block by block"
+)
+PARAMETERS = {
+    "count": "blocks of 1 MiB, 1 to 20000 (default: 64; published: 20000)",
+    "cases": "joined by '+': fdatasync, fsync, dsync, sync (default: all)",
+}
+AUDIT_NOTE = "dd's cost holds the work on its audit records until it ends"
+GUEST: Final = "debian"
+PACKAGES = ("coreutils",)
+
+_FLAGS = {
+    "fdatasync": "conv=fdatasync",
+    "fsync": "conv=fsync",
+    "dsync": "oflag=dsync",
+    "sync": "oflag=sync",
+}
+_COUNT = 64
+_MOST = 20000
+_MIB = 1 << 20
+_FILE = f"{programs.HOME}/dd.data"
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do.
+
+    Raises:
+        InputError: A parameter's value is none of those that there are.
+    """
+    count = programs.number(NAME, parameters, "count", _COUNT, most=_MOST)
+    job: list[dict[str, Any]] = []
+    for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
+        words = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", f"count={count}", _FLAGS[case]]
+        job += [
+            programs.as_user(case, words, instrument),
+            programs.as_user(f"{case} size", ["stat", "--format=%s", _FILE]),
+            programs.as_user(f"{case} rm", ["rm", _FILE]),
+        ]
+    return job
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return a metric for each case, in the instrument's unit for a whole run.
+
+    Raises:
+        TrialError: dd failed, or the file is not as large as it should be.
+    """
+    size = programs.number(NAME, parameters, "count", _COUNT, most=_MOST) * _MIB
+    found: list[Measured] = []
+    for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
+        done = programs.done(answers, case, f"dd {_FLAGS[case]}")
+        written = programs.done(answers, f"{case} size", "looking at what dd wrote")["stdout"]
+        if written.strip() != str(size):
+            raise TrialError(
+                f"dd {_FLAGS[case]} made a file of {written.strip()[:40]} bytes, not {size}"
+            )
+        found.append(programs.metric(case, instrument.whole, done["ticks"], [done]))
+    return tuple(found)

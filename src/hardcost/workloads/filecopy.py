@@ -1,0 +1,131 @@
+"""The workload `filecopy`: a tree of real source files copied several times at once, then removed.
+
+`seq 1 N | xargs -P 0 -i cp -a TREE COPY_{}`, as published, by somebody who has logged in; the tree
+is Linux's source, or an even part of it, on a disk of its own. The page cache is dropped before.
+What was copied is compared with its source before it is removed; that is not measured.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import TrialError
+from hardcost.machines.requests import drop_caches
+from hardcost.workloads import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+NAME = "filecopy"
+TITLE = (
+    "cp -a of a source tree and rm -rf of the copies, each whole and together (wall), and as the"
+    " kernel accounts both to programs (user) and to itself (system); that division is sampled at"
+    " each tick of the clock"
+)
+PARAMETERS = {
+    "concurrency": "how many copies at once, 1 to 64 (default: 1)",
+    "files": "how many files of Linux's source, 1 to 1000000 (default: 150; published: all)",
+}
+AUDIT_NOTE = (
+    "a copy's cost holds the work of daemons on its records for as long as they keep it from"
+    " ending; on one processor that is nearly all of it"
+)
+GUEST: Final = "debian"
+PACKAGES = ("coreutils", "findutils")
+
+_FILES = 150
+_MOST_FILES = 1_000_000
+_MOST_AT_ONCE = 64
+_TREE = "/srv/tree"
+_COPY = f"{programs.HOME}/copy_"
+_NS_PER_US = 1000  # under `insn` too: there an instruction takes a nanosecond of the guest's time
+_LIMIT_SECONDS = 7200
+
+# Names, kinds, permissions, owners, times, links and content, in one order: as one file's digest.
+_DIGEST = (
+    "set -o pipefail; for tree; do tar --create --sort=name --numeric-owner --format=gnu"
+    ' --directory="$tree" . | b2sum || exit 1; done'
+)
+
+
+def tree(parameters: Mapping[str, str]) -> int:
+    """Return how many files it wants under /srv/tree.
+
+    Raises:
+        InputError: The parameter is no such number.
+    """
+    return programs.number(NAME, parameters, "files", _FILES, most=_MOST_FILES)
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do.
+
+    Raises:
+        InputError: A parameter's value is none of those that there are.
+    """
+    tree(parameters)
+    copies = _copies(parameters)
+    copy = f"seq 1 {copies} | xargs -P 0 -i cp -a {_TREE} {_COPY}{{}}"
+    paths = [f"{_COPY}{number}" for number in range(1, copies + 1)]
+    digest = ["bash", "-c", _DIGEST, "digest", _TREE, *paths]
+
+    def measure(name: str, argv: Sequence[str]) -> dict[str, Any]:
+        return programs.as_user(name, argv, instrument, limit_seconds=_LIMIT_SECONDS)
+
+    return [
+        drop_caches(),
+        measure("copy", ["sh", "-c", copy]),
+        programs.as_user("compare", digest, limit_seconds=_LIMIT_SECONDS),
+        measure("remove", ["rm", "-rf", *paths]),
+    ]
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return the metrics, in the instrument's unit for a whole run.
+
+    `copy` and `remove` are from a program's start until it is reaped, `wall` is their sum.
+
+    Raises:
+        TrialError: A program failed, or a copy is not equal to its source.
+    """
+    both = [
+        programs.done(answers, "copy", "copying the tree"),
+        programs.done(answers, "remove", "removing the copies"),
+    ]
+    _check(answers, _copies(parameters))
+    copied, removed = (answer["ticks"] for answer in both)
+    metrics = {
+        "copy": (copied, both[:1]),
+        "remove": (removed, both[1:]),
+        "wall": (copied + removed, both),
+        "user": (sum(answer["user"] for answer in both) * _NS_PER_US, both),
+        "system": (sum(answer["system"] for answer in both) * _NS_PER_US, both),
+    }
+    return tuple(
+        programs.metric(name, instrument.whole, amount, about)
+        for name, (amount, about) in metrics.items()
+    )
+
+
+def _copies(parameters: Mapping[str, str]) -> int:
+    return programs.number(NAME, parameters, "concurrency", 1, most=_MOST_AT_ONCE)
+
+
+def _check(answers: Sequence[Mapping[str, Any]], copies: int) -> None:
+    """Make sure that each copy is equal to the tree."""
+    compared = programs.done(answers, "compare", "comparing the copies with the tree")
+    source, *digests = compared["stdout"].split("\n")[:-1]
+    if len(digests) != copies:
+        raise TrialError(f"{len(digests)} of {copies} copies were compared with the tree")
+    wrong = [number for number, digest in enumerate(digests, 1) if digest != source]
+    if wrong:
+        named = ", ".join(f"copy_{number}" for number in wrong[:8])
+        raise TrialError(
+            f"what was copied is not equal to its source: {named}",
+            hint="the copy's cost means nothing: something kept cp from writing what it read",
+        )

@@ -1,0 +1,126 @@
+"""What workloads of a whole Debian guest share: programs of the ordinary user, and how they ended.
+
+A program that failed is told with its own words, so that a full disk or a refusal by SELinux is
+known for what it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import InputError, TrialError
+from hardcost.machines.requests import USER, run
+from hardcost.workloads.measured import Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+
+HOME: Final = "/home/user"
+"""The ordinary user's home, on the guest's disk."""
+
+_CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"  # a user's who has logged in
+_SHOWN: Final = 600  # characters of a program's words that an error repeats
+
+
+def as_user(
+    name: str,
+    argv: Sequence[str],
+    instrument: Instrument | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    limit_seconds: float = 600,
+) -> dict[str, Any]:
+    """Return the request to run a program as somebody who has logged in, from his home.
+
+    It is measured where there is an instrument. Any exit status will do: `done` says what it means.
+    """
+    return run(
+        name,
+        argv,
+        clock=None if instrument is None else instrument.clock,
+        user="user",
+        login=USER,
+        context=_CONTEXT,
+        environment={"LC_ALL": "C.UTF-8", "HOME": HOME, **(environment or {})},
+        folder=HOME,
+        expect=None,
+        limit_seconds=limit_seconds,
+    )
+
+
+def done(answers: Sequence[Mapping[str, Any]], name: str, doing: str) -> Mapping[str, Any]:
+    """Return the answer of the program called `name`, which ended well.
+
+    Raises:
+        TrialError: It did not run or failed; the error holds its words, and `doing` says what for.
+    """
+    for answer in answers:
+        if answer["event"] == "ran" and answer["name"] == name:
+            break
+    else:
+        raise TrialError(f"{doing}: the guest did not run it")
+    if answer["status"] == 0:
+        return answer
+    how = f"signal {answer['signal']}" if answer["status"] is None else f"status {answer['status']}"
+    words = str(answer["stderr"] or answer["stdout"]).strip()[:_SHOWN]
+    raise TrialError(f"{doing} ended with {how}: {words}")
+
+
+def metric(
+    name: str, unit: str, amount: float, answers: Sequence[Mapping[str, Any]] = ()
+) -> Measured:
+    """Return a metric with one sample, and the audit events of the programs that it is about."""
+    audits = [answer["audit"] for answer in answers if answer.get("audit") is not None]
+    fired: dict[str, int] = {}
+    for audit in audits:
+        for key, count in audit["by_key"].items():
+            fired[key] = fired.get(key, 0) + count
+    lost = sum(audit["lost"] for audit in audits)
+    return Measured(
+        metric=name, unit=unit, samples=(amount,), fired=fired if audits else None, lost=lost
+    )
+
+
+def number(  # noqa: PLR0913  (all of it is said in the error)
+    workload: str,
+    parameters: Mapping[str, str],
+    name: str,
+    default: int,
+    *,
+    most: int,
+    least: int = 1,
+) -> int:
+    """Return a parameter that is a whole number.
+
+    Raises:
+        InputError: It is none, or is not between `least` and `most`.
+    """
+    text = parameters.get(name, str(default))
+    if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+        raise InputError(
+            f"the workload {workload} can't take '{text}' for {name}",
+            hint=f"it is a number from {least} to {most}",
+        )
+    return int(text)
+
+
+def chosen(
+    workload: str, parameters: Mapping[str, str], name: str, known: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the names, joined by `+`, that a parameter holds, in the order of `known`; else all.
+
+    Raises:
+        InputError: A name is not among those known.
+    """
+    if name not in parameters:
+        return tuple(known)
+    words = parameters[name].split("+")
+    for word in words:
+        if word not in known:
+            raise InputError(
+                f"the workload {workload} has no '{word}' among its {name}",
+                hint=f"there are {', '.join(known)}",
+            )
+    return tuple(word for word in known if word in words)

@@ -1,0 +1,214 @@
+"""The workload `unixbench`: the work of UnixBench's twelve tests.
+
+It is done by `hardcost-unixbench`, a static program of our own, written from what is published
+about the tests. Its Dhrystone and Whetstone are alike in kind, not in code, so that an index of it
+can be compared with another of it, and not with one of UnixBench. With `program=…/Run` UnixBench
+itself is run, where the guest holds it, and its table is read (`unixbenchtable.py`).
+
+An exact instrument counts the work of a fixed number of loops; there is no index then, since that
+is made of rates. Otherwise each test runs for some seconds, and there is one if all twelve ran.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import InputError, TrialError
+from hardcost.machines.requests import install
+from hardcost.units import Unit
+from hardcost.workloads import programs, unixbenchtable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+NAME = "unixbench"
+TITLE = (
+    "the work of UnixBench's twelve tests by a program of our own, for one operation of each; and"
+    " the published index, of which more is better, where time is measured"
+)
+PARAMETERS = {
+    "copies": "how many of each test at once, 1 to 64, or cpus: one for each (default: 1)",
+    "tests": "joined by '+', such as pipe+execl (default: all)",
+    "work": "under insn: times so many loops, 1 to 1000 (default: 1)",
+    "seconds": "under time: of each test, 1 to 600 (default: 3; published: 10 to 60)",
+    "program": "UnixBench's own Run in the guest, to be run in the place of ours",
+}
+AUDIT_NOTE = "a test's cost holds the work of daemons on its records until it ends"
+GUEST: Final = "debian"
+PACKAGES = ("coreutils", "dash", "grep")
+
+_PROGRAM = "hardcost-unixbench"
+_PLACE = f"/usr/local/bin/{_PROGRAM}"
+_MOST_COPIES = 64
+_MOST_WORK = 1000
+_SECONDS = 3
+_MOST_SECONDS = 600
+_CPUS = "cpus"
+_RUN = "Run"  # what the request is called that runs UnixBench itself
+_RUN_LIMIT_SECONDS = 4 * 3600
+_NS_PER_SECOND = 1e9
+_SPARE_SECONDS = 600  # beyond what a test is to take
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test: its title in UnixBench's table, the unit of its rate there, and what is index 10.
+
+    `rate` turns operations in a second into that unit; `loops` is the work under `insn`.
+    """
+
+    name: str
+    title: str
+    unit: str
+    baseline: float
+    rate: float
+    loops: int
+
+
+@cache
+def tests() -> dict[str, Test]:
+    """Return all tests by name, in the order of UnixBench's table."""
+    text = (resources.files("hardcost.workloads") / "unixbench.toml").read_text()
+    return {name: Test(name=name, **facts) for name, facts in tomllib.loads(text).items()}
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do.
+
+    Raises:
+        InputError: A parameter's value is none of those that there are, or is not for this
+            instrument.
+    """
+    names, copies = _chosen(parameters), _copies(parameters)
+    if "program" in parameters:
+        return [_original(parameters["program"], names, copies, instrument)]
+    span, seconds = _span(parameters, instrument)
+    program = (resources.files("hardcost") / "bin" / _PROGRAM).read_bytes()
+    job: list[dict[str, Any]] = [install(_PLACE, program, 0o755)]
+    for name in names:
+        much = span or ["--loops", str(tests()[name].loops * _work(parameters))]
+        words = [_PLACE, name, *much, "--copies", copies, "--clock", instrument.clock]
+        job.append(programs.as_user(name, words, instrument, limit_seconds=seconds))
+    return job
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return each test's cost for one operation, and the index where time was measured.
+
+    Raises:
+        TrialError: A test failed or came to a wrong result.
+    """
+    names = _chosen(parameters)
+    if "program" in parameters:
+        answer = programs.done(answers, _RUN, parameters["program"])
+        titles = {tests()[name].title: name for name in names}
+        table = unixbenchtable.read(answer["stdout"], set(titles))
+        rates = {titles[title]: rate for title, rate in table.rates.items()}
+        found = [_cost(name, rates[name], instrument) for name in names]
+        if table.index is not None:
+            found.append(programs.metric("index", Unit.INDEX, table.index))
+        return tuple(found)
+    found, rates = [], {}
+    for name in names:
+        answer = programs.done(answers, name, f"the test {name}")
+        operations, ticks = _told(answer["stdout"], name)
+        found.append(programs.metric(name, instrument.per_op, ticks / operations, [answer]))
+        rates[name] = operations / ticks * _NS_PER_SECOND * tests()[name].rate
+    if not instrument.exact and len(rates) == len(tests()):
+        found.append(programs.metric("index", Unit.INDEX, index(rates)))
+    return tuple(found)
+
+
+def index(rates: Mapping[str, float]) -> float:
+    """Return UnixBench's index: the geometric mean of ten times each rate over its baseline.
+
+    `rates` are by test, in the unit of UnixBench's table.
+    """
+    each = [10 * rate / tests()[name].baseline for name, rate in rates.items()]
+    return math.prod(each) ** (1 / len(each))
+
+
+def _chosen(parameters: Mapping[str, str]) -> tuple[str, ...]:
+    return programs.chosen(NAME, parameters, "tests", tuple(tests()))
+
+
+def _copies(parameters: Mapping[str, str]) -> str:
+    if parameters.get("copies") == _CPUS:
+        return _CPUS
+    return str(programs.number(NAME, parameters, "copies", 1, most=_MOST_COPIES))
+
+
+def _work(parameters: Mapping[str, str]) -> int:
+    return programs.number(NAME, parameters, "work", 1, most=_MOST_WORK)
+
+
+def _span(parameters: Mapping[str, str], instrument: Instrument) -> tuple[list[str] | None, float]:
+    """Return the words for a test's time, None where it is loops; and a limit in seconds."""
+    wrong = "seconds" if instrument.exact else "work"
+    if wrong in parameters:
+        raise InputError(
+            f"the workload {NAME} has no use for {wrong} under the instrument {instrument.name}",
+            hint="an exact instrument counts a fixed number of loops, another measures seconds",
+        )
+    if instrument.exact:
+        return None, _SPARE_SECONDS * _work(parameters)
+    seconds = programs.number(NAME, parameters, "seconds", _SECONDS, most=_MOST_SECONDS)
+    return ["--seconds", str(seconds)], seconds + _SPARE_SECONDS
+
+
+def _original(
+    program: str, names: Sequence[str], copies: str, instrument: Instrument
+) -> dict[str, Any]:
+    """Return the request to run UnixBench itself.
+
+    Raises:
+        InputError: The instrument is exact, or the path is not absolute.
+    """
+    if instrument.exact:
+        raise InputError(
+            "UnixBench itself runs for a time and can't be counted",
+            hint="--instrument time, or leave program out: our own work is counted exactly",
+        )
+    if not program.startswith("/"):
+        raise InputError(
+            f"'{program}' is no absolute path of UnixBench's Run in the guest",
+            hint="such as program=/home/user/UnixBench/Run, in an image of your own (--image)",
+        )
+    tests_of_run = [unixbenchtable.WORDS[tests()[name].title] for name in names]
+    number = '"$(nproc)"' if copies == _CPUS else copies
+    script = f'cd "$(dirname "$0")" && exec "$0" -c {number} "$@"'
+    return programs.as_user(
+        _RUN,
+        ["sh", "-c", script, program, *tests_of_run],
+        instrument,
+        limit_seconds=_RUN_LIMIT_SECONDS,
+    )
+
+
+def _cost(name: str, rate: float, instrument: Instrument) -> Measured:
+    """Return what an operation of a test took, out of its rate in UnixBench's table."""
+    amount = _NS_PER_SECOND * tests()[name].rate / rate
+    return programs.metric(name, instrument.per_op, amount)
+
+
+def _told(text: str, name: str) -> tuple[float, int]:
+    """Return the operations and ticks that the program printed."""
+    try:
+        told = json.loads(text)
+        operations, ticks = float(told["operations"]), int(told["ticks"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}") from error
+    if told.get("test") != name or not (operations > 0 and ticks > 0):
+        raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}")
+    return operations, ticks
