@@ -5,6 +5,8 @@ const SNAPSHOT: &str = "hardcost.snapshot";
 /// Asks for answers by the serial line, although the kernel may allow the ports.
 const SERIAL: &str = "hardcost.serial";
 
+/// Asks for a process that keeps the processor from being idle.
+const SPIN: &str = "hardcost.spin";
 /// The disk that holds the root: its device and its kind of file system, with a comma between.
 const ROOT: &str = "hardcost.root=";
 /// The disk that holds Linux's source, in the same form.
@@ -26,6 +28,8 @@ pub struct BootLine {
     pub stops_for_snapshot: bool,
     /// Answers are to go by the serial line.
     pub by_serial: bool,
+    /// The processor is never to be idle during the job.
+    pub spins: bool,
     /// The root is on this disk, not in memory.
     pub root: Option<Disk>,
     /// This disk holds Linux's source.
@@ -45,6 +49,7 @@ impl BootLine {
         Self {
             stops_for_snapshot: has(SNAPSHOT),
             by_serial: has(SERIAL),
+            spins: has(SPIN),
             root: disk(ROOT),
             tree: disk(TREE),
         }

@@ -19,6 +19,7 @@ use crate::line::{self, Line};
 use crate::protocol::Answer;
 use crate::root;
 use crate::session::{Place, Session};
+use crate::spinner;
 
 /// The connection to the host, once it is open: a fault may have to be told at any time.
 static LINE: OnceLock<Line> = OnceLock::new();
@@ -59,6 +60,9 @@ fn run_job() -> Result<()> {
     let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
     if boot_line.root.is_some() {
         root::open_for_writing()?;
+    }
+    if boot_line.spins {
+        spinner::start()?;
     }
     let mut session = Session::new(Place::Guest, Box::new(line));
     session.hello(gap)?;

@@ -33,6 +33,7 @@ mod protocol;
 mod root;
 mod selinux;
 mod session;
+mod spinner;
 mod standstill;
 mod sys;
 mod system;

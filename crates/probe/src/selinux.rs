@@ -26,8 +26,7 @@ const CURRENT: &str = "/proc/self/attr/current";
 /// Where labels are kept in memory, so that the image can't have any.
 const IN_MEMORY: [&str; 3] = ["/dev", "/run", "/tmp"];
 /// What the policy knows nothing of.
-const LABELS: [(&str, &str); 2] =
-    [("/run/hardcost", "var_run_t"), ("/run/hardcost/noop", "bin_t")];
+const LABELS: [(&str, &str); 2] = [("/run/hardcost", "var_run_t"), ("/run/hardcost/noop", "bin_t")];
 const ATTRIBUTE: &str = "security.selinux";
 
 /// Loads the guest's policy, labels, and becomes `init_t`, where the kernel was told to use SELinux.

@@ -11,6 +11,7 @@ from hardcost.machines.qemu import argv
 
 STREAMS = argv.Streams(Path("/a,b/ram"), Path("/c"), Path("/d"), Path("/s"), Path("/e"), 7)
 FRESH = Boot(kernel=KernelRecipe())
+ICOUNT = argv.Hardware("icount")
 STOPPED = Boot()
 DEBIAN = Boot(guest="debian")
 DISKS = (
@@ -22,30 +23,30 @@ DISKS = (
 def made(
     boot: Boot = STOPPED, kernel: Path = Path("/k"), disks: tuple[RootImage, ...] = ()
 ) -> argv.Recipe:
-    return argv.Recipe(argv.Hardware("icount"), boot, kernel, Path("/i"), disks)
+    return argv.Recipe(ICOUNT, boot, kernel, Path("/i"), disks)
 
 
 def test_the_exact_machine_counts_instructions_on_a_virtual_clock() -> None:
-    words = " ".join(argv.machine_words(argv.Hardware("icount"), Boot()))
+    words = " ".join(argv.machine_words(ICOUNT, Boot()))
     for needed in ("-icount shift=0,sleep=off", "clock=vm", "rdrand=off", "erms=off", "-smp 1"):
         assert needed in words
 
 
 def test_a_fixed_layout_switches_randomisation_off_and_a_seed_switches_it_on() -> None:
-    assert "nokaslr norandmaps" in argv.kernel_line(Boot())
-    seeded = argv.kernel_line(Boot(layout_seed=3))
+    assert "nokaslr norandmaps" in argv.kernel_line(ICOUNT, Boot())
+    seeded = argv.kernel_line(ICOUNT, Boot(layout_seed=3))
     assert "nokaslr" not in seeded
     assert "hardcost.seed=3" in seeded
 
 
 def test_two_seeds_are_two_machines() -> None:
-    hardware = argv.Hardware("icount")
+    hardware = ICOUNT
     first, second = (argv.machine_words(hardware, Boot(layout_seed=seed)) for seed in (1, 2))
     assert first != second
 
 
 def test_boot_parameters_come_last_so_that_they_win() -> None:
-    assert argv.kernel_line(Boot(("audit=0",))).endswith(" audit=0")
+    assert argv.kernel_line(ICOUNT, Boot(("audit=0",))).endswith(" audit=0")
 
 
 def test_a_comma_in_a_path_is_doubled_in_option_lists() -> None:
@@ -65,12 +66,15 @@ def test_only_a_restored_guest_waits_and_writes_to_memory_of_its_own() -> None:
 
 def test_a_kernel_that_was_built_boots_afresh_and_is_never_stopped() -> None:
     assert argv.boots_afresh(FRESH)
-    fresh, stopped = argv.kernel_line(FRESH).split(), argv.kernel_line(Boot()).split()
+    fresh, stopped = (
+        argv.kernel_line(ICOUNT, FRESH).split(),
+        argv.kernel_line(ICOUNT, Boot()).split(),
+    )
     assert {"hardcost.snapshot", "iomem=relaxed"} <= set(stopped) - set(fresh)
     assert "nolapic" in set(fresh) - set(stopped)
-    words = argv.machine_words(argv.Hardware("icount"), FRESH)
+    words = argv.machine_words(ICOUNT, FRESH)
     assert "pvpanic" not in words
-    assert "pvpanic" in argv.machine_words(argv.Hardware("icount"), Boot())
+    assert "pvpanic" in argv.machine_words(ICOUNT, Boot())
 
 
 def test_memory_without_a_file_goes_with_the_guest() -> None:
@@ -93,14 +97,14 @@ def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(b
 
 
 def test_identity_words_hold_no_path() -> None:
-    assert not any("/" in word for word in argv.machine_words(argv.Hardware("icount"), Boot()))
+    assert not any("/" in word for word in argv.machine_words(ICOUNT, Boot()))
 
 
 def test_disks_lie_behind_each_other_where_the_kernel_is_told_that_they_are() -> None:
-    line = argv.kernel_line(DEBIAN, DISKS)
+    line = argv.kernel_line(ICOUNT, DEBIAN, DISKS)
     assert "memmap=4096M!4096M hardcost.root=/dev/pmem0,ext4" in line
     assert "memmap=128M!8192M hardcost.tree=/dev/pmem1p2,ext4" in line
-    words = argv.machine_words(argv.Hardware("icount"), DEBIAN, DISKS)
+    words = argv.machine_words(ICOUNT, DEBIAN, DISKS)
     assert "nvdimm,memdev=disk0,addr=0x100000000" in words
     assert "nvdimm,memdev=disk1,addr=0x200000000" in words
     assert not any("/" in word for word in words)
@@ -121,4 +125,10 @@ def test_a_guest_writes_to_no_disk_s_file() -> None:
 @pytest.mark.parametrize("boot", [Boot(fresh=True), Boot(guest="debian", init="systemd")])
 def test_a_boot_can_be_asked_to_be_fresh_and_one_of_systemd_always_is(boot: Boot) -> None:
     assert argv.boots_afresh(boot)
-    assert "hardcost.snapshot" not in argv.kernel_line(boot)
+    assert "hardcost.snapshot" not in argv.kernel_line(ICOUNT, boot)
+
+
+def test_only_a_debian_guest_that_counts_instructions_is_kept_busy() -> None:
+    assert "hardcost.spin" in argv.kernel_line(ICOUNT, DEBIAN, DISKS).split()
+    assert "hardcost.spin" not in argv.kernel_line(argv.Hardware("tcg"), DEBIAN, DISKS)
+    assert "hardcost.spin" not in argv.kernel_line(ICOUNT, STOPPED)

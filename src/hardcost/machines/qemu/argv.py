@@ -47,6 +47,7 @@ _FRESH_WORDS = (
     # to the probe hands it the job as a file. Size and place of the ports, offsets of its three.
     "qemu_fw_cfg.ioport=12@0x510:0:1:4",
 )
+_SPIN_WORD = "hardcost.spin"  # has the probe keep the processor from being idle, once it works
 _STOP_WORDS = ("-device", "pvpanic", "-action", "panic=pause")  # how it stops for the snapshot
 _FIXED_LAYOUT = ("nokaslr", "norandmaps")
 
@@ -100,7 +101,7 @@ def boots_afresh(boot: Boot) -> bool:
     return boot.kernel is not None or boot.fresh or boot.init == "systemd"
 
 
-def kernel_line(boot: Boot, disks: Sequence[RootImage] = ()) -> str:
+def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
     """Return the kernel's command line; `disks` are root and source tree of a Debian guest.
 
     With a random layout the seed stands in the line, because the kernel mixes its command line into
@@ -111,7 +112,9 @@ def kernel_line(boot: Boot, disks: Sequence[RootImage] = ()) -> str:
     else:
         layout = (f"hardcost.seed={boot.layout_seed}",)
     way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
-    words = (*_KERNEL_WORDS, *way, *layout, *_disk_kernel_words(disks), *boot.parameters)
+    disk_words = _disk_kernel_words(disks)
+    spin = [_SPIN_WORD] if disks and hardware.acceleration == "icount" else []
+    words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *boot.parameters)
     return " ".join(words)
 
 
@@ -199,7 +202,7 @@ def restore_words(recipe: Recipe, streams: Streams) -> list[str]:
 def _kernel_words(recipe: Recipe) -> list[str]:
     return [
         *("-kernel", str(recipe.kernel), "-initrd", str(recipe.initramfs)),
-        *("-append", kernel_line(recipe.boot, recipe.disks)),
+        *("-append", kernel_line(recipe.hardware, recipe.boot, recipe.disks)),
     ]
 
 

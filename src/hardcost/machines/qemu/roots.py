@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from hardcost.machines.images import debian, tree
+
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.images.image import RootImage
@@ -34,12 +36,8 @@ class DebianRoots:
 
     def root(self, cache: Cache) -> RootImage:
         """Return the root."""
-        from hardcost.machines.images import debian
-
         return debian.debian_image(cache)
 
     def tree(self, cache: Cache, files: int) -> RootImage:
         """Return Linux's source."""
-        from hardcost.machines.images import tree
-
         return tree.tree_image(cache, files)

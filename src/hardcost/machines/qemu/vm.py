@@ -95,7 +95,7 @@ class VirtualMachine:
             "qemu": self.qemu_version,
             "hardware": " ".join(argv.machine_words(self.hardware, boot, disks)),
             "kernel": self._kernel_digest(boot),
-            "kernel_line": argv.kernel_line(boot, disks),
+            "kernel_line": argv.kernel_line(self.hardware, boot, disks),
             "initramfs": self._initramfs_digest(boot),
             "host": "" if exact else platform.node(),
             **images,

@@ -1,0 +1,62 @@
+//! Keeps the processor of a guest that counts instructions from ever being idle.
+//!
+//! QEMU skips the time in which a processor is halted, and now and then does so from a clock that
+//! it has not brought up to date, so that the guest's clock jumps too far (see ARCHITECTURE.md,
+//! "Determinism"). Real services wait for each other all the time. With a process that always has
+//! something to do the processor never halts, and time passes by instructions alone.
+//!
+//! It is of the scheduler's class for what nobody waits for: whatever else wakes up interrupts it.
+//! Where others want to run it gets 3 parts in 1027 all the same, 0.3 % of the time, in pieces of
+//! some 50,000 instructions, which count like any other. It asks over and over whether others want
+//! to run, so that a piece does not grow to a whole tick.
+
+use std::arch::asm;
+use std::io;
+
+use crate::error::{Context, Result};
+use crate::ports;
+use crate::sys;
+
+/// What it is called among processes.
+const NAME: &std::ffi::CStr = c"hardcost-idle";
+/// QEMU makes nothing of these, so that a second of them takes it some hundredths.
+const NOTHINGS: usize = 500;
+/// So often between two questions.
+const ROUNDS: u32 = 100;
+
+/// Starts it; it ends with the machine.
+pub fn start() -> Result<()> {
+    // SAFETY: the child only makes system calls, and does not come back.
+    let child = unsafe { sys::fork() }.map_err(|fault| io::Error::other(fault.to_string()));
+    if child.context(|| "starting what keeps the processor busy".into())? == 0 {
+        step_down();
+        spin()
+    }
+    Ok(())
+}
+
+/// Gives up what it need not have, and its place among the others.
+fn step_down() {
+    ports::release();
+    // SAFETY: the arguments are valid for as long as the calls last. Where one of them is refused,
+    // the process is in the way of others, which costs and harms nothing else.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
+        libc::setpriority(libc::PRIO_PROCESS, 0, 19);
+        let lowest = libc::sched_param { sched_priority: 0 };
+        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const lowest);
+    }
+}
+
+fn spin() -> ! {
+    loop {
+        for _ in 0..ROUNDS {
+            // SAFETY: does nothing.
+            unsafe {
+                asm!(".rept {}", "nop", ".endr", const NOTHINGS, options(nomem, nostack, preserves_flags));
+            }
+        }
+        // SAFETY: touches no memory.
+        let _ = unsafe { sys::syscall(libc::SYS_sched_yield, []) };
+    }
+}
