@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
+TWO = """
+title = "two configurations"
+workloads = ["command file=forever"]
+baseline = "a"
+[[configuration]]
+name = "a"
+[[configuration]]
+name = "b"
+sysctl = { "kernel.kptr_restrict" = 1 }
+"""
 FOREVER = "int main(void) { for (volatile int i = 0;; i++) {} }"
 NULL = ("--workload", "syscalls calls=null")
 
@@ -119,9 +129,7 @@ def test_a_guest_that_hangs_is_ended_at_its_time_limit(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
     hardcost.write("forever", compiled(FOREVER))
-    process = hardcost.start(
-        "run", "audit-rules", "--workload", "command file=forever", "--timeout", "3"
-    )
+    process = hardcost.start("run", hardcost.write("two.toml", TWO), "--timeout", "3")
     outcome = hardcost.end(process)
     assert outcome.status == 3
     (error,) = errors(outcome.err)
@@ -134,14 +142,58 @@ def test_a_guest_killed_from_outside_is_a_failed_trial(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
     hardcost.write("forever", compiled(FOREVER))
-    words = ("run", "audit-rules", "--workload", "command file=forever", "--jobs", "2")
-    process = hardcost.start(*words)
+    words = ("--jobs", "1", "--timeout", "10")
+    process = hardcost.start("run", hardcost.write("two.toml", TWO), *words)
     os.kill(hardcost.await_guest(process), signal.SIGKILL)
     outcome = hardcost.end(process)
     assert outcome.status == 3
     (error,) = errors(outcome.err)
     assert "QEMU was killed by SIGKILL" in error
     assert not hardcost.outlived(process)
+
+
+def test_a_trial_that_fails_is_told_and_the_others_go_on(hardcost: Command) -> None:
+    study = """
+title = "one of three can't boot"
+workloads = ["syscalls calls=null"]
+baseline = "plain"
+[[configuration]]
+name = "plain"
+[[configuration]]
+name = "broken"
+boot = ["rdinit=/none"]
+[[configuration]]
+name = "other"
+boot = ["audit=0"]
+"""
+    file = hardcost.write("three.toml", study)
+    outcome = hardcost("run", file, "--format", "json", status=3)
+    assert [cell["configuration"] for cell in outcome.data()["cells"]] == ["plain", "other"]
+    (failure,) = outcome.data()["failures"]
+    assert failure["configuration"] == "broken"
+    assert "Kernel panic - not syncing" in failure["reason"]
+    assert "rdinit=/none" in failure["reason"]
+    assert "VFS: Unable to mount root fs" in failure["log"]
+    again = hardcost("run", file, status=3)
+    assert "2 of 3 trials are in the store already" in again.err
+    assert "broken" in again.out
+
+
+def test_a_failed_baseline_leaves_ratios_unknown(hardcost: Command) -> None:
+    study = """
+title = "the baseline can't boot"
+workloads = ["syscalls calls=null"]
+baseline = "broken"
+[[configuration]]
+name = "broken"
+boot = ["rdinit=/none"]
+[[configuration]]
+name = "plain"
+"""
+    words = (hardcost.write("base.toml", study), "--format", "json")
+    (cell,) = hardcost("run", *words, status=3).data()["cells"]
+    assert cell["value"] > 0
+    assert cell["ratio"] is None
 
 
 def test_a_full_disk_loses_nothing_that_was_saved(hardcost: Command) -> None:
