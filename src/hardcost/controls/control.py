@@ -42,6 +42,7 @@ class AuditDaemon:
     tolerant: bool = False
     directories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "audit"
 
@@ -145,6 +146,7 @@ class Kernel:
 
     base: str = "lean"
     tolerant: bool = False
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "kconfig"
 
@@ -164,6 +166,7 @@ class KernelOption:
 
     option: str
     value: str
+    ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "kconfig"
 

@@ -110,11 +110,14 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     lsm = _lsm(controls)
     if lsm is None:
         return ()
-    modules = (answered.text(answers, "lsm") or "").split(",")
+    shown = answered.text(answers, "lsm")
+    if not shown:
+        raise TrialError("the guest does not say which security modules its kernel runs")
+    modules = shown.split(",")
     wanted = _MODULE[lsm.mode]
     if _MAJOR.intersection(modules) != ({wanted} if wanted else set()):
         raise TrialError(
-            f"{lsm.name} did not take: the kernel runs {', '.join(filter(None, modules)) or '?'}",
+            f"{lsm.name} did not take: the kernel runs {', '.join(modules)}",
             hint="does another boot parameter choose the security module?",
         )
     if lsm.mode == "none":

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hardcost.controls.control import AuditDaemon, Control, Lsm, LsmMode
+from hardcost.controls.mechanisms import lsm
+from hardcost.errors import TrialError
+
+SELINUX = "lockdown,capability,landlock,yama,selinux,bpf"
+APPARMOR = "lockdown,capability,landlock,yama,apparmor,bpf"
+NONE = "lockdown,capability,landlock,yama,bpf"
+
+
+def content(name: str, text: str | None) -> dict[str, Any]:
+    return {"event": "content", "name": name, "path": "/x", "text": text, "bytes": 1}
+
+
+def ran(name: str, stdout: str) -> dict[str, Any]:
+    return {"event": "ran", "name": name, "status": 0, "stdout": stdout, "stderr": ""}
+
+
+def started(name: str, context: str | None) -> dict[str, Any]:
+    return {"event": "started", "name": name, "pid": 7, "context": context}
+
+
+def selinux(
+    modules: str = SELINUX, enforce: str | None = "1\n", said: str = "Enforcing\n"
+) -> list[dict[str, Any]]:
+    return [
+        content("lsm", modules),
+        content("selinux-enforce", enforce),
+        ran("getenforce", said),
+        started("httpd", "system_u:system_r:httpd_t:s0\n"),
+    ]
+
+
+def notes(mode: LsmMode, answers: list[dict[str, Any]], *others: Control) -> tuple[str, ...]:
+    return lsm.verify((Lsm(mode), *others), answers)
+
+
+def test_every_mode_has_the_same_minor_modules() -> None:
+    words = [lsm.boot_parameters((Lsm(mode),))[0] for mode in ("none", "apparmor", "enforcing")]
+    assert {word.replace("apparmor,", "").replace("selinux,", "") for word in words} == {words[0]}
+
+
+def test_nothing_is_asked_without_the_control() -> None:
+    assert lsm.boot_parameters(()) == ()
+    assert lsm.requests(()) == lsm.finish(()) == ()
+    assert lsm.verify((), ()) == ()
+
+
+def test_enforcing_that_is_there_is_told_with_the_services_domains() -> None:
+    assert notes("enforcing", selinux()) == ("services ran as httpd: httpd_t",)
+    assert notes("none", [content("lsm", NONE + "\n")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "answers", "message"),
+    [
+        ("enforcing", selinux(modules=APPARMOR), "the kernel runs lockdown"),
+        ("enforcing", selinux(enforce="0\n"), "selinux/enforce is 0"),
+        ("enforcing", selinux(enforce=None), "selinux/enforce is missing"),
+        ("enforcing", selinux(said="Permissive\n"), "getenforce says Permissive"),
+        ("permissive", selinux(), "lsm=permissive did not take: getenforce says Enforcing"),
+        ("enforcing", [*selinux(), content("selinux-enforce-end", "0")], "is 1, then 0"),
+        ("enforcing", [*selinux(), started("db", None)], "the service db runs without a label"),
+        ("none", [content("lsm", APPARMOR)], "lsm=none did not take"),
+        ("none", [content("lsm", "lockdown,tomoyo")], "lsm=none did not take"),
+        ("none", [content("lsm", None)], "the guest does not say"),
+        ("enforcing", [], "did not answer to 'lsm'"),
+    ],
+)
+def test_a_mode_that_did_not_take_fails_the_trial(
+    mode: LsmMode, answers: list[dict[str, Any]], message: str
+) -> None:
+    with pytest.raises(TrialError, match=message):
+        notes(mode, answers)
+
+
+def test_apparmor_names_its_profiles_and_has_some() -> None:
+    answers = [
+        content("lsm", APPARMOR),
+        ran("apparmor-load", ""),
+        content("apparmor-enabled", "Y\n"),
+        content("apparmor-profiles", "b (enforce)\na (complain)\n"),
+    ]
+    assert notes("apparmor", answers) == (
+        "AppArmor has the profiles that Debian's packages bring: a (complain), b (enforce)",
+    )
+    answers[3] = content("apparmor-profiles", "")
+    with pytest.raises(TrialError, match="enabled is Y, 0 profiles are loaded"):
+        notes("apparmor", answers)
+
+
+def test_denials_are_counted_and_the_commonest_shown() -> None:
+    lines = '   3 avc:  denied  { read } for comm="x"\n      1 avc:  denied  { write } for\n'
+    found = notes(
+        "permissive", [*selinux(enforce="0", said="Permissive"), ran("lsm-denials", lines)]
+    )
+    assert found[-1] == (
+        "lsm=permissive: 4 denials in the logs, most of them: 3 x avc:  denied  { read } for"
+        "; 1 x avc:  denied  { write } for"
+    )
+    assert notes("enforcing", [*selinux(), ran("lsm-denials", "")])[-1] == (
+        "lsm=enforcing: no denials in the logs"
+    )
+
+
+def test_denials_that_the_probe_took_are_not_called_none() -> None:
+    found = notes("enforcing", [*selinux(), ran("lsm-denials", "")], AuditDaemon())
+    assert found[-1].endswith("were not counted")
