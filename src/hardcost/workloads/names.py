@@ -6,7 +6,18 @@ import difflib
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 from hardcost.errors import InputError
-from hardcost.workloads import build, command, dd, filecopy, fio, syscalls, unixbench
+from hardcost.workloads import (
+    apache,
+    build,
+    command,
+    dd,
+    filecopy,
+    fio,
+    mariadb,
+    postfix,
+    syscalls,
+    unixbench,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +63,10 @@ class NeedsTree(Protocol):
 
 WORKLOADS: dict[str, WorkloadModule] = {
     module.NAME: cast("WorkloadModule", module)
-    for module in (syscalls, command, build, filecopy, fio, dd, unixbench)
+    for module in (
+        *(syscalls, command, build, filecopy, fio, dd, unixbench),
+        *(apache.PREFORK, apache.WORKER, postfix, mariadb),
+    )
 }
 
 

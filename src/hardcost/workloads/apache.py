@@ -1,0 +1,187 @@
+"""The workloads `apache-prefork` and `apache-worker`: pages fetched from Apache by ApacheBench.
+
+The server is Debian's with its configuration, its logs on, but for what `_CONFIGURATION` says: its
+name, the ceiling of 256 clients at once as published, and which of its two ways to work it takes.
+A page of 10 KiB is fetched, each time on a connection of its own, as `ab` does unless told
+otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from hardcost.errors import TrialError
+from hardcost.machines.requests import install, run, start, stop
+from hardcost.workloads import programs, served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+PAGE_BYTES = 10240
+_CONCURRENCIES = (1, 16, 64, 255)
+_MOST_AT_ONCE = 255
+_REQUESTS = 500
+_MOST_REQUESTS = 10_000_000
+_WARM_UP = 50  # requests that are not measured: each process' first is dearer
+_DOMAIN = "httpd_t"
+_SERVICE = "apache"
+_LOGS = ("/var/log/apache2/error.log",)
+_PAGE = "/var/www/html/index.html"
+_CONFIGURATION = "/etc/apache2/conf-enabled/hardcost.conf"
+_SETTINGS = {
+    "prefork": "ServerLimit 256\nMaxRequestWorkers 256\n",
+    # 25 threads in each process, as Debian has it, so the nearest that there can be.
+    "worker": "MaxRequestWorkers 250\n",
+}
+_RUN = (
+    ". /etc/apache2/envvars && mkdir -p $APACHE_RUN_DIR $APACHE_LOCK_DIR"
+    " && chown www-data $APACHE_LOCK_DIR"
+)
+_SERVE = ". /etc/apache2/envvars && exec apache2 -DFOREGROUND"
+
+
+@dataclass(frozen=True)
+class Apache:
+    """The workload, with Apache's processes (`prefork`) or threads (`worker`)."""
+
+    mpm: Literal["prefork", "worker"]
+
+    PARAMETERS: ClassVar[dict[str, str]] = {
+        "concurrency": "how many clients at once, joined by '+', each 1 to 255 (default: "
+        f"{'+'.join(map(str, _CONCURRENCIES))}; published: 11 values from 1 to 255)",
+        "requests": f"how many requests at each (default: {_REQUESTS}; published: 100000)",
+    }
+    AUDIT_NOTE: ClassVar[str] = (
+        "a request's cost holds what the one processor does with audit records until all requests"
+        " are answered"
+    )
+    GUEST: ClassVar[Literal["debian"]] = "debian"
+    PACKAGES: ClassVar[tuple[str, ...]] = ("apache2", "apache2-bin", "apache2-utils")
+    SETTINGS: ClassVar[str] = (
+        "Apache has Debian's configuration with its logs, a page of 10 KiB, and 256 clients at most"
+        " (worker: 250)"
+    )
+
+    @property
+    def NAME(self) -> str:  # noqa: N802  (workloads are modules, whose names are constants)
+        """What the workload is called."""
+        return f"apache-{self.mpm}"
+
+    @property
+    def TITLE(self) -> str:  # noqa: N802  (the same)
+        """What it does and what is measured."""
+        how = "process" if self.mpm == "prefork" else "thread"
+        return (
+            f"a request of ab to Apache with a {how} for each client (ab-N: N clients at once), and"
+            " all of them (all)"
+        )
+
+    def requests(
+        self, parameters: Mapping[str, str], instrument: Instrument
+    ) -> list[dict[str, Any]]:
+        """Return what the probe is asked to do.
+
+        Raises:
+            InputError: A parameter's value is none of those that there are.
+        """
+        count = self._count(parameters)
+        warm_up = programs.as_user("warm up", _ab(_WARM_UP, 1))
+        loads = [
+            programs.as_user(
+                f"ab-{clients}",
+                _ab(count, clients),
+                instrument,
+                limit_seconds=served.LIMIT_SECONDS,
+            )
+            for clients in self._concurrencies(parameters)
+        ]
+        return [*self._prepared(), warm_up, *loads, stop(_SERVICE)]
+
+    def measured(
+        self,
+        parameters: Mapping[str, str],
+        answers: Sequence[Mapping[str, Any]],
+        instrument: Instrument,
+    ) -> tuple[Measured, ...]:
+        """Return what a request takes at each concurrency, and what all of them take.
+
+        Raises:
+            TrialError: A request was not answered, or not with the page.
+        """
+        served.check_domain(answers, _SERVICE, _DOMAIN)
+        count = self._count(parameters)
+        loads = []
+        for clients in self._concurrencies(parameters):
+            name = f"ab-{clients}"
+            load = programs.done(answers, name, f"ab with {clients} clients")
+            check(load["stdout"], count, clients)
+            loads.append((name, load))
+        each = [served.per_operation(name, instrument, count, load) for name, load in loads]
+        return (*each, served.whole("all", instrument, [load for _, load in loads]))
+
+    def _count(self, parameters: Mapping[str, str]) -> int:
+        return programs.number(self.NAME, parameters, "requests", _REQUESTS, most=_MOST_REQUESTS)
+
+    def _concurrencies(self, parameters: Mapping[str, str]) -> tuple[int, ...]:
+        return served.concurrencies(
+            self.NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, self._count(parameters)
+        )
+
+    def _prepared(self) -> list[dict[str, Any]]:
+        """Return the requests that configure and start the server."""
+        settings = f"ServerName localhost\n{_SETTINGS[self.mpm]}"
+        page = "<html><body><p>" + "A page. " * (PAGE_BYTES // len("A page. "))
+        modules = f"a2dismod -q -f mpm_event && a2enmod -q mpm_{self.mpm} && {_RUN}"
+        get = "GET / HTTP/1.0\r\n\r\n"
+        return [
+            install(_PAGE, page[:PAGE_BYTES]),
+            run("set up Apache", ["sh", "-c", modules]),
+            install(_CONFIGURATION, settings),
+            served.labels("/etc/apache2", "/var/www/html", "/run/apache2", "/run/lock/apache2"),
+            start(
+                _SERVICE,
+                ["sh", "-c", _SERVE],
+                ready={"tcp": 80, "send": get, "expect": "200 OK"},
+                logs=_LOGS,
+            ),
+        ]
+
+
+PREFORK = Apache("prefork")
+WORKER = Apache("worker")
+
+
+def check(said: str, requests: int, clients: int) -> None:
+    """Make sure, by what ab printed, that each request was answered with the page.
+
+    Raises:
+        TrialError: One wasn't, or ab did something else than it was asked to.
+    """
+    expected = {
+        "Concurrency Level": clients,
+        "Document Length": PAGE_BYTES,
+        "Complete requests": requests,
+        "Failed requests": 0,
+        "HTML transferred": requests * PAGE_BYTES,
+    }
+    found = {
+        name: int(number)
+        for name, number in re.findall(r"^([\w ]+): +(\d+)(?: bytes)?$", said, re.MULTILINE)
+    }
+    wrong = [
+        f"{name} {found.get(name, 'not said')} instead of {number}"
+        for name, number in expected.items()
+        if found.get(name) != number
+    ]
+    wrong += [line.strip() for line in said.splitlines() if line.startswith("Non-2xx")]
+    if wrong:
+        raise TrialError(f"ab with {clients} clients: {', '.join(wrong)}")
+
+
+def _ab(requests: int, clients: int) -> list[str]:
+    return ["ab", "-q", "-n", str(requests), "-c", str(clients), "http://127.0.0.1/"]

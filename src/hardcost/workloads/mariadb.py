@@ -1,0 +1,231 @@
+"""The workload `mariadb`: transactions of sysbench, or queries of mysqlslap, on MariaDB.
+
+The server has Debian's configuration, so each transaction is durable; clients come over its socket,
+as published. The table is filled before, which is not measured.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import InputError, TrialError
+from hardcost.machines.requests import run, start, stop
+from hardcost.workloads import programs, served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+NAME = "mariadb"
+TITLE = (
+    "a transaction of sysbench's oltp_read_write (oltp-N: N clients at once) or a query of"
+    " mysqlslap (slap-N) on MariaDB over its socket, and all of them (all)"
+)
+PARAMETERS = {
+    "tool": "sysbench or mysqlslap (default: sysbench)",
+    "concurrency": "how many clients at once, joined by '+', each 1 to 64 (default: 1+4)",
+    "transactions": "how many transactions, or queries, at each (default: 50)",
+    "rows": "how many rows the table has (default: 2000)",
+}
+AUDIT_NOTE = (
+    "a transaction's cost holds what the one processor does with audit records until all are done"
+)
+GUEST: Final = "debian"
+PACKAGES = ("mariadb-server", "mariadb-client", "sysbench")
+SETTINGS = (
+    "MariaDB has Debian's configuration: transactions are durable"
+    " (innodb_flush_log_at_trx_commit=1); sysbench draws rows evenly, from a fixed seed"
+)
+
+_TOOLS = ("sysbench", "mysqlslap")
+_CONCURRENCIES = (1, 4)
+_MOST_AT_ONCE = 64
+_TRANSACTIONS = 50
+_MOST_TRANSACTIONS = 10_000_000
+_ROWS = 2000
+_MOST_ROWS = 10_000_000
+_DOMAIN = "mysqld_t"
+_SERVICE = "mariadb"
+_FOLDER = "/run/mysqld"
+_SOCKET = f"{_FOLDER}/mysqld.sock"
+_DATABASE = "sbtest"
+_ACCOUNT = (
+    f"CREATE DATABASE {_DATABASE}; CREATE USER user@localhost IDENTIFIED VIA unix_socket;"
+    f" GRANT ALL ON {_DATABASE}.* TO user@localhost"
+)
+# sysbench compiles Lua as it runs, which SELinux lets programs with this label do.
+_LABEL = "system_u:object_r:unconfined_execmem_exec_t:s0"
+_QUERIES = (
+    "SELECT c FROM sbtest1 WHERE id=1",
+    "UPDATE sbtest1 SET k=k+1 WHERE id=2",
+)
+_COUNTERS = ("Com_select", "Com_update")
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do.
+
+    Raises:
+        InputError: A parameter's value is none of those that there are.
+    """
+    tool, count = _tool(parameters), _count(parameters)
+    rows = programs.number(NAME, parameters, "rows", _ROWS, most=_MOST_ROWS, least=2)
+    if tool == "mysqlslap" and count % len(_QUERIES):
+        raise InputError(
+            f"the workload {NAME} can't take '{count}' for transactions",
+            hint=f"mysqlslap takes its {len(_QUERIES)} queries by turns: a multiple of that",
+        )
+    loads: list[dict[str, Any]] = []
+    for clients in _concurrencies(parameters):
+        name, argv = f"{_prefix(tool)}-{clients}", _argv(tool, clients, count, rows)
+        load = programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
+        loads += [_counted(f"before {name}"), load, _counted(f"after {name}")]
+    return [*_prepared(rows), *loads, stop(_SERVICE, limit_seconds=60)]
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return what a transaction takes at each concurrency, and what all of them take.
+
+    Raises:
+        TrialError: A transaction was not carried out.
+    """
+    served.check_domain(answers, _SERVICE, _DOMAIN)
+    tool, count = _tool(parameters), _count(parameters)
+    loads = []
+    for clients in _concurrencies(parameters):
+        name = f"{_prefix(tool)}-{clients}"
+        load = programs.done(answers, name, f"{tool} with {clients} clients")
+        if tool == "sysbench":
+            check(load["stdout"], count, clients)
+        else:
+            _check_queries(answers, name, count)
+        loads.append((name, load))
+    each = [served.per_operation(name, instrument, count, load) for name, load in loads]
+    return (*each, served.whole("all", instrument, [load for _, load in loads]))
+
+
+def check(said: str, transactions: int, clients: int) -> None:
+    """Make sure, by what sysbench printed, that each transaction was carried out at once.
+
+    Raises:
+        TrialError: One wasn't.
+    """
+    expected = {
+        "Number of threads": clients,
+        "transactions": transactions,
+        "total number of events": transactions,
+        "ignored errors": 0,
+        "reconnects": 0,
+    }
+    found = {
+        name: int(number)
+        for name, number in re.findall(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", said, re.MULTILINE)
+    }
+    wrong = [
+        f"{name} {found.get(name, 'not said')} instead of {number}"
+        for name, number in expected.items()
+        if found.get(name) != number
+    ]
+    if wrong:
+        raise TrialError(
+            f"sysbench with {clients} clients: {', '.join(wrong)}",
+            hint="ignored errors are transactions that got in each other's way: fewer clients, or"
+            " more rows",
+        )
+
+
+def _check_queries(answers: Sequence[Mapping[str, Any]], name: str, queries: int) -> None:
+    """Make sure that the server carried out as many queries of each kind as it was sent."""
+    before, after = (
+        dict(line.split() for line in answer["stdout"].splitlines())
+        for answer in (
+            programs.done(answers, f"{when} {name}", "counting queries")
+            for when in ("before", "after")
+        )
+    )
+    for counter in _COUNTERS:
+        carried_out = int(after[counter]) - int(before[counter])
+        if carried_out != queries // len(_COUNTERS):
+            raise TrialError(
+                f"{name}: MariaDB's {counter} grew by {carried_out}, not by"
+                f" {queries // len(_COUNTERS)}"
+            )
+
+
+def _tool(parameters: Mapping[str, str]) -> str:
+    tool = parameters.get("tool", _TOOLS[0])
+    if tool not in _TOOLS:
+        raise InputError(
+            f"the workload {NAME} has no tool '{tool}'", hint=f"there are {' and '.join(_TOOLS)}"
+        )
+    return tool
+
+
+def _prefix(tool: str) -> str:
+    return "oltp" if tool == "sysbench" else "slap"
+
+
+def _count(parameters: Mapping[str, str]) -> int:
+    return programs.number(NAME, parameters, "transactions", _TRANSACTIONS, most=_MOST_TRANSACTIONS)
+
+
+def _concurrencies(parameters: Mapping[str, str]) -> tuple[int, ...]:
+    return served.concurrencies(NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, _count(parameters))
+
+
+def _argv(tool: str, clients: int, count: int, rows: int) -> list[str]:
+    """Return the command that makes the load."""
+    if tool == "sysbench":
+        return [*_sysbench(rows), f"--threads={clients}", f"--events={count}", "run"]
+    return [
+        "mysqlslap",
+        "--no-defaults",
+        f"--socket={_SOCKET}",
+        f"--create-schema={_DATABASE}",
+        "--no-drop",
+        "--delimiter=;",
+        f"--query={';'.join(_QUERIES)}",
+        f"--concurrency={clients}",
+        f"--number-of-queries={count}",
+    ]
+
+
+def _sysbench(rows: int) -> list[str]:
+    # By way of env, since SELinux looks at the label of what an unconfined program starts.
+    return [
+        *("env", "sysbench", "oltp_read_write", "--db-driver=mysql"),
+        *(f"--mysql-socket={_SOCKET}", "--mysql-user=user", f"--mysql-db={_DATABASE}"),
+        *("--tables=1", f"--table-size={rows}", "--time=0"),
+        *("--rand-seed=1", "--rand-type=uniform"),
+    ]
+
+
+def _counted(name: str) -> dict[str, Any]:
+    """Return the request for how many queries the server has carried out."""
+    names = ", ".join(f"'{counter}'" for counter in _COUNTERS)
+    query = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
+    return run(name, ["mariadb", "--skip-column-names", "--batch", "-e", query])
+
+
+def _prepared(rows: int) -> list[dict[str, Any]]:
+    """Return the requests that start the server and fill the table."""
+    folder = ["install", "-d", "-o", "mysql", "-g", "mysql", _FOLDER]
+    return [
+        run("set up MariaDB", folder),
+        served.labels(_FOLDER),
+        run("label sysbench", ["chcon", _LABEL, "/usr/bin/sysbench"], expect=None),
+        start(
+            _SERVICE,
+            ["mariadbd"],
+            user="mysql",
+            ready={"unix": _SOCKET, "expect": "MariaDB"},
+        ),
+        run("make an account", ["mariadb", "-e", _ACCOUNT]),
+        programs.as_user("prepare", [*_sysbench(rows), "prepare"], limit_seconds=600)
+        | {"expect": 0},
+    ]

@@ -1,0 +1,174 @@
+"""The workload `postfix`: mails sent by smtp-source to Postfix and delivered to a mailbox.
+
+The server is Debian's with its configuration, but for `_CHANGES`: what would have it sleep, where a
+sleep is measured as work that nobody does. It logs to syslog; whether anybody writes that down is
+the configuration's affair (`rsyslog`). As published, the mailbox is emptied before each test.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from hardcost.errors import TrialError
+from hardcost.machines.requests import install, run, start, stop
+from hardcost.workloads import programs, served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+NAME = "postfix"
+TITLE = (
+    "a mail of smtp-source to Postfix, from the first until the last is sent (sent-N: N sessions at"
+    " once) and until all lie in the mailbox (delivered-N), and all of them (all)"
+)
+PARAMETERS = {
+    "concurrency": "how many sessions at once, joined by '+', each 1 to 1000 (default: 1+20;"
+    " published: 4 values from 1 to 1000)",
+    "mails": "how many mails at each (default: 100; published: 10000)",
+}
+AUDIT_NOTE = (
+    "a mail's cost holds what the one processor does with audit records until all are sent, or"
+    " delivered"
+)
+GUEST: Final = "debian"
+PACKAGES = ("postfix",)
+_CHANGES = {
+    "myhostname": "hardcost",
+    "mydestination": "hardcost, localhost",
+    # Postfix sleeps a second where mails come in faster than they are delivered.
+    "in_flow_delay": "0s",
+    # A lock file that is taken means a second's sleep; the lock in the kernel just waits.
+    "mailbox_delivery_lock": "fcntl",
+}
+SETTINGS = (
+    "Postfix has Debian's configuration but for "
+    + ", ".join(f"{name} = {value}" for name, value in _CHANGES.items())
+    + "; delivered-N holds the work of a program that waits for the last mail"
+)
+
+_CONCURRENCIES = (1, 20)
+_MOST_AT_ONCE = 1000
+_MAILS = 100
+_MOST_MAILS = 10_000_000
+_DOMAIN = "postfix_master_t"
+_SERVICE = "postfix"
+_SPOOL = "/var/spool/postfix"
+_MAILBOX = "/var/mail/user"
+_IN_JAIL = "/etc/hosts /etc/services /etc/nsswitch.conf /etc/resolv.conf /etc/localtime"
+_SET_UP = f"postalias /etc/aliases && cp {_IN_JAIL} {_SPOOL}/etc"
+_QUEUE = f"cd {_SPOOL} && find incoming active deferred maildrop -type f"
+# The queue manager removes a mail's file when it hears that the mail was delivered.
+_EMPTY = f'for try in $(seq 100); do test -z "$({_QUEUE})" && exit; sleep 0.05; done; {_QUEUE}'
+
+# Waits by inotify until the mailbox holds so many mails: no wake-up in vain.
+_WAIT = r"""
+my ($path, $wanted) = @ARGV;
+my ($count, $event) = (0);
+my $watch = syscall(294, 0);                       # inotify_init1
+$watch >= 0 && syscall(254, $watch, $path, 8) >= 0 or die "inotify: $!";   # a writer closed it
+open(my $events, "<&=", $watch) && open(my $mails, "<", $path) or die "$path: $!";
+while (1) {
+    while (<$mails>) { $count++ if /^From / }
+    last if $count >= $wanted;
+    sysread($events, $event, 4096) or die "inotify: $!";
+    seek($mails, 0, 1);
+}
+print "$count\n";
+"""
+
+
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+    """Return what the probe is asked to do.
+
+    Raises:
+        InputError: A parameter's value is none of those that there are.
+    """
+    count = _count(parameters)
+    loads: list[dict[str, Any]] = []
+    for sessions in _concurrencies(parameters):
+        loads += [
+            run("empty the mailbox", ["truncate", "--size=0", _MAILBOX]),
+            _measured(f"sent-{sessions}", _smtp_source(count, sessions), instrument),
+            _measured(f"rest-{sessions}", ["perl", "-e", _WAIT, _MAILBOX, str(count)], instrument),
+            run(f"queue-{sessions}", ["sh", "-c", _EMPTY], expect=None),
+            run(f"mailbox-{sessions}", ["grep", "-c", "^From ", _MAILBOX], expect=None),
+        ]
+    warm_up = programs.as_user("warm up", _smtp_source(2, 1))
+    return [*_prepared(), warm_up | {"expect": 0}, *loads, stop(_SERVICE)]
+
+
+def measured(
+    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+) -> tuple[Measured, ...]:
+    """Return what a mail takes at each concurrency, and what all of them take.
+
+    Raises:
+        TrialError: A mail was not taken or not delivered.
+    """
+    served.check_domain(answers, _SERVICE, _DOMAIN)
+    count = _count(parameters)
+    metrics, everything = [], []
+    for sessions in _concurrencies(parameters):
+        sent = programs.done(answers, f"sent-{sessions}", f"smtp-source in {sessions} sessions")
+        rest = programs.done(answers, f"rest-{sessions}", "waiting for mails to be delivered")
+        check(answers, count, sessions)
+        everything += [sent, rest]
+        metrics += [
+            served.per_operation(f"sent-{sessions}", instrument, count, sent),
+            served.per_operation(f"delivered-{sessions}", instrument, count, sent, rest),
+        ]
+    return (*metrics, served.whole("all", instrument, everything))
+
+
+def check(answers: Sequence[Mapping[str, Any]], mails: int, sessions: int) -> None:
+    """Make sure that each mail is in the mailbox once, and none in the queue.
+
+    Raises:
+        TrialError: One isn't.
+    """
+    queue = programs.done(answers, f"queue-{sessions}", "looking at the queue")["stdout"]
+    if queue.strip():
+        left = queue.split()
+        raise TrialError(
+            f"{len(left)} mails are still in Postfix's queue: {', '.join(left[:8])}",
+            hint="they were not delivered; look at its log, with rsyslog",
+        )
+    found = programs.done(answers, f"mailbox-{sessions}", "counting mails")["stdout"].strip()
+    if found != str(mails):
+        raise TrialError(f"{found} of {mails} mails were delivered, in {sessions} sessions")
+
+
+def _count(parameters: Mapping[str, str]) -> int:
+    return programs.number(NAME, parameters, "mails", _MAILS, most=_MOST_MAILS)
+
+
+def _concurrencies(parameters: Mapping[str, str]) -> tuple[int, ...]:
+    return served.concurrencies(NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, _count(parameters))
+
+
+def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> dict[str, Any]:
+    return programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
+
+
+def _smtp_source(mails: int, sessions: int) -> list[str]:
+    words = ["smtp-source", "-s", str(sessions), "-m", str(mails)]
+    return [*words, "-f", "user@localhost", "-t", "user@localhost", "127.0.0.1:25"]
+
+
+def _prepared() -> list[dict[str, Any]]:
+    """Return the requests that configure and start the server."""
+    changes = [f"{name} = {value}" for name, value in _CHANGES.items()]
+    return [
+        run("set up Postfix", ["postconf", "-e", *changes]),
+        run("set up Postfix's jail", ["sh", "-c", _SET_UP]),
+        install(_MAILBOX, "", 0o660, "user", "mail"),
+        served.labels(_SPOOL, "/etc/postfix", "/etc/aliases.db", "/var/mail"),
+        start(
+            _SERVICE,
+            ["/usr/lib/postfix/sbin/master", "-s"],
+            ready={"tcp": 25, "expect": "220 "},
+        ),
+    ]

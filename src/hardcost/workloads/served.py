@@ -1,0 +1,84 @@
+"""What workloads that drive a server share: how many clients at once, and what came of it.
+
+A server is started as the system would start it, so that SELinux takes it to its own domain, and is
+stopped at the end; neither is measured. What drives it is a program of the ordinary user. Where
+SELinux is on and a server is in another domain than its own, the trial fails: what would be
+measured is no confined server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hardcost.errors import InputError, TrialError
+from hardcost.machines.requests import run
+from hardcost.workloads import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.workloads.measured import Measured
+
+LIMIT_SECONDS = 3600
+"""How long a load may take, in seconds of the guest's time."""
+
+_PARTS_OF_A_CONTEXT = 3  # user, role and type; a level may follow
+
+
+def concurrencies(
+    workload: str, parameters: Mapping[str, str], default: Sequence[int], most: int, work: int
+) -> tuple[int, ...]:
+    """Return how many clients are to work at once, in the order in which they are to be tried.
+
+    Raises:
+        InputError: One is no number from 1 to `most`, or is more than there is `work`.
+    """
+    text = parameters.get("concurrency", "+".join(map(str, default)))
+    words = tuple(dict.fromkeys(text.split("+")))
+    for word in words:
+        if not (word.isascii() and word.isdecimal()) or not 1 <= int(word) <= min(most, work):
+            raise InputError(
+                f"the workload {workload} can't take '{word}' for concurrency",
+                hint=f"it is numbers from 1 to {min(most, work)}, joined by '+'"
+                + (f"; there is work for {work}" if work < most else ""),
+            )
+    return tuple(map(int, words))
+
+
+def labels(*paths: str) -> dict[str, Any]:
+    """Return the request to label what was written, where SELinux is on; else it does nothing."""
+    return run("labels", ["restorecon", "-RF", *paths], expect=None)
+
+
+def check_domain(answers: Sequence[Mapping[str, Any]], service: str, domain: str) -> None:
+    """Make sure that a service answered, and is in its own domain where SELinux is on.
+
+    Raises:
+        TrialError: It isn't.
+    """
+    for answer in answers:
+        if answer["event"] == "started" and answer["name"] == service:
+            break
+    else:
+        raise TrialError(f"{service} was not started")
+    parts = (answer.get("context") or "").split(":")
+    if len(parts) >= _PARTS_OF_A_CONTEXT and parts[2] != domain:
+        raise TrialError(
+            f"{service} runs as {':'.join(parts)}, not in its own domain {domain}",
+            hint="are the guest's files labelled? SELinux confines it otherwise than it should",
+        )
+
+
+def per_operation(
+    name: str, instrument: Instrument, operations: int, *answers: Mapping[str, Any]
+) -> Measured:
+    """Return a metric: what the programs of `answers` took together, for each operation."""
+    ticks = sum(answer["ticks"] for answer in answers)
+    return programs.metric(name, instrument.per_op, ticks / operations, answers)
+
+
+def whole(name: str, instrument: Instrument, answers: Sequence[Mapping[str, Any]]) -> Measured:
+    """Return a metric: what the programs of `answers` took together."""
+    ticks = sum(answer["ticks"] for answer in answers)
+    return programs.metric(name, instrument.whole, ticks, answers)
