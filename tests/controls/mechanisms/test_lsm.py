@@ -95,12 +95,12 @@ def test_apparmor_names_its_profiles_and_has_some() -> None:
 
 
 def test_denials_are_counted_and_the_commonest_shown() -> None:
-    lines = '   3 avc:  denied  { read } for comm="x"\n      1 avc:  denied  { write } for\n'
+    lines = "   3 avc:  denied  { read } for x\n      1 avc:  denied  { write } for\n"
     found = notes(
         "permissive", [*selinux(enforce="0", said="Permissive"), ran("lsm-denials", lines)]
     )
     assert found[-1] == (
-        "lsm=permissive: 4 denials in the logs, most of them: 3 x avc:  denied  { read } for"
+        "lsm=permissive: 4 denials in the logs, most of them: 3 x avc:  denied  { read } for x"
         "; 1 x avc:  denied  { write } for"
     )
     assert notes("enforcing", [*selinux(), ran("lsm-denials", "")])[-1] == (
