@@ -7,6 +7,7 @@ import contextlib
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 from collections import deque
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MESSAGE_LIMIT = 4000  # characters of a failed program's own words that an error repeats
 _KEPT_LINES = 30  # of what a followed program prints, for the same end
+_SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 _SILENCE_SECONDS = 1.0
 _DEATH_SECONDS = 10.0  # until all that a killed program started must have gone
 # setpriv asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell behind
@@ -186,5 +188,15 @@ def kill(process: asyncio.subprocess.Process) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def found(program: str) -> str | None:
+    """Return the path of a program, where it is installed."""
+    return shutil.which(program, path=_plain_environment()["PATH"])
+
+
 def _plain_environment() -> Mapping[str, str]:
-    return {**os.environ, "LC_ALL": "C.UTF-8"}
+    """Return our environment in plain English, with the folders of programs meant for root.
+
+    Debian leaves these out of other users' path, and some (mke2fs) are of use to everybody.
+    """
+    path = f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_PROGRAMS}"
+    return {**os.environ, "LC_ALL": "C.UTF-8", "PATH": path}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import shutil
 import time
 from dataclasses import dataclass
 from importlib import resources
@@ -20,7 +19,7 @@ from hardcost.machines.cache import digest
 from hardcost.machines.images import ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources, release
 from hardcost.machines.images.image import RootImage
-from hardcost.machines.process import follow, run
+from hardcost.machines.process import follow, found, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +70,7 @@ PACKAGES = (
 )
 """What guests hold besides Debian's minimum: services, and what drives and hardens them."""
 
-_RECIPE = "1"  # raise it when images come out otherwise than by their parts
+_RECIPE = "2"  # raise it when images come out otherwise than by their parts
 _NOT_UNPACKED = ("doc", "doc-base", "info", "lintian", "locale", "man")  # of /usr/share
 _ANSWERS = """\
 postfix postfix/main_mailer_type select Local only
@@ -120,7 +119,7 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
 
 def missing_programs() -> list[str]:
     """Return the programs that making an image needs and that are not installed."""
-    return [name for name in PROGRAMS if shutil.which(name) is None]
+    return [name for name in PROGRAMS if found(name) is None]
 
 
 def _parts(codename: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is newer
-_REMEDY = "apt-get install e2fsprogs"
+REMEDY = "apt-get install e2fsprogs"
 _UUID = "68617264-636f-7374-8000-000000000001"
 _HASH_SEED = "68617264-636f-7374-8000-000000000002"
 # What Debian 12 sets by default, without checksums of metadata: a small kernel works them out by
@@ -39,6 +39,9 @@ _CHUNK = 1 << 20
 def make(image: Path, size: int, *, tree: Path | None = None, journal: bool = True) -> None:
     """Make an image of `size` bytes that holds all of `tree`, with owners and attributes.
 
+    No file in it was changed after a guest's clock starts: with the usual `relatime`, each reading
+    of a file that was changed in the future would be written down.
+
     Raises:
         MachineError: It does not fit, or mke2fs is missing.
     """
@@ -53,10 +56,15 @@ def make(image: Path, size: int, *, tree: Path | None = None, journal: bool = Tr
         file.truncate(size)
     run(
         as_root(words),
-        remedy=_REMEDY,
+        remedy=REMEDY,
         limit_seconds=_LIMIT_SECONDS,
         environment=_ENVIRONMENT,
     )
+    if tree is not None:
+        listed = run(as_root(["find", tree, "-xdev", "-printf", r"/%P\0"]))
+        paths = sorted(path for path in listed.split("\0") if path and "\n" not in path)
+        aged = (f"sif {quoted(path)} ctime @{EPOCH}" for path in paths)
+        change(image, aged, image.with_suffix(".script"))
 
 
 def change(image: Path, commands: Iterable[str], script: Path) -> None:
@@ -73,7 +81,7 @@ def change(image: Path, commands: Iterable[str], script: Path) -> None:
         if line and _HARMLESS.match(line) is None:
             wrong.append(line)
 
-    follow(["debugfs", "-w", "-f", script, image], heard, remedy=_REMEDY, environment=_ENVIRONMENT)
+    follow(["debugfs", "-w", "-f", script, image], heard, remedy=REMEDY, environment=_ENVIRONMENT)
     if wrong:
         raise MachineError(f"debugfs could not change {image}: {wrong[0]}")
     script.unlink()
@@ -82,6 +90,16 @@ def change(image: Path, commands: Iterable[str], script: Path) -> None:
 def quoted(path: str) -> str:
     """Return a path as a word for debugfs."""
     return '"' + path.replace('"', '""') + '"'
+
+
+def inside(image: Path, start: int) -> str:
+    """Return what e2fsprogs call the file system that begins at byte `start` of an image."""
+    return f"{image}?offset={start}" if start else str(image)
+
+
+def text_of(file_system: str, path: str) -> str:
+    """Return the text of a file in a file system, empty where it is not there."""
+    return run(["debugfs", "-R", f"cat {quoted(path)}", file_system], remedy=REMEDY)
 
 
 def content_digest(image: Path) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTE = "security.selinux"
 _CONTEXTS = "etc/selinux/default/contexts/files/file_contexts"
+_OF_LOST_AND_FOUND = "system_u:object_r:lost_found_t:s0"
 _NONE = "<<none>>"
 _LIMIT_SECONDS = 600.0
 
@@ -37,7 +38,7 @@ def computed(tree: Path) -> dict[str, str]:
         return {}
     script = f"find / -xdev -print0 | xargs -0 matchpathcon -f /{_CONTEXTS}"
     said = run(as_root(["chroot", tree, "sh", "-c", script]), limit_seconds=_LIMIT_SECONDS)
-    found = {}
+    found = {"/lost+found": _OF_LOST_AND_FOUND}  # which the tree has not, but the image
     for line in said.splitlines():
         path, tab, context = line.rpartition("\t")
         if not tab:

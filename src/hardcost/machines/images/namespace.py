@@ -1,23 +1,23 @@
 """Being root over a tree of files: as root, or else in a user namespace.
 
 Either way in a mount and a process namespace of its own, so that what is mounted or started there
-goes with the last program, however that ends.
+goes with the last program, however that ends; and the host's name is not to be seen there.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.process import run
+from hardcost.machines.process import found, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_APART = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+_APART = ("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")
+_NAMED = ("sh", "-c", 'echo hardcost >/proc/sys/kernel/hostname && exec "$0" "$@"')
 _MAPPED = ("--user", "--map-root-user", "--map-auto")
 
 
@@ -28,12 +28,12 @@ def as_root(argv: Sequence[str | Path]) -> list[str | Path]:
     the other users.
     """
     mapped = () if os.geteuid() == 0 else _MAPPED
-    return [*_APART, *mapped, "--", *argv]
+    return [*_APART, *mapped, "--", *_NAMED, *argv]
 
 
 def why_not() -> str | None:
     """Return None where `as_root` works, else why it does not."""
-    if os.geteuid() != 0 and shutil.which("newuidmap") is None:
+    if os.geteuid() != 0 and found("newuidmap") is None:
         return "newuidmap is missing: without it, only root can make files of several users"
     try:
         run(as_root(["true"]))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OWNER = 1000  # user and group of all that is in it
 _LABEL = "system_u:object_r:src_t:s0"  # SELinux's of /usr/src; without one, copying it is refused
-_RECIPE = "1"  # raise it when images come out otherwise than by their parts
+_RECIPE = "2"  # raise it when images come out otherwise than by their parts
 _BLOCK = 4096
 _FOR_EACH_FILE = 2 * _BLOCK  # bytes: its last block and its inode, and some to spare
 _AT_LEAST = 16 << 20  # bytes, for what a file system holds of its own

@@ -1,0 +1,213 @@
+"""Roots that the user brings: a disk's image, raw or qcow2, or a folder with a system in it.
+
+They are copied into the cache, whole and padded, so that what is measured stays what it was and
+nothing ever writes to the user's own. Roots are ext4: that is what guests can mount.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError, MachineError
+from hardcost.machines.cache import digest
+from hardcost.machines.images import ext4, kept, partitions
+from hardcost.machines.images.image import GRAIN, RootImage
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.machines.cache import Cache
+
+_RECIPE = "1"  # raise it when images come out otherwise than by their parts
+_QCOW2 = b"QFI\xfb"
+_OS_RELEASE = ("/usr/lib/os-release", "/etc/os-release")
+_PRETTY = re.compile(r"^PRETTY_NAME=[\"']?(.*?)[\"']?$", re.MULTILINE)
+_DPKG_STATUS = "/var/lib/dpkg/status"
+_PACKAGE = re.compile(
+    r"^Package: (\S+)$(?:\n(?!\n).*)*?\n^Status: install ok installed$(?:\n(?!\n).*)*?\n"
+    r"^Version: (\S+)$",
+    re.MULTILINE,
+)
+_ROOM = 2 << 30  # bytes that a guest may fill, beside what is in a folder
+_FOR_EACH_FILE = 8192  # bytes: its last block and its inode, and some to spare
+_WHOLE_LIMIT_SECONDS = 3600.0
+_CHECKED = (0, 1)  # what e2fsck ends with where all is well, or is now
+_TAKEN = "hardcost takes a raw or qcow2 image of a disk or of an ext4 file system"
+
+
+def image_file(path: Path, cache: Cache) -> RootImage:
+    """Return the image in a file of the user's, copied into the cache on first use.
+
+    Raises:
+        InputError: It can't be read, is no image of a disk, or holds no Linux root on ext4.
+        MachineError: It can't be copied, or its file system is damaged beyond what repairs itself.
+    """
+    path = path.absolute()
+    status = _looked_at(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is no file", hint="a folder with a system goes to --rootfs")
+    is_qcow2 = _begins_with(path, _QCOW2)
+    if not is_qcow2:
+        _root(path, path)  # whatever is wrong is said before anything is copied
+    name = digest({"image": str(path), "file": _identity(status), "recipe": _RECIPE})
+
+    def fill(folder: Path) -> None:
+        image = folder / "root.img"
+        if is_qcow2:
+            _converted(path, image)
+        else:
+            words: list[str | Path] = ["cp", "--sparse=always", "--reflink=auto", path, image]
+            run(words, limit_seconds=_WHOLE_LIMIT_SECONDS)
+        os.truncate(image, _padded(image.stat().st_size))
+        _adopted(folder, image, path, _root(image, path))
+
+    return kept.kept(cache.make("images", name, f"image of {path}", fill))
+
+
+def rootfs_dir(path: Path, cache: Cache) -> RootImage:
+    """Return an image of the system in a folder of the user's, made on first use.
+
+    Raises:
+        InputError: It is no folder, holds no Linux root, or other file systems are mounted in it.
+        MachineError: It can't be read as a whole.
+    """
+    path = path.absolute()
+    if not stat.S_ISDIR(_looked_at(path).st_mode):
+        raise InputError(f"{path} is no folder", hint="an image of a disk goes to --image")
+    if not any(os.path.lexists(f"{path}{name}") for name in _OS_RELEASE):
+        raise InputError(
+            f"{path} holds no Linux system: it has no /etc/os-release",
+            hint="name the folder that holds etc, usr and var, such as mmdebstrap makes",
+        )
+    entries = sorted(_entries(path))
+    size = _padded(sum(size for _, size in entries) + _ROOM)
+    all_of_it = "\n".join(entry for entry, _ in entries)
+    name = digest({"rootfs": str(path), "files": all_of_it, "recipe": _RECIPE})
+
+    def fill(folder: Path) -> None:
+        image = folder / "root.img"
+        ext4.make(image, size, tree=path)
+        _adopted(folder, image, path, None)
+
+    return kept.kept(cache.make("images", name, f"image of the system in {path}", fill))
+
+
+def _looked_at(path: Path) -> os.stat_result:
+    try:
+        status = path.stat()
+        if not os.access(path, os.R_OK):
+            raise PermissionError(13, os.strerror(13))
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
+    return status
+
+
+def _identity(status: os.stat_result) -> str:
+    """Return what changes whenever a file does."""
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return f"{status.st_dev} {status.st_ino} {status.st_size} {times}"
+
+
+def _begins_with(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _padded(size: int) -> int:
+    return -(-size // GRAIN) * GRAIN
+
+
+def _converted(path: Path, image: Path) -> None:
+    run(
+        ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", path, image],
+        remedy="apt-get install qemu-utils; if that is there, the image itself is damaged",
+        limit_seconds=_WHOLE_LIMIT_SECONDS,
+    )
+
+
+def _root(image: Path, shown: Path) -> partitions.Partition | None:
+    """Return the partition that holds the root; None where the whole image is its file system.
+
+    Raises:
+        InputError: There is none; `shown` is the file that the message names.
+    """
+    found = partitions.partitions(image)
+    whole = partitions.held(image)
+    if found is None or whole == partitions.EXT4:
+        if whole != partitions.EXT4:
+            what = f"{shown} is {whole}" if whole else f"{shown} holds nothing that is known"
+            raise InputError(f"{what}, no image that a guest can boot", hint=_TAKEN)
+        if not _title(str(image)):
+            raise InputError(
+                f"the file system in {shown} holds no Linux root: it has no /etc/os-release",
+                hint="name the image of a system's root; data alone can't boot",
+            )
+        return None
+    roots = [
+        one
+        for one in found
+        if one.holds == partitions.EXT4 and _title(ext4.inside(image, one.start))
+    ]
+    if not roots:
+        holds = "; ".join(f"{one.number}: {one.holds}, {one.size >> 20} MiB" for one in found)
+        raise InputError(
+            f"no partition of {shown} is a Linux root on ext4 (with /etc/os-release): {holds}",
+            hint=f"{_TAKEN}; copy the system to a folder and name that with --rootfs",
+        )
+    return max(roots, key=lambda one: one.size)
+
+
+def _title(file_system: str) -> str:
+    """Return what a system calls itself, empty where there is none."""
+    for path in _OS_RELEASE:
+        if text := ext4.text_of(file_system, path):
+            said = _PRETTY.search(text)
+            return said[1] if said else "a Linux without a name"
+    return ""
+
+
+def _adopted(
+    folder: Path, image: Path, origin: Path, partition: partitions.Partition | None
+) -> None:
+    """Check a copy's file system, mend what a journal can mend, and record what it is."""
+    place = ext4.inside(image, 0 if partition is None else partition.start)
+    checked = run(["sh", "-c", 'e2fsck -p "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
+    said, _, status = checked.strip().rpartition("=")
+    if int(status) not in _CHECKED:
+        raise MachineError(
+            f"the file system in {origin} is damaged: {said.strip() or f'e2fsck status {status}'}",
+            hint="shut its system down in good order, or mend it with e2fsck",
+        )
+    packages = dict(_PACKAGE.findall(ext4.text_of(place, _DPKG_STATUS)))
+    number = None if partition is None else partition.number
+    size = image.stat().st_size
+    title = f"{_title(place)} of {origin.name}"
+    content = ext4.content_digest(image)
+    kept.keep(folder, RootImage(image, content, title, size, packages, partition=number))
+
+
+def _entries(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield each file below a folder, as text that changes when it does, and the bytes it takes."""
+    device = path.stat().st_dev
+    for place, folders, names in os.walk(path, onerror=_refused):
+        for name in (*folders, *names):
+            full = Path(place, name)
+            status = full.lstat()
+            if status.st_dev != device:
+                raise InputError(
+                    f"another file system is mounted on {full}",
+                    hint="unmount it first: only what is in the folder itself can be taken",
+                )
+            yield f"{full} {status.st_mode} {_identity(status)}", status.st_size + _FOR_EACH_FILE
+
+
+def _refused(error: OSError) -> None:
+    raise MachineError(
+        f"{error.filename} can't be read: {error.strerror}",
+        hint="a system's files belong to several users: run hardcost as root to take them all",
+    ) from error

@@ -1,0 +1,114 @@
+"""The kernel that a root of the user's has for itself, with the modules that mount its disk."""
+
+from __future__ import annotations
+
+import lzma
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from hardcost.errors import MachineError
+from hardcost.machines.cache import digest
+from hardcost.machines.images import ext4, partitions
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.images.image import RootImage
+
+_RECIPE = "1"
+_KERNELS = ("vmlinuz-", "vmlinux-")
+# Below /lib/modules/RELEASE/kernel: what a disk in memory, its file system and their check sums
+# may need.
+_PARTS = ("fs/ext4", "fs/jbd2", "fs/mbcache", "drivers/nvdimm", "drivers/dax", "lib", "crypto")
+_ENDINGS = ("", ".xz", ".zst", ".gz")
+_MOST_MODULE_BYTES = 64 << 20
+_LISTED = re.compile(r"^/\d+/\d+/\d+/\d+/([^/]+)/", re.MULTILINE)
+_NUMBERS = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True)
+class OwnKernel:
+    """A kernel's image, and the folder in which its modules lie by release."""
+
+    image: Path
+    modules: Path
+
+
+def own_kernel(root: RootImage, cache: Cache) -> OwnKernel | None:
+    """Return the newest kernel in a root's /boot, copied out on first use; None without one.
+
+    Raises:
+        MachineError: It can't be copied.
+    """
+    system = ext4.inside(root.path, _start(root))
+    newest = max(_kernels(system), key=_version, default=None)
+    if newest is None:
+        return None
+    name = digest({"kernel of": root.digest, "file": newest, "recipe": _RECIPE})
+
+    def fill(folder: Path) -> None:
+        _dump(system, f"/boot/{newest}", folder / "vmlinuz")
+        release = newest.partition("-")[2]
+        into = folder / "modules" / release
+        into.mkdir(parents=True)
+        for part in _PARTS:
+            _modules(system, release, part, into)
+
+    place = cache.make("kernels", name, f"{newest} of {root.title}, as it is there", fill)
+    return OwnKernel(place / "vmlinuz", place / "modules")
+
+
+def _start(root: RootImage) -> int:
+    """Return where a root's file system begins, in bytes."""
+    if root.partition is None:
+        return 0
+    for one in partitions.partitions(root.path) or ():
+        if one.number == root.partition:
+            return one.start
+    raise MachineError(f"{root.path} has no partition {root.partition} any more")
+
+
+def _kernels(system: str) -> list[str]:
+    said = run(["debugfs", "-R", "ls -p /boot", system], remedy=ext4.REMEDY)
+    return [name for name in _LISTED.findall(said) if name.startswith(_KERNELS)]
+
+
+def _version(name: str) -> list[tuple[int, int, str]]:
+    """Return what orders versions: numbers by their value, all else by its letters."""
+    return [
+        (1, int(part), "") if part.isdecimal() else (0, 0, part) for part in _NUMBERS.split(name)
+    ]
+
+
+def _dump(system: str, path: str, target: Path) -> None:
+    run(["debugfs", "-R", f"dump {ext4.quoted(path)} {ext4.quoted(str(target))}", system])
+    if not target.is_file() or not target.stat().st_size:
+        raise MachineError(f"{path} can't be copied out of {system}")
+
+
+def _modules(system: str, release: str, part: str, into: Path) -> None:
+    """Copy a part of a kernel's modules, where it has it, and unpack what is compressed."""
+    for base in ("/usr/lib/modules", "/lib/modules"):
+        for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
+            path = ext4.quoted(f"{base}/{release}/kernel/{part}{ending}")
+            run(["debugfs", "-R", f"rdump {path} {ext4.quoted(str(into))}", system])
+    for packed in into.rglob("*.ko.*"):
+        packed.with_suffix("").write_bytes(_unpacked(packed))
+        packed.unlink()
+
+
+def _unpacked(path: Path) -> bytes:
+    packed = path.read_bytes()
+    try:
+        if path.suffix == ".zst":
+            return zstandard.ZstdDecompressor().decompress(packed, _MOST_MODULE_BYTES)
+        if path.suffix == ".xz":
+            return lzma.decompress(packed)
+    except (lzma.LZMAError, zstandard.ZstdError) as error:
+        raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
+    raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")
