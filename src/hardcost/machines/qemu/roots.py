@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hardcost.machines.images import debian, tree
+from hardcost.machines.images.debian import debian_image
+from hardcost.machines.images.ownkernel import own_kernel
+from hardcost.machines.images.tree import tree_image
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hardcost.machines.cache import Cache
+    from hardcost.machines.images.debian import Step
     from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.ownkernel import OwnKernel
 
 
 class Roots(Protocol):
@@ -18,7 +24,16 @@ class Roots(Protocol):
         """Return the root.
 
         Raises:
+            InputError: It is one of the user's, and can't be one.
             MachineError: It can't be made.
+        """
+        ...
+
+    def kernel(self, cache: Cache) -> OwnKernel | None:
+        """Return the kernel that the root has for itself; None where Debian's is to be booted.
+
+        Raises:
+            MachineError: It can't be taken out.
         """
         ...
 
@@ -34,10 +49,41 @@ class Roots(Protocol):
 class DebianRoots:
     """Debian with the services that workloads drive, and Linux's source, both made here."""
 
+    def __init__(self, told: Callable[[Step | None], None] | None = None) -> None:
+        """Have `told` hear how far the making of the root is."""
+        self._told = told
+
     def root(self, cache: Cache) -> RootImage:
         """Return the root."""
-        return debian.debian_image(cache)
+        return debian_image(cache, self._told)
+
+    def kernel(self, cache: Cache) -> OwnKernel | None:  # noqa: ARG002  (the protocol's)
+        """Return None: the root has no kernel."""
+        return None
 
     def tree(self, cache: Cache, files: int) -> RootImage:
         """Return Linux's source."""
-        return tree.tree_image(cache, files)
+        return tree_image(cache, files)
+
+
+class OwnRoots:
+    """A root of the user's, made an image by `make`, with its own kernel where it has one."""
+
+    def __init__(self, make: Callable[[Cache], RootImage]) -> None:
+        """Hold how the image is made."""
+        self._make = make
+        self._made: RootImage | None = None
+
+    def root(self, cache: Cache) -> RootImage:
+        """Return the root, looked at once."""
+        if self._made is None:
+            self._made = self._make(cache)
+        return self._made
+
+    def kernel(self, cache: Cache) -> OwnKernel | None:
+        """Return the root's own kernel."""
+        return own_kernel(self.root(cache), cache)
+
+    def tree(self, cache: Cache, files: int) -> RootImage:
+        """Return Linux's source."""
+        return tree_image(cache, files)

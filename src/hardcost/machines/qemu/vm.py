@@ -45,7 +45,7 @@ class VirtualMachine:
         kernels: Kernels | None = None,
         roots: Roots | None = None,
     ) -> None:
-        """Boot the kernel in `image`, else Debian's own, or one that `kernels` builds.
+        """Boot the kernel in `image`, else the root's own, else Debian's; or what `kernels` builds.
 
         `roots` says what Debian guests have for a root: Debian, made here, unless told otherwise.
         """
@@ -60,9 +60,12 @@ class VirtualMachine:
     @cached_property
     def kernel(self) -> kernel.Kernel:
         """The kernel that the guests boot."""
-        if self._image is None:
-            return kernel.debian_kernel(self.cache)
-        return kernel.from_file(self.cache, self._image)
+        if self._image is not None:
+            return kernel.from_file(self.cache, self._image)
+        own = self.roots.kernel(self.cache)
+        if own is not None:
+            return kernel.from_file(self.cache, own.image, own.modules)
+        return kernel.debian_kernel(self.cache)
 
     @cached_property
     def qemu_version(self) -> str:
