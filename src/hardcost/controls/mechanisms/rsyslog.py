@@ -25,7 +25,7 @@ SERVICE = "rsyslog"
 RECEIVER = "rsyslog-receiver"
 LOG = "/var/log/messages"
 RECEIVED = "/var/log/received"
-PORT = 601  # syslog over TCP, RFC 3195's, which SELinux's policy knows as syslog's
+PORT = 514
 _MARK = "hardcost-end"
 _LIMIT = 300.0  # seconds of the guest's time to work off what has been queued
 
