@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hardcost.errors import HardcostError
+    from hardcost.machines.images.debian import Step
     from hardcost.machines.kernels.build import Progress as BuildProgress
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
+_IMAGE_SECONDS = "60 to 180"  # that making the Debian image takes, by processor and network
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
 
 
@@ -100,27 +102,54 @@ def build_progress() -> Callable[[BuildProgress | None], None]:
 
     None ends the line.
     """
-    told: float | None = None
+    line = _ProgressLine()
 
     def tell(build: BuildProgress | None) -> None:
-        nonlocal told
-        on_terminal = sys.stderr.isatty()
         if build is None:
-            if on_terminal and told is not None:
-                click.echo("\r\x1b[K", err=True, nl=False)
-            told = None
-            return
-        if not on_terminal and told is not None and 0 <= build.seconds - told < _PLAIN_SECONDS:
-            return
-        told = build.seconds
-        text = visible(_progress_text(build))
-        if on_terminal:
-            width = shutil.get_terminal_size().columns - 1
-            click.echo(f"\r\x1b[K{text[:width]}", err=True, nl=False)
+            line.end()
         else:
-            click.echo(text, err=True)
+            line.tell(_progress_text(build), build.seconds)
 
     return tell
+
+
+def image_progress() -> Callable[[Step | None], None]:
+    """Return what shows how far the making of an image is, on one line of stderr; None ends it."""
+    line = _ProgressLine()
+
+    def tell(step: Step | None) -> None:
+        if step is None:
+            line.end()
+        else:
+            seconds = f"{step.seconds:.0f} of usually {_IMAGE_SECONDS} s"
+            line.tell(f"making the guest {step.title}, once: {step.what}, {seconds}", step.seconds)
+
+    return tell
+
+
+class _ProgressLine:
+    """A line that is written over on a terminal, and now and then a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._told: float | None = None
+
+    def tell(self, text: str, seconds: float) -> None:
+        """Show `text`, `seconds` after the beginning."""
+        on_terminal, told = sys.stderr.isatty(), self._told
+        if not on_terminal and told is not None and 0 <= seconds - told < _PLAIN_SECONDS:
+            return
+        self._told = seconds
+        if on_terminal:
+            width = shutil.get_terminal_size().columns - 1
+            click.echo(f"\r\x1b[K{visible(text)[:width]}", err=True, nl=False)
+        else:
+            click.echo(visible(text), err=True)
+
+    def end(self) -> None:
+        """Clear the line where it can be."""
+        if sys.stderr.isatty() and self._told is not None:
+            click.echo("\r\x1b[K", err=True, nl=False)
+        self._told = None
 
 
 def _progress_text(build: BuildProgress) -> str:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from hardcost.cli.console import build_progress, note
+from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup, Workload
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
+from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.store.store import default_path
 from hardcost.trial.trial import USUAL_LIMITS
@@ -25,6 +27,8 @@ from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from hardcost.machines.qemu.roots import Roots
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Choices:
     repetitions: int | None
     kernel: Path | None
     source: Path | None
+    image: Path | None
+    rootfs: Path | None
     cpu: str
     jobs: int
     fresh: bool
@@ -95,6 +101,17 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.Path(path_type=Path),
                 help="The Linux source that kernels with options are built from (default: Debian's"
                 " package linux-source-6.1).",
+            ),
+            click.option(
+                "--image",
+                type=click.Path(path_type=Path),
+                help="A root of your own for guests with services: a disk, raw or qcow2, with Linux"
+                " on ext4. Its newest kernel is booted, unless --kernel names one.",
+            ),
+            click.option(
+                "--rootfs",
+                type=click.Path(path_type=Path),
+                help="The same out of a folder that holds a whole system.",
             ),
             click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
             click.option(
@@ -187,6 +204,8 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError(
             "--fresh starts a run anew and --resume goes on with one: take one of them"
         )
+    if words["image"] and words["rootfs"]:
+        raise InputError("--image and --rootfs each name the guest's root: take one of them")
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
@@ -196,6 +215,8 @@ def choices(words: dict[str, Any]) -> Choices:
         repetitions=words["repetitions"],
         kernel=words["kernel"],
         source=words["source"],
+        image=words["image"],
+        rootfs=words["rootfs"],
         cpu=words["cpu"],
         jobs=1 if words["scheduler"] == "serial" else words["jobs"],
         fresh=words["fresh"],
@@ -252,9 +273,10 @@ def workloads(text: str) -> tuple[Workload, ...]:
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
     """Return the machine for an instrument, and notes on what its numbers are."""
     cache = Cache()
+    own = roots(chosen.image, chosen.rootfs)
 
     def of(hardware: Hardware) -> VirtualMachine:
-        return VirtualMachine(cache, hardware, chosen.kernel, kernels(cache, chosen.source))
+        return VirtualMachine(cache, hardware, chosen.kernel, kernels(cache, chosen.source), own)
 
     if INSTRUMENTS[instrument].exact:
         return of(Hardware("icount", chosen.cpu)), ()
@@ -266,6 +288,15 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )
     return of(Hardware("tcg", chosen.cpu)), (emulated,)
+
+
+def roots(image: Path | None, rootfs: Path | None) -> Roots:
+    """Return what guests with services have for a root: one of the user's, else our Debian."""
+    if image is not None:
+        return OwnRoots(lambda cache: image_file(image, cache))
+    if rootfs is not None:
+        return OwnRoots(lambda cache: rootfs_dir(rootfs, cache))
+    return DebianRoots(image_progress())
 
 
 def kernels(cache: Cache, source: Path | None, jobs: int | None = None) -> Kernels:

@@ -26,6 +26,7 @@ from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.trial import prepare
+from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,6 +138,12 @@ def get_ready(plan: Plan, machine: VirtualMachine) -> tuple[Prepared, ...]:
         isinstance(one, Kernel) for trial in plan.trials for one in trial.configuration.controls
     ):
         announce_source(machine.cache)
+    if any(
+        WORKLOADS[trial.workload.name].GUEST == "debian"
+        for trial in plan.trials
+        if trial.workload.name in WORKLOADS
+    ):
+        machine.roots.root(machine.cache)  # takes minutes, once, with a progress of its own
     prepared = []
     with progress(len(plan.trials), "trials worked out") as advance:
         for trial in start_order(plan):
