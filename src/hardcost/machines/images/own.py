@@ -176,7 +176,7 @@ def _adopted(
 ) -> None:
     """Check a copy's file system, mend what a journal can mend, and record what it is."""
     place = ext4.inside(image, 0 if partition is None else partition.start)
-    checked = run(["sh", "-c", 'e2fsck -p "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
+    checked = run(["sh", "-c", 'e2fsck -f -p "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
     said, _, status = checked.strip().rpartition("=")
     if int(status) not in _CHECKED:
         raise MachineError(
