@@ -74,8 +74,8 @@ class Case:
 CASES: Final = tuple(
     Case(kind, order, block, depth, jobs, passes)
     for kind, orders, block, depth, jobs, passes in (
-        ("bandwidth", ("read", "write"), 128, 128, 1, 20),
-        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 5),
+        ("bandwidth", ("read", "write"), 128, 128, 1, 50),
+        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 7),
         ("iops", ("randread", "randwrite", "randrw"), 4, 32, _JOBS, 2),
     )
     for order in orders

@@ -1,0 +1,50 @@
+"""The workload `dd`: four ways to wait for the disk, each file looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.workloads.ran import ran
+
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.workloads import dd
+
+INSN = INSTRUMENTS["insn"]
+ONE = {"cases": "dsync", "count": "2"}
+
+
+def test_each_case_has_its_flag_and_its_own_file() -> None:
+    job = dd.requests({}, INSN)
+    cases = [one for one in job if one["clock"] is not None]
+    flags = [one["argv"][-1] for one in cases]
+    assert flags == ["conv=fdatasync", "conv=fsync", "oflag=dsync", "oflag=sync"]
+    assert len(job) == 3 * len(cases)
+    assert {"bs=1M", "if=/dev/zero", "count=64"} < set(cases[0]["argv"])
+
+
+def test_a_case_is_measured_whole() -> None:
+    (found,) = dd.measured(ONE, [ran("dsync"), ran("dsync size", "2097152\n")], INSN)
+    assert (found.metric, found.unit, found.samples) == ("dsync", INSN.whole, (1000,))
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([ran("dsync"), ran("dsync size", "1048576\n")], "1048576 bytes, not 2097152"),
+        ([ran("dsync", status=1, stderr="dd: No space left")], "oflag=dsync.*No space left"),
+        ([ran("dsync"), ran("dsync size", status=1, stderr="no such file")], "no such file"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_never_a_number(
+    answers: list[dict[str, Any]], message: str
+) -> None:
+    with pytest.raises(TrialError, match=message):
+        dd.measured(ONE, answers, INSN)
+
+
+@pytest.mark.parametrize("parameters", [{"count": "0"}, {"count": "20001"}, {"cases": "async"}])
+def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
+    with pytest.raises(InputError):
+        dd.requests(parameters, INSN)

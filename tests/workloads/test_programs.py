@@ -1,0 +1,68 @@
+"""What workloads of a Debian guest share: who runs programs, and how a failed one is told."""
+
+from __future__ import annotations
+
+import pytest
+from tests.workloads.ran import ran
+
+from hardcost.errors import InputError, TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines.requests import USER
+from hardcost.workloads import programs
+
+
+def test_a_program_runs_as_somebody_who_has_logged_in() -> None:
+    request = programs.as_user("x", ["true"])
+    assert (request["user"], request["login"], request["folder"]) == ("user", USER, "/home/user")
+    assert request["context"].split(":")[2] == "unconfined_t"
+    assert request["expect"] is None
+
+
+def test_a_program_is_measured_where_there_is_an_instrument() -> None:
+    assert programs.as_user("x", ["true"])["clock"] is None
+    for instrument in INSTRUMENTS.values():
+        assert programs.as_user("x", ["true"], instrument)["clock"] == instrument.clock
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([], "copying: the guest did not run it"),
+        ([ran("other")], "copying: the guest did not run it"),
+        (
+            [ran("x", status=1, stderr="cp: no space\n")],
+            "copying ended with status 1: cp: no space",
+        ),
+        ([ran("x", "said", status=1)], "status 1: said"),
+        ([ran("x", status=None, signal=9)], "copying ended with signal 9"),
+    ],
+)
+def test_a_program_that_failed_is_told_with_its_words(
+    answers: list[dict[str, object]], message: str
+) -> None:
+    with pytest.raises(TrialError, match=message):
+        programs.done(answers, "x", "copying")
+
+
+def test_a_metrics_events_are_those_of_all_its_programs() -> None:
+    audits = [
+        {"by_key": {"a": 1, "b": 2}, "lost": 1},
+        {"by_key": {"b": 3}, "lost": 0},
+    ]
+    found = programs.metric("m", "insn", 5, [ran("x", audit=audit) for audit in audits])
+    assert (found.samples, found.fired, found.lost) == ((5,), {"a": 1, "b": 5}, 1)
+    assert programs.metric("m", "insn", 5, [ran("x")]).fired is None
+
+
+@pytest.mark.parametrize("text", ["0", "9", "-1", "1.0", "", "x", "²"])
+def test_a_number_that_cannot_be_is_an_error_with_its_range(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        programs.number("w", {"n": text}, "n", 1, most=8)
+    assert error.value.problems[0].hint == "it is a number from 1 to 8"
+
+
+def test_chosen_names_come_in_the_known_order_and_once() -> None:
+    assert programs.chosen("w", {"n": "c+a+c"}, "n", ["a", "b", "c"]) == ("a", "c")
+    assert programs.chosen("w", {}, "n", ["a", "b"]) == ("a", "b")
+    with pytest.raises(InputError, match="no 'd'"):
+        programs.chosen("w", {"n": "a+d"}, "n", ["a", "b"])
