@@ -167,3 +167,10 @@ def test_several_seeds_give_an_interval() -> None:
     assert treated.trials == 2
     assert treated.low < treated.value < treated.high
     assert treated.difference == 20.0
+
+
+def test_a_cell_holds_each_trial_by_seed() -> None:
+    records = [record("on", (value,), seed) for seed, value in ((2, 7.0), (0, 5.0), (1, 9.0))]
+    (cell,) = cells(plan("on", seeds=(0, 1, 2)), records)
+    assert cell.each == (5.0, 9.0, 7.0)
+    assert cell.value == 7.0

@@ -197,6 +197,7 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series 
         ratio=by.value,
         ratio_low=by.low,
         ratio_high=by.high,
+        each=tuple(one.value for _, one in sorted(mine.medians.items())),
     )
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from hardcost.instruments.observed import Observed
+from hardcost.instruments.observed import Observed  # noqa: TC001 (needed to read findings back)
 
 
 @dataclass(frozen=True)
@@ -15,8 +13,8 @@ class Cell:
 
     `value` is the trial's median, or the mean of the medians of several trials; [low, high] is its
     95 % interval, a point where all samples are alike, as most are under `insn`. `minimum`
-    is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. All but the
-    ratios are in `unit`.
+    is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds
+    the trials' medians by seed and repetition, in that order. All but the ratios are in `unit`.
     """
 
     configuration: str
@@ -33,6 +31,7 @@ class Cell:
     ratio: float
     ratio_low: float
     ratio_high: float
+    each: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ _ADAPTER = TypeAdapter(Finding)
 
 def packed(finding: Finding) -> str:
     """Return a finding as text for the store."""
-    return json.dumps(dataclasses.asdict(finding))
+    return json.dumps(_ADAPTER.dump_python(finding))
 
 
 def unpacked(text: str) -> Finding:
