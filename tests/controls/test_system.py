@@ -17,8 +17,8 @@ from hardcost.controls.control import (
     Rsyslog,
     Sysctl,
     SystemControl,
+    comparable,
     needed,
-    without_needs,
 )
 from hardcost.controls.tomlfile import parse, validated
 from hardcost.controls.written import ControlsTable, Resolver, of_profile, together
@@ -173,11 +173,17 @@ auditd.plugins = ["syslog"]
 
 
 def test_a_plug_in_goes_where_its_daemon_goes() -> None:
-    daemon, plugin, syslog = Auditd(), AuditPlugin("syslog"), Rsyslog()
-    assert without_needs((plugin, syslog)) == (syslog,)
-    assert without_needs((daemon, plugin, syslog)) == (daemon, plugin, syslog)
-    assert needed(plugin, (daemon, plugin, syslog)) == (daemon,)
-    assert needed(syslog, (daemon, plugin, syslog)) == ()
+    whole = daemon, plugin, syslog = Auditd(), AuditPlugin("syslog"), Rsyslog()
+    assert comparable((plugin, syslog), whole) == (syslog,)
+    assert comparable(whole, whole) == whole
+    assert needed(plugin, whole) == (daemon,)
+    assert needed(syslog, whole) == ()
+
+
+def test_a_security_module_is_compared_with_none() -> None:
+    whole = (Lsm("enforcing"), Rsyslog())
+    assert comparable((Rsyslog(),), whole) == (Rsyslog(), Lsm("none"))
+    assert comparable((Rsyslog(),), (Rsyslog(),)) == (Rsyslog(),)
 
 
 def test_only_controls_of_a_system_need_debian() -> None:

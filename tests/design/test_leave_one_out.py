@@ -1,7 +1,17 @@
 from __future__ import annotations
 
 from hardcost.auditrules.rule import Rule
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Profile, Sysctl
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditPlugin,
+    AuditRule,
+    BootParameter,
+    Lsm,
+    Profile,
+    Rsyslog,
+    Sysctl,
+)
 from hardcost.design import leave_one_out
 from hardcost.design.leave_one_out import bill_plan
 from hardcost.design.plan import Plan, Workload
@@ -40,6 +50,27 @@ def test_each_control_is_left_out_once_and_alone_once() -> None:
     for index in range(1, 6):
         assert found[leave_one_out.without(index)] == rules[:index] + rules[index + 1 :]
         assert found[leave_one_out.alone(index)] == ["auditd", rules[index]]
+
+
+def test_a_plug_in_is_never_without_its_daemon() -> None:
+    controls = (DAEMON, Auditd(), AuditPlugin("syslog"), Rsyslog())
+    plan = bill_plan(Profile("p", "", "", controls), SYSCALLS)
+    found = names(plan)
+    assert found["without:1"] == ["auditd", "rsyslog.service"]
+    assert found["alone:2"] == ["auditd", "auditd.service", "auditd plug-in syslog"]
+    assert "auditd plug-in syslog is left out with auditd.service" in " ".join(plan.notes)
+
+
+def test_a_security_module_is_left_out_for_none() -> None:
+    found = names(bill_plan(Profile("p", "", "", (Lsm("enforcing"), QUIET)), SYSCALLS))
+    assert found == {
+        "baseline": ["lsm=none"],
+        "profile": ["lsm=enforcing", "quiet"],
+        "without:0": ["quiet", "lsm=none"],
+        "alone:0": ["lsm=enforcing"],
+        "without:1": ["lsm=enforcing"],
+        "alone:1": ["quiet", "lsm=none"],
+    }
 
 
 def test_the_rules_that_fire_are_told_by_their_keys() -> None:

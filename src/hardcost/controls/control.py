@@ -374,13 +374,17 @@ Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOpti
 _NEEDS: dict[type, type] = {AuditPlugin: Auditd}
 
 
-def without_needs(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls but those that need another which is not among them.
+def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple[Control, ...]:
+    """Return a part of a profile's `controls` as it can be compared with the others.
 
-    An auditd plug-in is nothing without auditd.
+    What needs a control that is left out goes with it: an auditd plug-in is nothing without auditd.
+    Where the profile chooses a security module and the part doesn't, there is none, since Debian's
+    kernel would start one of its own accord.
     """
     kinds = {type(control) for control in controls}
-    return tuple(one for one in controls if _NEEDS.get(type(one), type(one)) in kinds)
+    kept = tuple(one for one in controls if _NEEDS.get(type(one), type(one)) in kinds)
+    chosen = any(isinstance(one, Lsm) for one in profile)
+    return (*kept, Lsm("none")) if chosen and Lsm not in kinds else kept
 
 
 def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:

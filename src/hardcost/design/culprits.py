@@ -11,7 +11,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.controls.control import AuditDaemon, BootParameter, Kernel, KernelOption
+from hardcost.controls.control import (
+    AuditDaemon,
+    BootParameter,
+    Kernel,
+    KernelOption,
+    comparable,
+    needed,
+)
 from hardcost.design import leave_one_out as names
 from hardcost.design.grid import trials
 from hardcost.design.group_testing import Problem, bound
@@ -67,6 +74,9 @@ def suspects(
         for name, others in (requires or {}).items()
         if name in at
     }
+    for n, one in enumerate(switched):
+        if missing := needed(one, switched):
+            needs[n] = frozenset(map(switched.index, missing))
     groups = [group_of(control) if group_of else control.mechanism for control in switched]
     marks = tuple(n for n in range(1, len(groups)) if groups[n] != groups[n - 1])
     return Suspects(fixed, switched, Problem(_told_apart(switched), needs, marks=marks))
@@ -143,7 +153,8 @@ def first_plan(
 def configuration(found: Suspects, on: Sequence[int]) -> Configuration:
     """Return the configuration with the controls `on`."""
     controls = (*found.fixed, *(found.switched[index] for index in on))
-    return Configuration(name_of(on, len(found.switched)), controls)
+    whole = (*found.fixed, *found.switched)
+    return Configuration(name_of(on, len(found.switched)), comparable(controls, whole))
 
 
 def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int) -> Plan:

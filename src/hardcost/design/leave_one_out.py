@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import with_key
 from hardcost.controls import watched
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Kernel,
+    comparable,
+    needed,
+)
 from hardcost.design.grid import trials
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
@@ -69,7 +76,8 @@ def bill_plan(
 
     The configurations are `baseline` (the profile's audit daemon and kernel, and nothing else),
     `profile`, `audit-off` (booted with audit=0, for scale, where the profile has a daemon),
-    `without:I` and `alone:I` for each control I but those of the baseline, and `fired`: the profile
+    `without:I` and `alone:I` for each control I but those of the baseline, with what needs it and
+    what it needs, and `fired`: the profile
     with a key of its own for each rule, so that the records tell which rules fired. `fired` is
     there if there are rules, comes once for each workload, and is for counting, never for cost.
 
@@ -104,10 +112,9 @@ def bill_plan(
 
 def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
     """Return the trials of `profile` without the controls `dropped`, beside the bill's `plan`."""
-    kept = tuple(
-        control for index, control in enumerate(steady(profile.controls)) if index not in dropped
-    )
-    configuration = Configuration(without_all(dropped), kept)
+    controls = steady(profile.controls)
+    kept = [control for index, control in enumerate(controls) if index not in dropped]
+    configuration = Configuration(without_all(dropped), comparable(kept, controls))
     return dataclasses.replace(
         plan,
         trials=tuple(
@@ -122,22 +129,32 @@ def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
     """Return what a reader of the bill has to know beside the profile's own notes."""
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
     _, files = watched.paths(rules)
-    return (_BUCKETS,) if files else ()
+    together = (
+        f"{control.name} is left out with {need.name}, without which it is nothing"
+        for control in controls
+        for need in needed(control, controls)
+    )
+    return (*((_BUCKETS,) if files else ()), *together)
 
 
 def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
     """Return all configurations but `fired`, in the order in which they are measured."""
     fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
-    found = [Configuration(BASELINE, fixed), Configuration(PROFILE, tuple(controls))]
+    found = [
+        Configuration(BASELINE, comparable(fixed, controls)),
+        Configuration(PROFILE, tuple(controls)),
+    ]
     if any(isinstance(one, AuditDaemon) for one in fixed):
         kernel = (one for one in fixed if isinstance(one, Kernel))
-        found.append(Configuration(AUDIT_OFF, (BootParameter("audit=0"), *kernel)))
+        off: tuple[Control, ...] = (BootParameter("audit=0"), *kernel)
+        found.append(Configuration(AUDIT_OFF, comparable(off, controls)))
     for index, control in enumerate(controls):
         if control in fixed:
             continue
         rest = (*controls[:index], *controls[index + 1 :])
-        found.append(Configuration(without(index), rest))
-        found.append(Configuration(alone(index), (*fixed, control)))
+        single = (*fixed, *needed(control, controls), control)
+        found.append(Configuration(without(index), comparable(rest, controls)))
+        found.append(Configuration(alone(index), comparable(single, controls)))
     return tuple(found)
 
 
