@@ -5,6 +5,8 @@ const SNAPSHOT: &str = "hardcost.snapshot";
 /// Asks for answers by the serial line, although the kernel may allow the ports.
 const SERIAL: &str = "hardcost.serial";
 
+/// Has systemd start the whole system.
+const SYSTEMD: &str = "hardcost.init=systemd";
 /// Asks for a process that keeps the processor from being idle.
 const SPIN: &str = "hardcost.spin";
 /// The disk that holds the root: its device and its kind of file system, with a comma between.
@@ -21,6 +23,16 @@ pub struct Disk {
     pub file_system: String,
 }
 
+/// What starts a system's services.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Init {
+    /// The probe, those that its job names.
+    #[default]
+    Probe,
+    /// systemd, all but those.
+    Systemd,
+}
+
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootLine {
@@ -30,6 +42,8 @@ pub struct BootLine {
     pub by_serial: bool,
     /// The processor is never to be idle during the job.
     pub spins: bool,
+    /// What starts the system.
+    pub init: Init,
     /// The root is on this disk, not in memory.
     pub root: Option<Disk>,
     /// This disk holds Linux's source.
@@ -50,6 +64,7 @@ impl BootLine {
             stops_for_snapshot: has(SNAPSHOT),
             by_serial: has(SERIAL),
             spins: has(SPIN),
+            init: if has(SYSTEMD) { Init::Systemd } else { Init::Probe },
             root: disk(ROOT),
             tree: disk(TREE),
         }

@@ -10,27 +10,42 @@ use std::sync::OnceLock;
 
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
-use rustix::process::umask;
+use rustix::process::{getpid, set_child_subreaper, umask};
 
 use crate::ascii::write_line;
-use crate::bootline::BootLine;
+use crate::bootline::{BootLine, Init};
 use crate::error::{Context, Result};
 use crate::line::{self, Line};
 use crate::protocol::Answer;
 use crate::root;
 use crate::session::{Place, Session};
 use crate::spinner;
+use crate::systemd;
 
 /// The connection to the host, once it is open: a fault may have to be told at any time.
 static LINE: OnceLock<Line> = OnceLock::new();
 
 /// Runs the guest from start to end; does not come back.
 pub fn run() -> c_int {
+    carried_out(run_job)
+}
+
+/// Does the job in a system that systemd has started; does not come back.
+pub fn run_as_service() -> c_int {
+    carried_out(|| {
+        // Processes whose parent has gone are ours, as those of process 1 are.
+        set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
+        let line = open_line(&boot_line())?;
+        do_job(line, None)
+    })
+}
+
+fn carried_out(job: impl FnOnce() -> Result<()>) -> c_int {
     panic::set_hook(Box::new(|panic| {
         fail(format!("the probe has a fault: {panic}"));
         end()
     }));
-    if let Err(error) = run_job() {
+    if let Err(error) = job() {
         fail(error.to_string());
     }
     end()
@@ -51,19 +66,38 @@ fn run_job() -> Result<()> {
     // A failure of these is told once somebody can hear it.
     let prepared =
         mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
-    let boot_line = BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default());
-    let opened = Line::open(&boot_line)?;
-    let line = LINE.get_or_init(|| opened);
+    let boot_line = boot_line();
+    let line = open_line(&boot_line)?;
     prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
+    // A machine that stops may only begin behind the stop, which takes an idle processor.
+    if boot_line.spins && !boot_line.stops_for_snapshot {
+        spinner::start()?;
+    }
     root::enter(&boot_line)?;
     let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
     if boot_line.root.is_some() {
         root::open_for_writing()?;
     }
-    if boot_line.spins {
+    if boot_line.spins && boot_line.stops_for_snapshot {
         spinner::start()?;
     }
+    if boot_line.init == Init::Systemd {
+        return systemd::hand_over();
+    }
+    do_job(line, gap)
+}
+
+fn boot_line() -> BootLine {
+    BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default())
+}
+
+fn open_line(boot_line: &BootLine) -> Result<&'static Line> {
+    let opened = Line::open(boot_line)?;
+    Ok(LINE.get_or_init(|| opened))
+}
+
+fn do_job(line: &'static Line, gap: Option<u64>) -> Result<()> {
     let mut session = Session::new(Place::Guest, Box::new(line));
     session.hello(gap)?;
     let job = line.job()?;

@@ -37,6 +37,8 @@ mod spinner;
 mod standstill;
 mod sys;
 mod system;
+mod systemd;
+mod watch;
 mod window;
 mod workload;
 
@@ -74,6 +76,7 @@ fn run(verb: Option<&str>) -> c_int {
         Some("list") => list(),
         Some("workload") => workload::run(),
         Some(battery::worker::VERB) => battery::worker::run(),
+        Some(systemd::VERB) if std::process::id() != 1 => guest::run_as_service(),
         // The kernel gives its init the words of the boot line that it did not understand.
         _ if std::process::id() == 1 => guest::run(),
         _ => {

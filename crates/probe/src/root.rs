@@ -17,7 +17,7 @@ use rustix::mount::{MountFlags, mount, mount_move, mount_remount};
 use rustix::process::{chdir, chroot};
 use rustix::system::{finit_module, sethostname};
 
-use crate::bootline::{BootLine, Disk};
+use crate::bootline::{BootLine, Disk, Init};
 use crate::error::{Context, Error, Result};
 use crate::selinux;
 
@@ -53,7 +53,8 @@ pub fn enter(boot_line: &BootLine) -> Result<()> {
     }
     switch().context(|| "making the disk the root".into())?;
     furnish()?;
-    selinux::begin()
+    // systemd loads the policy by itself.
+    if boot_line.init == Init::Systemd { Ok(()) } else { selinux::begin() }
 }
 
 /// Lets programs write to the root.

@@ -128,6 +128,12 @@ def test_a_boot_can_be_asked_to_be_fresh_and_one_of_systemd_always_is(boot: Boot
     assert "hardcost.snapshot" not in argv.kernel_line(ICOUNT, boot)
 
 
+def test_systemd_is_asked_for_by_a_word_for_the_probe() -> None:
+    whole = Boot(guest="debian", init="systemd")
+    assert "hardcost.init=systemd" in argv.kernel_line(ICOUNT, whole, DISKS).split()
+    assert "systemd" not in argv.kernel_line(ICOUNT, DEBIAN, DISKS)
+
+
 def test_only_a_debian_guest_that_counts_instructions_is_kept_busy() -> None:
     assert "hardcost.spin" in argv.kernel_line(ICOUNT, DEBIAN, DISKS).split()
     assert "hardcost.spin" not in argv.kernel_line(argv.Hardware("tcg"), DEBIAN, DISKS)

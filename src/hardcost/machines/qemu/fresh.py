@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.qemu.launch import (
+    BOOT_LIMIT_SECONDS,
+    SYSTEM_LIMIT_SECONDS,
+    carried_out,
+    launched,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +33,11 @@ async def execute(
         MachineError: The guest does not boot; a `TrialError`, it panicked, hung or died in its job,
             or its answers make no sense.
     """
-    limits = BOOT_LIMIT_SECONDS + limit_seconds
+    whole = recipe.boot.init == "systemd"
+    boot_limit = SYSTEM_LIMIT_SECONDS if whole else BOOT_LIMIT_SECONDS
+    limits = boot_limit + limit_seconds
     async with launched(
         recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limits
     ) as launch:
-        await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
+        await launch.guest.until_heard(boot_limit)
         return await carried_out(launch, limit_seconds)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Request
 
 BOOT_LIMIT_SECONDS = 180.0
+SYSTEM_LIMIT_SECONDS = 900.0
+"""The same for a whole system: a hundred services on an emulated processor, on a busy host."""
+
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 

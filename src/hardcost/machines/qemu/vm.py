@@ -141,7 +141,7 @@ class VirtualMachine:
             await self._snapshot(boot)
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
-        """Carry out `job` in a guest of its own; where counts are exact, twice.
+        """Carry out `job` in a guest of its own; where idle time may spoil exact counts, twice.
 
         The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
@@ -155,7 +155,9 @@ class VirtualMachine:
             folder = self._place(boot)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
-        return await (agreed(once) if self.hardware.acceleration == "icount" else once())
+        exact = self.hardware.acceleration == "icount"
+        idles = not argv.kept_busy(self.hardware, boot)
+        return await (agreed(once) if exact and idles else once())
 
     async def _booted(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float

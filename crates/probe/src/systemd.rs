@@ -1,0 +1,101 @@
+//! The whole system: systemd starts it, and then the probe, as a service.
+//!
+//! What a job starts for itself systemd is kept from starting, so that a job is the same whoever
+//! brought the system up.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::{Context, Error, Result};
+
+/// The word by which the service calls the probe.
+pub const VERB: &str = "service";
+
+const INIT: &str = "/sbin/init";
+/// Goes with the guest, and wins over what packages bring.
+const UNITS: &str = "/run/systemd/system";
+const PROBE: &str = "/run/hardcost/probe";
+/// What jobs start for themselves.
+const MASKED: [&str; 19] = [
+    "apache2.service",
+    "apache-htcacheclean.service",
+    "auditd.service",
+    "clamav-clamonacc.service",
+    "clamav-daemon.service",
+    "clamav-daemon.socket",
+    "clamav-freshclam.service",
+    "clamav-freshclam-once.timer",
+    "fapolicyd.service",
+    "mariadb.service",
+    "mariadb.socket",
+    "mariadb-extra.socket",
+    "mysql.service",
+    "mysqld.service",
+    "postfix.service",
+    "postfix@-.service",
+    "postfix-resolvconf.path",
+    "rsyslog.service",
+    "syslog.socket",
+];
+/// What the machine goes to: all that it would do by itself, and then the job.
+const TARGET: &str = "hardcost.target";
+const TARGET_UNIT: &str = "\
+[Unit]
+Description=The system, and a job in it
+Requires=multi-user.target
+Wants=hardcost.service
+After=multi-user.target
+";
+const SERVICE: &str = "hardcost.service";
+const SERVICE_UNIT: &str = "\
+[Unit]
+Description=A job
+DefaultDependencies=no
+After=multi-user.target
+[Service]
+ExecStart=/run/hardcost/probe service
+StandardInput=null
+StandardOutput=null
+StandardError=kmsg
+TasksMax=infinity
+LimitNOFILE=1048576
+Delegate=yes
+KillMode=process
+";
+
+/// Gives process 1 to systemd; comes back only with an error.
+pub fn hand_over() -> Result<()> {
+    if !Path::new(INIT).exists() {
+        return Err(Error::Other(format!("the image has no {INIT} that could start the system")));
+    }
+    prepare().context(|| "writing units for systemd".into())?;
+    let target = format!("--unit={TARGET}");
+    Err(Command::new(INIT).arg(target).env_clear().exec()).context(|| format!("starting {INIT}"))
+}
+
+fn prepare() -> io::Result<()> {
+    fs::copy("/proc/self/exe", PROBE)?;
+    fs::create_dir_all(UNITS)?;
+    fs::write(format!("{UNITS}/{TARGET}"), TARGET_UNIT)?;
+    fs::write(format!("{UNITS}/{SERVICE}"), SERVICE_UNIT)?;
+    for name in MASKED {
+        symlink("/dev/null", format!("{UNITS}/{name}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PROBE, SERVICE, SERVICE_UNIT, TARGET_UNIT, VERB};
+
+    #[test]
+    fn the_units_start_the_probe_after_all_else() {
+        assert!(SERVICE_UNIT.contains(&format!("\nExecStart={PROBE} {VERB}\n")));
+        assert!(TARGET_UNIT.contains(&format!("\nWants={SERVICE}\n")));
+        assert!(SERVICE_UNIT.contains("\nAfter=multi-user.target\n"));
+    }
+}
