@@ -34,6 +34,25 @@ impl CpuTime {
     }
 }
 
+/// How long a process ran in all, in nanoseconds, with all its threads; `None` if there is none.
+pub fn clock_of_process(pid: i32) -> Option<u64> {
+    // The kernel's number of that clock: `MAKE_PROCESS_CPUCLOCK` of `CPUCLOCK_SCHED`.
+    nanoseconds((!pid << 3) | 2)
+}
+
+/// How long this thread ran in all, in nanoseconds.
+pub fn clock_of_thread() -> u64 {
+    nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+fn nanoseconds(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `time` alone.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
+    let (seconds, rest) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
+    (!failed).then_some(seconds * 1_000_000_000 + rest)
+}
+
 /// What the kernel says that `whom` has used.
 fn usage(whom: libc::c_int) -> CpuTime {
     // SAFETY: all zeroes is a valid value, and the call writes to it alone. It can't fail for the
@@ -55,7 +74,7 @@ fn microseconds(time: libc::timeval) -> u64 {
 mod tests {
     use std::process::Command;
 
-    use super::CpuTime;
+    use super::{CpuTime, clock_of_process, clock_of_thread};
 
     #[test]
     fn what_a_reaped_child_used_is_counted_and_no_more() {
@@ -65,6 +84,16 @@ mod tests {
         let used = CpuTime::reaped().since(before);
         assert!(used.user + used.system > 0);
         assert_eq!(before.since(CpuTime::reaped()), CpuTime::default());
+    }
+
+    #[test]
+    fn the_clock_of_a_process_runs_while_it_does() {
+        let own = std::process::id().cast_signed();
+        let (process, thread) = (clock_of_process(own), clock_of_thread());
+        assert!(process > Some(0) && thread > 0);
+        while clock_of_thread() == thread {}
+        assert!(clock_of_process(own) > process);
+        assert_eq!(clock_of_process(1 << 26), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::battery::Job;
 use crate::clock::ClockName;
 use crate::error::Result;
 use crate::system::{RunJob, StartJob, StopJob};
+use crate::watch::{WatchedAnswer, What};
 
 /// The version of the protocol that this probe speaks.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -98,6 +99,15 @@ pub enum Request {
     },
     /// Write back what is dirty, and drop page cache, names and inodes.
     DropCaches {},
+    /// Begin to watch.
+    Watch {
+        /// What.
+        what: Vec<What>,
+        /// Nanoseconds from row to row.
+        period: u64,
+    },
+    /// End watching.
+    Unwatch {},
 }
 
 fn default_backlog_limit() -> u32 {
@@ -233,6 +243,10 @@ pub enum Answer {
     },
     /// `dropcaches` is done.
     Dropped {},
+    /// `watch` is done.
+    Watching {},
+    /// `unwatch` is done.
+    Watched(WatchedAnswer),
     /// A request failed; none after it is tried.
     Error {
         /// The request's index, from 0; null if it was none that failed.
@@ -436,6 +450,8 @@ mod tests {
             r#"{"do":"mount","path":"/tmp","options":["noexec"]}"#,
             r#"{"do":"read","name":"log","path":"/l","tail":4096}"#,
             r#"{"do":"dropcaches"}"#,
+            r#"{"do":"watch","what":["cpu","audit","avc"],"period":10000000}"#,
+            r#"{"do":"unwatch"}"#,
         ];
         for line in lines {
             parse(line.as_bytes()).expect(line);

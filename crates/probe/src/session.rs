@@ -12,6 +12,7 @@ use crate::error::{Context, Error, Result};
 use crate::files::Owner;
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
 use crate::system::{self, Company, Services};
+use crate::watch::{Watch, What};
 use crate::{battery, command, files, measure, root};
 
 /// Where the probe runs.
@@ -55,14 +56,14 @@ pub struct Session {
     pub audit: Option<Audit>,
     /// The services that were started.
     pub services: Services,
-    epoch: Option<u64>,
+    watch: Option<Watch>,
     out: Box<dyn Write>,
 }
 
 impl Session {
     /// A session whose answers go to `out`.
     pub fn new(place: Place, out: Box<dyn Write>) -> Self {
-        Self { place, audit: None, services: Services::new(place), epoch: None, out }
+        Self { place, audit: None, services: Services::new(place), watch: None, out }
     }
 
     /// Says one thing.
@@ -126,8 +127,23 @@ impl Session {
             Request::Mount { path, options } => system::mount(path, &options)?,
             Request::Read { name, path, tail } => files::tell(name, path, tail)?,
             Request::DropCaches {} => files::drop_caches()?,
+            Request::Watch { what, period } => self.begin_watch(&what, period)?,
+            Request::Unwatch {} => self.end_watch()?,
         };
         self.say(&answer)
+    }
+
+    fn begin_watch(&mut self, what: &[What], period: u64) -> Result<Answer> {
+        if self.watch.is_some() {
+            return Err(Error::Other("there is a watch already".into()));
+        }
+        self.watch = Some(Watch::begin(what, period, self.place)?);
+        Ok(Answer::Watching {})
+    }
+
+    fn end_watch(&mut self) -> Result<Answer> {
+        let missing = || Error::Other("unwatch needs watch first".into());
+        Ok(Answer::Watched(self.watch.take().ok_or_else(missing)?.end()?))
     }
 
     /// Becomes the audit daemon, unless it is that already, and loads rules.
@@ -147,7 +163,7 @@ impl Session {
 
     /// What the time-stamp counter said when the watch began; `None` without a watch.
     pub fn epoch(&self) -> Option<u64> {
-        self.epoch
+        self.watch.as_ref().map(|watch| watch.epoch)
     }
 
     /// A reading of the time-stamp counter as ticks since the watch; `None` without one.

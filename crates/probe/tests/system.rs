@@ -246,12 +246,12 @@ fn a_service_that_dies_ends_a_program_that_waits() {
 }
 
 #[test]
-fn a_service_that_died_unseen_fails_the_next_request_of_any_kind() {
+fn a_service_that_died_unseen_fails_the_request_behind_which_it_is_missed() {
     let ready = json!({"file": "/proc/self/status"});
-    let kill = run(&["sh", "-c", "kill -9 $(pgrep -fx 'sleep 777.25')"], &json!({"expect": null}));
-    let any = json!({"do": "read", "name": "x", "path": "/proc/version", "tail": 10});
-    let failed = error(&[start("exec sleep 777.25", &ready, &json!({})), kill, any]);
+    let nap = json!({"do": "command", "argv": ["sleep", "0.5"], "clock": "tsc"});
+    let failed = error(&[start("sleep 0.1; kill -9 $$", &ready, &json!({})), nap]);
     assert_eq!(failed["message"], "the service s died: signal 9");
+    assert_eq!(failed["request"], 1);
 }
 
 #[test]
@@ -336,4 +336,33 @@ fn a_file_that_finds_no_room_is_told_with_the_room_that_there_is() {
     let message = text(&error(&[full])["message"]).to_owned();
     assert!(message.starts_with("/dev/full: No space left"), "{message}");
     assert!(message.contains(" bytes free"), "{message}");
+}
+
+#[test]
+fn a_watch_tells_who_had_the_processor_and_when_programs_ran() {
+    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let answers = done(&[
+        json!({"do": "watch", "what": ["cpu"], "period": 2_000_000}),
+        run(&["sh", "-c", script], &json!({"clock": "tsc"})),
+        json!({"do": "unwatch"}),
+    ]);
+    assert_eq!(answers[0], json!({"event": "watching"}));
+    let (ran, watched) = (&answers[1], &answers[2]);
+    assert_eq!(watched["event"], "watched");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    assert!(number(&ran["end"]) - number(&ran["begin"]) >= number(&ran["ticks"]), "{ran}");
+    assert!(number(&ran["end"]) < number(&watched["ticks"]));
+    assert!(number(&watched["own"]) < number(&watched["nanoseconds"]));
+    assert!(number(&watched["cpu"]["processes"]["sh"]) > 1_000_000, "{watched}");
+    assert_eq!((&watched["audit"], &watched["avc"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_watch_ends_once_and_there_is_but_one() {
+    let watch = json!({"do": "watch", "what": [], "period": 10_000_000});
+    let unwatch = json!({"do": "unwatch"});
+    assert_eq!(error(std::slice::from_ref(&unwatch))["message"], "unwatch needs watch first");
+    assert_eq!(error(&[watch.clone(), watch.clone()])["message"], "there is a watch already");
+    let again = done(&[watch.clone(), unwatch.clone(), watch, unwatch]);
+    assert_eq!(again[3]["cpu"], Value::Null);
 }

@@ -11,8 +11,8 @@ use std::process::{self, Command};
 use std::time::Duration;
 
 use self::counts::Counts;
-pub use self::netlink::SYSCALL;
-use self::netlink::{Netlink, Setting};
+use self::netlink::Setting;
+pub use self::netlink::{Netlink, SYSCALL, Status};
 use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;

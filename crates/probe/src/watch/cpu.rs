@@ -1,0 +1,338 @@
+//! Which process has the processor.
+//!
+//! How long a process ran, the kernel knows to the nanosecond; where it keeps an exact clock of that
+//! for each process, reading it is one short system call. What a process had that ended between two
+//! rows, the kernel tells at its end. How the sum is split between programs and the kernel, it only
+//! samples, at each tick of its clock.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+use serde::Serialize;
+
+use super::exits::{Exit, Exits};
+use super::rows::{self, steps};
+use crate::cputime::clock_of_process;
+use crate::session::Place;
+
+/// Who has a name in the series; the others are summed.
+const SHOWN: usize = 16;
+const OTHERS: &str = "(others)";
+/// The probe's own name.
+const PROBE: &str = "hardcost-probe";
+/// The kernel's ticks that `/proc/stat` counts in, in nanoseconds.
+const TICK: u64 = 10_000_000;
+
+/// What was seen of the processor. All is in nanoseconds.
+#[derive(Debug, Serialize)]
+pub struct CpuSeen {
+    /// How many processors there are.
+    pub processors: u64,
+    /// What the processes of each name had.
+    pub processes: BTreeMap<String, u64>,
+    /// What nobody had, or only a process that runs when no other wants to.
+    pub idle: u64,
+    /// From row to row: `idle`, and those that had the most.
+    pub series: BTreeMap<String, Vec<u64>>,
+    /// From row to row, in programs; sampled, in steps of 10 ms.
+    pub user: Vec<u64>,
+    /// From row to row, in the kernel; sampled, in steps of 10 ms.
+    pub system: Vec<u64>,
+    /// Whether what a process had is known even where it ended between two rows.
+    pub exact: bool,
+}
+
+/// A process.
+struct Process {
+    /// What it had when the watch began.
+    before: u64,
+    /// What it had when it was last looked at.
+    had: u64,
+    /// What its threads had that have ended.
+    ended: u64,
+    name: String,
+    is_idle: bool,
+    looks: u32,
+    is_alive: bool,
+}
+
+/// What each process had since the row before.
+type Row = Vec<(i32, u64)>;
+
+/// The processor over time.
+pub struct CpuWatch {
+    exits: Option<Exits>,
+    newest: Option<File>,
+    last: i32,
+    processes: BTreeMap<i32, Process>,
+    rows: Vec<Row>,
+    /// When each row was taken, by the clock that processes' times are of.
+    moments: Vec<u64>,
+    started: std::time::Instant,
+    sampled: (u64, u64),
+    samples: Vec<(u64, u64)>,
+}
+
+impl CpuWatch {
+    /// Begins. To know what processes had that end between two rows takes a setting of the kernel,
+    /// which is not touched on a machine that others use too.
+    pub fn begin(place: Place) -> Self {
+        let mut watch = Self {
+            exits: (place == Place::Guest).then(Exits::listen).flatten(),
+            newest: File::open("/proc/loadavg").ok(),
+            last: 0,
+            processes: BTreeMap::new(),
+            rows: Vec::new(),
+            moments: Vec::new(),
+            started: std::time::Instant::now(),
+            sampled: sampled(),
+            samples: Vec::new(),
+        };
+        watch.last = watch.newest_id().unwrap_or(0);
+        for pid in ids() {
+            if let Some(had) = clock_of_process(pid) {
+                watch.processes.insert(pid, Process::new(pid, had));
+            }
+        }
+        watch
+    }
+
+    /// Takes a row.
+    pub fn take(&mut self) {
+        let mut row = Row::new();
+        for exit in self.exits.as_mut().map(Exits::take).unwrap_or_default() {
+            self.note(&exit, &mut row);
+        }
+        let newest = self.newest_id();
+        let new = match newest {
+            Some(newest) if newest >= self.last => self.last + 1..newest + 1,
+            // The numbers have begun anew, or are not told.
+            Some(newest) => 1..newest + 1,
+            None => 0..0,
+        };
+        self.last = newest.unwrap_or(self.last);
+        for pid in new.filter(|pid| !self.processes.contains_key(pid)).collect::<Vec<_>>() {
+            if clock_of_process(pid).is_some() {
+                self.processes.insert(pid, Process::new(pid, 0));
+            }
+        }
+        for (&pid, process) in self.processes.iter_mut().filter(|(_, process)| process.is_alive) {
+            match clock_of_process(pid) {
+                Some(had) => process.look(pid, had, &mut row),
+                None => process.is_alive = false,
+            }
+        }
+        self.rows.push(row);
+        self.moments.push(super::whole(self.started.elapsed()));
+        self.samples.push(sampled());
+    }
+
+    /// Takes note of a thread that has ended.
+    fn note(&mut self, exit: &Exit, row: &mut Row) {
+        let process = self
+            .processes
+            .entry(exit.process)
+            .or_insert_with(|| Process { is_alive: false, ..Process::new(exit.process, 0) });
+        process.ended += exit.ran;
+        if exit.thread == exit.process {
+            process.name = short(&exit.name);
+        }
+        let had = process.had.max(process.before + process.ended);
+        process.add(exit.process, had, row);
+    }
+
+    /// The number that was given to a process last.
+    fn newest_id(&self) -> Option<i32> {
+        let mut text = [0; 128];
+        let length = self.newest.as_ref()?.read_at(&mut text, 0).ok()?;
+        String::from_utf8_lossy(&text[..length]).split_whitespace().last()?.parse().ok()
+    }
+
+    /// Keeps every other row, with what was in the row before it.
+    pub fn thin(&mut self) {
+        let mut before = Row::new();
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            if index % 2 == 0 {
+                before = std::mem::take(row);
+            } else {
+                row.append(&mut before);
+            }
+        }
+        rows::thin(&mut self.rows);
+        rows::thin(&mut self.moments);
+        rows::thin(&mut self.samples);
+    }
+
+    /// All that was seen in so many nanoseconds.
+    pub fn end(mut self, nanoseconds: u64) -> CpuSeen {
+        for (&pid, process) in self.processes.iter_mut().filter(|(_, process)| process.is_alive) {
+            process.name = name(pid).unwrap_or(std::mem::take(&mut process.name));
+        }
+        let mut totals = BTreeMap::new();
+        for process in self.processes.values().filter(|process| !process.is_idle) {
+            let had = process.had - process.before;
+            if had > 0 {
+                *totals.entry(process.name.clone()).or_default() += had;
+            }
+        }
+        let processors = processors();
+        let busy: u64 = totals.values().sum();
+        let user: Vec<u64> = self.samples.iter().map(|&(user, _)| user).collect();
+        let system: Vec<u64> = self.samples.iter().map(|&(_, system)| system).collect();
+        CpuSeen {
+            processors,
+            idle: (nanoseconds * processors).saturating_sub(busy),
+            series: self.series(&totals, processors),
+            processes: totals,
+            user: steps(self.sampled.0, &user),
+            system: steps(self.sampled.1, &system),
+            exact: self.exits.is_some(),
+        }
+    }
+
+    /// What those who had the most had from row to row, and the others together.
+    fn series(
+        &self,
+        totals: &BTreeMap<String, u64>,
+        processors: u64,
+    ) -> BTreeMap<String, Vec<u64>> {
+        let mut order: Vec<_> = totals.iter().map(|(name, &had)| (had, name)).collect();
+        order.sort_by(|one, other| other.cmp(one));
+        let shown: Vec<&str> = order.iter().take(SHOWN).map(|(_, name)| name.as_str()).collect();
+        let mut series: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        let lengths = steps(0, &self.moments);
+        for (index, (row, length)) in self.rows.iter().zip(lengths).enumerate() {
+            let mut busy = 0;
+            for (pid, had) in row {
+                let process = &self.processes[pid];
+                if !process.is_idle {
+                    let name = process.name.as_str();
+                    let name = if shown.contains(&name) { name } else { OTHERS };
+                    let line = series.entry(name.into());
+                    line.or_insert_with(|| vec![0; self.rows.len()])[index] += had;
+                    busy += had;
+                }
+            }
+            let idle = series.entry("idle".into()).or_insert_with(|| vec![0; self.rows.len()]);
+            idle[index] = (length * processors).saturating_sub(busy);
+        }
+        series
+    }
+}
+
+impl Process {
+    fn new(pid: i32, before: u64) -> Self {
+        Self {
+            before,
+            had: before,
+            ended: 0,
+            name: name(pid).unwrap_or_else(|| "(ended)".into()),
+            is_idle: is_idle(pid),
+            looks: 0,
+            is_alive: true,
+        }
+    }
+
+    /// Takes note of what a living process has had.
+    fn look(&mut self, pid: i32, had: u64, row: &mut Row) {
+        self.add(pid, had, row);
+        self.looks += 1;
+        // A young one may still become another program; an old one hardly.
+        if self.looks.is_power_of_two() {
+            self.name = name(pid).unwrap_or(std::mem::take(&mut self.name));
+            self.is_idle = is_idle(pid);
+        }
+    }
+
+    fn add(&mut self, pid: i32, had: u64, row: &mut Row) {
+        if had > self.had {
+            row.push((pid, had - self.had));
+            self.had = had;
+        }
+    }
+}
+
+/// The ids of all processes.
+fn ids() -> Vec<i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// What a process is called.
+fn name(pid: i32) -> Option<String> {
+    if u32::try_from(pid) == Ok(std::process::id()) {
+        return Some(PROBE.into());
+    }
+    let text = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(short(text.trim_end())).filter(|name| !name.is_empty())
+}
+
+/// A name without what tells one thread of the kernel from its like, as in `kworker/0:1`.
+fn short(name: &str) -> String {
+    name.split('/').next().unwrap_or(name).to_owned()
+}
+
+/// Whether a process runs only when no other wants to.
+fn is_idle(pid: i32) -> bool {
+    // SAFETY: touches no memory.
+    unsafe { libc::sched_getscheduler(pid) == libc::SCHED_IDLE }
+}
+
+/// How many processors there are.
+fn processors() -> u64 {
+    std::thread::available_parallelism().map_or(1, |number| number.get() as u64)
+}
+
+/// What programs and the kernel had on all processors, in nanoseconds, as sampled.
+fn sampled() -> (u64, u64) {
+    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
+    let fields: Vec<u64> =
+        first.split_whitespace().skip(1).filter_map(|field| field.parse().ok()).collect();
+    match fields[..] {
+        [user, nice, system, _idle, _wait, interrupt, soft, ..] => {
+            ((user + nice) * TICK, (system + interrupt + soft) * TICK)
+        }
+        _ => (0, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{CpuWatch, short};
+    use crate::session::Place;
+
+    #[test]
+    fn what_runs_is_known_by_its_name() {
+        let mut watch = CpuWatch::begin(Place::Host);
+        let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+        let mut shell = Command::new("sh").args(["-c", script]).spawn().expect("a shell");
+        for _ in 0..200 {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            watch.take();
+        }
+        let rows = watch.rows.len();
+        let seen = watch.end(1_000_000_000);
+        shell.wait().expect("ended");
+        assert!(seen.processes["sh"] > 1_000_000, "{seen:?}");
+        assert!(seen.series.values().all(|line| line.len() == rows));
+        assert!(seen.series["sh"].iter().sum::<u64>() <= seen.processes["sh"]);
+    }
+
+    #[test]
+    fn rows_that_are_dropped_leave_what_was_in_them() {
+        let mut watch = CpuWatch::begin(Place::Host);
+        watch.rows = vec![vec![(1, 5)], vec![(1, 6)], vec![(2, 7)], vec![]];
+        watch.thin();
+        assert_eq!(watch.rows, [vec![(1, 6), (1, 5)], vec![(2, 7)]]);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_known_by_what_they_are_for() {
+        assert_eq!(short("kworker/u2:1-events"), "kworker");
+        assert_eq!((short("jbd2/pmem0-8").as_str(), short("cp").as_str()), ("jbd2", "cp"));
+    }
+}
