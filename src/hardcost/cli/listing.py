@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 
-from hardcost.cli import options
+from hardcost.cli import kerneloptions, options
 from hardcost.cli.console import show
 from hardcost.controls import catalogue
 from hardcost.instruments.names import INSTRUMENTS
@@ -20,9 +21,9 @@ from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 Row = dict[str, str]
+_KERNEL_OPTIONS = "kernel-options"
 _MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 
 
@@ -30,17 +31,46 @@ _MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 @click.argument(
     "what",
     type=click.Choice(
-        ["controls", "profiles", "workloads", "instruments", "studies", "machines", "runs"]
+        [
+            *("controls", "profiles", "workloads", "instruments", "studies", "machines", "runs"),
+            _KERNEL_OPTIONS,
+        ]
     ),
 )
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="With kernel-options: a kernel configuration to compare; more may follow it.",
+)
+@click.option("--differing", is_flag=True, help="With kernel-options: only those that differ.")
 @options.store_option()
 @options.format_option()
-def list_(what: str, store: Path, format: str) -> None:  # noqa: A002
+def list_(  # noqa: PLR0913  (click's options)
+    *,
+    what: str,
+    files: tuple[Path, ...],
+    configs: tuple[Path, ...],
+    differing: bool,
+    store: Path,
+    format: str,  # noqa: A002
+) -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs.
 
+    `kernel-options` compares kernel configurations instead (gzip will do): their options of audit,
+    integrity, security modules and hardening, beside those that were published of three vendors.
+
     \b
-    Example:  hardcost list profiles
+    Examples:  hardcost list profiles
+               hardcost list kernel-options --config /boot/config-* /proc/config.gz --differing
     """
+    if what == _KERNEL_OPTIONS:
+        kerneloptions.present((*configs, *files), format, differing=differing)
+        return
+    if files or configs or differing:
+        raise click.UsageError(f"files, --config and --differing go with {_KERNEL_OPTIONS}")
     rows = _rows(what, store)
     if format == "json":
         print(json.dumps(rows, indent=2))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +23,12 @@ _SHOWN = 60  # characters of a line that is none
 _MOST_PROBLEMS = 20  # a file that is no configuration has one in every line
 _HINT = (
     "a configuration has lines such as CONFIG_X=y and # CONFIG_X is not set; take the kernel's"
-    " /boot/config-*, or what zcat /proc/config.gz prints"
+    " /boot/config-*, or /proc/config.gz"
 )
 _FIT = re.compile(r"[\w .,:/@%+=()-]*", re.ASCII)
 _OF_KCONFIG = ("CC_VERSION_TEXT",)  # which Kconfig works out anew, whatever a file says
 _SUFFIX = ".config"
+_GZIP = b"\x1f\x8b"
 _LARGEST = 4 << 20  # bytes; a distribution's configuration has some 300 kB
 _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
 
@@ -51,7 +54,7 @@ def base_text(base: str) -> str:
 
 
 def file_text(path: Path) -> str:
-    """Return the text of a kernel configuration of the user's.
+    """Return the text of a kernel configuration of the user's, compressed by gzip or not.
 
     Raises:
         InputError: It can't be read, or is none.
@@ -63,9 +66,11 @@ def file_text(path: Path) -> str:
                 hint=f"name a file such as /boot/config-*, or one of: {', '.join(bases())}",
             )
         with path.open("rb") as file:
+            is_packed = file.read(len(_GZIP)) == _GZIP
+        with gzip.open(path) if is_packed else path.open("rb") as file:
             content = file.read(_LARGEST + 1)
         text = content.decode("utf-8")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
     if len(content) > _LARGEST:
         raise InputError(f"the kernel configuration {path} is larger than {_LARGEST >> 20} MiB")
