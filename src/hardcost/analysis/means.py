@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Cell
 
-RATES = frozenset({"lps", "lpm", "MWIPS", "KBps", "IOPS", "index"})
-"""The units, besides those that end in `/s`, of which more is better."""
-
 
 @dataclass(frozen=True)
 class MeanPenalty:
@@ -38,7 +35,7 @@ class MeanPenalty:
 
 def is_rate(unit: str) -> bool:
     """Return whether more is better of what has this unit."""
-    return unit.endswith("/s") or unit in RATES
+    return unit.endswith("/s") or unit == "index"
 
 
 def cost_ratio(cell: Cell) -> float:

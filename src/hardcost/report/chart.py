@@ -1,22 +1,19 @@
-"""Charts of a finding as SVG: cost against a numeric axis, published figures, a bill's controls.
-
-Vega draws without a network. What it returns is parsed and held to the few elements of `svg` before
-anyone puts it into a page.
-"""
+"""Charts of a finding as SVG: cost against a numeric axis, published figures, a bill's controls."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import altair as alt
-import vl_convert
 
 from hardcost.report.axes import Axis, numeric_axis
+from hardcost.report.bars import bar_charts
+from hardcost.report.drawing import COLOURS, Chart, Row, cycled, drawn
 from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger
 from hardcost.report.published import published
-from hardcost.report.svg import checked
+from hardcost.report.spread import spread_charts
 from hardcost.report.text import shorten, signed, visible
 
 if TYPE_CHECKING:
@@ -25,11 +22,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.report.published import Series
 
-_Row = dict[str, str | float]
-_T = TypeVar("_T")
-
-# Those colours of Okabe and Ito that show on white and on black; dashes serve without colour.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# Beside the colours dashes serve, without colour.
 _DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4), (1, 3))
 
 _COLUMNS = 4
@@ -50,14 +43,6 @@ _LETTER = 6.05
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A drawing, with what it shows in words."""
-
-    title: str
-    svg: str
-
-
-@dataclass(frozen=True)
 class Charts:
     """All charts of a finding, by the part of a report that they belong to."""
 
@@ -69,8 +54,9 @@ class Charts:
 def charts(finding: Finding) -> Charts:
     """Return every chart that the finding has the numbers for."""
     axis = numeric_axis(finding.levels)
+    spread = spread_charts(finding)
     return Charts(
-        run=tuple(_run_charts(finding, axis)) if axis else (),
+        run=(*(_run_charts(finding, axis) if axis else bar_charts(finding)), *spread),
         published=tuple(_published_charts(finding, axis)) if axis else (),
         bill=tuple(_bill_charts(finding)),
     )
@@ -81,7 +67,7 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
     points = {name: (line, x) for line, own in axis.lines.items() for name, x in own}
     kinds = dict.fromkeys((c.workload, c.unit) for c in finding.cells if c.configuration in points)
     for nth, (workload, unit) in enumerate(kinds):
-        rows: list[_Row] = []
+        rows: list[Row] = []
         baselines = []
         for cell in finding.cells:
             if (cell.workload, cell.unit) != (workload, unit) or cell.configuration not in points:
@@ -94,7 +80,7 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             f"{visible(workload)}: {visible(unit)} added over {over}, against {visible(axis.name)}"
         )
         title += f" (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
-        yield Chart(title, _svg(_panels(rows, list(axis.lines)), f"run{nth}"))
+        yield Chart(title, drawn(_panels(rows, list(axis.lines)), f"run{nth}"))
 
 
 def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
@@ -109,10 +95,10 @@ def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
             names = [one.name for one in same]
             title = f"Published: {unit} added over {same[0].baseline}, against {visible(axis.name)}"
             panels = _panels(rows, names)
-            yield Chart(title, _svg(panels, f"published{nth}"))
+            yield Chart(title, drawn(panels, f"published{nth}"))
 
 
-def _series_rows(series: Series, axis: Axis) -> Iterable[_Row]:
+def _series_rows(series: Series, axis: Axis) -> Iterable[Row]:
     start = f"{axis.name}="
     for row, values in series.rows.items():
         level = next((w.removeprefix(start) for w in row.split() if w.startswith(start)), "")
@@ -122,17 +108,17 @@ def _series_rows(series: Series, axis: Axis) -> Iterable[_Row]:
                 yield _point(metric, series.name, float(level), added)
 
 
-def _point(metric: str, line: str, x: float, y: float) -> _Row:
+def _point(metric: str, line: str, x: float, y: float) -> Row:
     return {"metric": visible(metric), "line": visible(line), "x": x, "y": y}
 
 
-def _panels(rows: Sequence[_Row], lines: Sequence[str]) -> alt.FacetChart:
+def _panels(rows: Sequence[Row], lines: Sequence[str]) -> alt.FacetChart:
     """Return small charts with their own scales, one for each metric, four in a row."""
     metrics = list(dict.fromkeys(str(row["metric"]) for row in rows))
     names = [visible(line) for line in lines]
     finite = [row for row in rows if math.isfinite(float(row["y"]))]
-    colour = alt.Scale(domain=names, range=_cycled(_COLOURS, len(names)))
-    dash = alt.Scale(domain=names, range=_cycled(_DASHES, len(names)))
+    colour = alt.Scale(domain=names, range=cycled(COLOURS, len(names)))
+    dash = alt.Scale(domain=names, range=cycled(_DASHES, len(names)))
     scale = alt.Scale(nice=False)
     legend = alt.Legend(
         orient="top",
@@ -179,10 +165,10 @@ def _bill_charts(finding: Finding) -> Iterable[Chart]:
     panels = [
         _bars(rows, name, first=not nth) for nth, (name, rows) in enumerate(_sides(book, entries))
     ]
-    yield Chart(title, _svg(alt.hconcat(*panels, spacing=24), "bill"))
+    yield Chart(title, drawn(alt.hconcat(*panels, spacing=24), "bill"))
 
 
-def _sides(book: Ledger, entries: Sequence[Entry]) -> list[tuple[str, list[_Row]]]:
+def _sides(book: Ledger, entries: Sequence[Entry]) -> list[tuple[str, list[Row]]]:
     """Return what is drawn side by side: each of few metrics; of many the usual and the largest."""
     if len(book.accounts) <= FEW:
         return [_side(account, entries) for account in book.accounts]
@@ -196,19 +182,19 @@ def _sides(book: Ledger, entries: Sequence[Entry]) -> list[tuple[str, list[_Row]
     return [_side(book.usual, entries), ("where it costs most", largest)]
 
 
-def _side(account: Account, entries: Sequence[Entry]) -> tuple[str, list[_Row]]:
+def _side(account: Account, entries: Sequence[Entry]) -> tuple[str, list[Row]]:
     title = f"on {visible(account.metric)}, {visible(account.unit)}"
     return title, [_bar(account, entry, "") for entry in entries]
 
 
-def _bar(account: Account, entry: Entry, where: str) -> _Row:
+def _bar(account: Account, entry: Entry, where: str) -> Row:
     name = f"#{entry.number}  {shorten(visible(entry.control), _BAR_NAME)}"
     cost = account.of([entry])
     words = f"{signed(cost, account.digits)} {where}".strip()
     return {"control": name, "cost": float(cost), "words": words}
 
 
-def _bars(rows: list[_Row], title: str, *, first: bool) -> alt.LayerChart:
+def _bars(rows: list[Row], title: str, *, first: bool) -> alt.LayerChart:
     """Return horizontal bars with their numbers; only the `first` of several has the names."""
     order = [str(row["control"]) for row in rows]
     names = alt.Axis(
@@ -231,33 +217,7 @@ def _bars(rows: list[_Row], title: str, *, first: bool) -> alt.LayerChart:
         y=alt.Y("control:N", sort=order, axis=names),
         x=alt.X("cost:Q", title=None, scale=scale, axis=alt.Axis(tickCount=3)),
     )
-    bars = base.mark_bar(color=_COLOURS[0], height=12)
+    bars = base.mark_bar(color=COLOURS[0], height=12)
     numbers = base.mark_text(align="left", dx=4, fontSize=11).encode(text="words:N")
     layers: alt.LayerChart = alt.LayerChart(layer=[bars, numbers])
     return layers
-
-
-def _cycled(values: Sequence[_T], amount: int) -> list[_T]:
-    return [values[nth % len(values)] for nth in range(amount)]
-
-
-def _svg(chart: alt.FacetChart | alt.HConcatChart, name: str) -> str:
-    """Return `chart` drawn, its ids made unlike those of other charts by `name`."""
-    styled = (
-        chart.configure(background="transparent", font="sans-serif", padding=4)
-        .configure_view(stroke=None)
-        .configure_axis(
-            gridColor="#dddddd",
-            domainColor="#888888",
-            labelFontSize=10,
-            titleFontSize=10,
-            titleFontWeight="normal",
-        )
-        .configure_legend(labelFontSize=12)
-        .configure_title(fontSize=12, fontWeight=600, anchor="start")
-    )
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    drawn = vl_convert.vegalite_to_svg(
-        styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
-    )
-    return checked(drawn, name)

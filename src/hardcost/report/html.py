@@ -15,12 +15,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hardcost.report.advice import advice_lines
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
-from hardcost.report.chart import Chart, charts
+from hardcost.report.chart import charts
 from hardcost.report.failures import reasons
 from hardcost.report.grid import split, without_optional
 from hardcost.report.ledger import FEW
 from hardcost.report.matrix import for_page
-from hardcost.report.observed_table import event_grids, observed_grids
+from hardcost.report.observed_chart import share_charts, timeline_charts
+from hardcost.report.observed_table import event_grids, lookup_grids, loss_grids, share_grids
 from hardcost.report.published_table import (
     mean_grids,
     published_matrices,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from hardcost.analysis.finding import Finding
+    from hardcost.report.drawing import Chart
     from hardcost.report.failures import Reason
     from hardcost.report.grid import Grid
 
@@ -71,7 +73,7 @@ _INSTRUMENTS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, paragraphs, failures, charts, tables, tables to unfold."""
+    """A part of the page: a heading, paragraphs, failures, charts, tables, and such to unfold."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ class Section:
     charts: tuple[Chart, ...] = ()
     grids: tuple[Grid, ...] = ()
     folded: tuple[Grid, ...] = ()
+    pictures: tuple[Chart, ...] = ()
 
 
 def to_html(finding: Finding) -> str:
@@ -173,9 +176,18 @@ def _sections(finding: Finding) -> list[Section]:
     if finding.failures:
         failed = count(len(finding.failures), "trial")
         sections.append(Section(f"{failed} failed", failures=reasons(finding)))
-    seen, events = tuple(observed_grids(finding)), tuple(event_grids(finding))
-    if seen or events:
-        sections.append(Section("What was seen beside it", grids=seen, folded=events))
+    seen = (*loss_grids(finding), *lookup_grids(finding))
+    folded = (*share_grids(finding), *event_grids(finding))
+    if seen or folded:
+        sections.append(
+            Section(
+                "What was seen beside it",
+                charts=tuple(share_charts(finding)),
+                grids=seen,
+                folded=folded,
+                pictures=tuple(timeline_charts(finding)),
+            )
+        )
     figures = (
         *(for_page(matrix) for matrix in published_matrices(finding)),
         *range_grids(finding),

@@ -147,6 +147,7 @@ def _known_first(fact: tuple[str, str]) -> tuple[int, str]:
 
 
 def _cell(cell: Cell) -> _Object:
+    several = len(cell.each) > 1
     return {
         "configuration": cell.configuration,
         "workload": cell.workload,
@@ -162,6 +163,7 @@ def _cell(cell: Cell) -> _Object:
         "ratio_high": _finite(cell.ratio_high),
         "minimum": _finite(cell.minimum),
         "difference": _finite(cell.difference),
+        **({"each": [_finite(value) for value in cell.each]} if several else {}),
     }
 
 

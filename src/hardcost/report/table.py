@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.means import cost_ratio, is_rate
 from hardcost.report.axes import numeric_axis
 from hardcost.report.failures import failure_lines
 from hardcost.report.grid import Column, Document, Grid, GridText, Lines
@@ -131,7 +132,7 @@ def _workload_matrix(finding: Finding, workload: str) -> Matrix:
         optional=frozenset({"diff" if set(units) <= _WHOLE else "ratio"}),
         heated="ratio" if units and set(units) <= _WHOLE else "diff",
         lines=_line_starts(finding, configurations),
-        notes=tuple(_failure_notes(finding, workload, lost, baselines)),
+        notes=tuple(_table_notes(finding, workload, lost, baselines)),
     )
 
 
@@ -165,11 +166,15 @@ def _metric(metric: str, cells: Mapping[tuple[str, str], Cell], *, alone: bool) 
     return Metric(visible(metric), "" if alone else visible(unit))
 
 
-def _failure_notes(
+def _table_notes(
     finding: Finding, workload: str, lost: set[str], baselines: list[str]
 ) -> Iterable[str]:
-    """Yield what failures leave unknown in a workload's table."""
+    """Yield what failures leave unknown in a workload's table, and of what more is better."""
     failures = [f for f in finding.failures if f.workload == workload]
+    own = [cell for cell in finding.cells if cell.workload == workload]
+    rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))
+    if rates:
+        yield f"of {', '.join(rates)} more is better"
     if lost:
         yield "failed: the reasons stand below"
     for name in _unique(f.configuration for f in failures if f.configuration not in lost):
@@ -236,7 +241,7 @@ def _is_baseline(cell: Cell) -> bool:
 
 
 def _heat(cell: Cell | None) -> int:
-    return 0 if cell is None else sum(cell.ratio >= step for step in _HEAT_STEPS)
+    return 0 if cell is None else sum(cost_ratio(cell) >= step for step in _HEAT_STEPS)
 
 
 def _baseline(configuration: str, cells: list[Cell]) -> str:
