@@ -78,7 +78,15 @@ def test_the_samples_need_their_package() -> None:
 
 
 def test_controls_are_listed_with_profile_and_mechanism(tmp_path: Path) -> None:
-    packaged = {"audit-samples", "rhel9-cis", "rhel9-ospp", "rhel9-stig"}
+    packaged = {
+        "audit-samples",
+        "cis-audit",
+        "rhel9-cis",
+        "rhel9-ospp",
+        "rhel9-stig",
+        "rhel9-stig-audit",
+        "stig-full",
+    }
     assert {profile for profile, _, _ in catalogue.controls()} == {*catalogue.names()} - packaged
     root = package_root(tmp_path)
     listed = catalogue.controls(lambda _package: root)

@@ -119,7 +119,8 @@ def test_a_profiles_audit_rules_can_be_taken_or_all_of_it() -> None:
     assert everything.listed() == PROFILE.controls
     rules, problems = resolved('audit = { profile = "known", rules = ["-w /more"] }')
     assert [control.name for control in rules.listed()] == ["auditd", "-w /known", "-w /more"]
-    assert problems == [(1, "the profile known has controls that are no audit rules")]
+    assert problems == []
+    assert "of the profile known only the audit rules are taken" in rules.notes
 
 
 def test_everything_wrong_is_told_at_its_line(tmp_path: Path) -> None:
@@ -279,6 +280,6 @@ def test_a_profiles_options_are_put_on_the_kernel_that_another_table_names() -> 
     assert of_profile(named).kernel == Kernel("big")
 
 
-def test_audit_rules_of_a_profile_that_builds_a_kernel_are_not_all_of_it() -> None:
+def test_no_audit_rules_can_be_taken_from_a_profile_that_has_none() -> None:
     _, problems = resolved('audit.profile = "built"')
-    assert problems == [(1, "the profile built has controls that are no audit rules")]
+    assert problems == [(1, "the profile built has no audit rules")]

@@ -74,7 +74,7 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
     [
         ("stig-reduced", 48, "arch=b33, which auditctl refuses; mended to arch=b32"),
         ("audit-samples", 30, "31-privileged.rules"),
-        ("rhel9-stig", 74, "only the audit rules are taken"),
+        ("rhel9-stig-audit", 74, "only the audit rules are taken"),
         ("rhel9-cis", 44, "only the audit rules are taken"),
         ("rhel9-ospp", 96, "only the audit rules are taken"),
     ],

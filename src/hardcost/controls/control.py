@@ -259,7 +259,8 @@ class Auditd:
         words = ["auditd.service"]
         words += [f"flush={self.flush}"] * (self.flush != plain.flush)
         words += [f"freq={self.freq}"] * (self.freq != plain.freq)
-        return " ".join([*words, *(f"{key}={value}" for key, value in self.settings)])
+        words += [f"({len(self.settings)} settings)"] * bool(self.settings)
+        return " ".join(words)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 _CPE = "{http://cpe.mitre.org/language/2.0}"
 _SHELL = "urn:xccdf:fix:script:sh"
 _ARCH_FACT = re.compile(r"(not_)?(aarch64|ppc64le|s390x|x86_64)_arch$")
+_NAMED = re.compile(r"CCE-\d+-\d|SRG-OS-\d+-GPOS-\d+|RHEL-\d\d-\d+")
 _OWN_ARCH = "x86_64"
 _LONGEST_SCRIPT = 1 << 22  # characters, values filled in
 _MOST_EXTENDED = 16  # profiles in a row that extend each other
@@ -42,13 +43,27 @@ class Line:
     """A line of audit rules, the file of /etc/audit/rules.d in which it is to stand, and why.
 
     `asked_by` are the ids of the SCAP rules that ask for it, without the content's prefix; `line`
-    is where the first of them begins in the datastream.
+    is where the first of them begins in the datastream; `ids` are what others call these rules.
     """
 
     text: str
     file: str
     asked_by: tuple[str, ...]
     line: int
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A SCAP rule that a profile selects, with its repair scripts, values filled in.
+
+    `ids` are what others call it: its number in the Common Configuration Enumeration, and the
+    requirements of the Security Requirements Guide for operating systems.
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    scripts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -131,10 +146,34 @@ def audit_rules(path: Path, wanted: str) -> AuditRules:
     )
 
 
-def rule_set(files: Sequence[Path], wanted: str, shown: Callable[[Path], str] = str) -> RuleSet:
+def scripted(path: Path, wanted: str) -> Iterator[Scripted]:
+    """Yield the rules that the profile `wanted` selects, but those for other architectures.
+
+    Raises:
+        InputError: As `audit_rules` does.
+    """
+    found = _profile(_parsed(path), path, wanted)
+    benchmark = found.getparent()
+    if benchmark is None:
+        raise InputError("the profile stands outside of any benchmark", place=Place(str(path)))
+    selection = _Selection.of(benchmark, found)
+    platforms = _platforms(benchmark)
+    for rule in selection.rules():
+        if _not_for_us(rule, platforms) is None:
+            scripts = tuple(_scripts(rule, selection.values))
+            yield Scripted(_short(_id(rule)), _ids(rule), scripts)
+
+
+def rule_set(
+    files: Sequence[Path],
+    wanted: str,
+    shown: Callable[[Path], str] = str,
+    ids: dict[RulePlace, tuple[str, ...]] | None = None,
+) -> RuleSet:
     """Return the audit rules that the profile `wanted` of datastreams asks for.
 
     A rule's place is that of the SCAP rule which asks for it. What could not be found is a note.
+    `ids` is filled with what others call the SCAP rule at each place.
 
     Raises:
         InputError: As `audit_rules` does.
@@ -144,6 +183,8 @@ def rule_set(files: Sequence[Path], wanted: str, shown: Callable[[Path], str] = 
         found = audit_rules(file, wanted)
         name = shown(file)
         read = read_lines([(line.text, RulePlace(name, line.line)) for line in found.lines])
+        if ids is not None:
+            ids |= {RulePlace(name, line.line): line.ids for line in found.lines}
         notes = (*read.notes, *(f"{one.rule}: {one.why}" for one in found.not_found))
         sets.append(replace(read, notes=notes))
     return join(sets)
@@ -159,6 +200,7 @@ class _Gathered:
         self.elsewhere: list[Missing] = []
         self.others = 0
         self.starts: dict[str, int] = {}
+        self.ids: dict[str, tuple[str, ...]] = {}
 
     def take(self, rule: etree._Element, values: Mapping[str, str]) -> None:
         """Do what a rule's script does, or say why not."""
@@ -166,6 +208,7 @@ class _Gathered:
         scripts = _scripts(rule, values)
         prose = "" if scripts else _text(rule)
         self.starts[name] = rule.sourceline or 1
+        self.ids[name] = _ids(rule)
         if not any(scapfix.mentions_rules(text) for text in (*scripts, prose)):
             self.others += 1
         elif why := _not_for_us(rule, self.platforms):
@@ -181,7 +224,8 @@ class _Gathered:
         for name in sorted(self.folder.files, key=version_key):
             for number, written in enumerate(self.folder.files[name], 1):
                 start = self.starts[written.asked_by[0]]
-                line = Line(written.text, name, written.asked_by, start)
+                ids = (one for asking in written.asked_by for one in self.ids[asking])
+                line = Line(written.text, name, written.asked_by, start, tuple(dict.fromkeys(ids)))
                 lines[RulePlace(name, number)] = line
         taken: list[Line] = []
         for one in as_augenrules([read_line(line.text, place) for place, line in lines.items()]):
@@ -250,6 +294,14 @@ def _short(name: str) -> str:
     """Return an id without `xccdf_NAMESPACE_rule_`, and with nothing in it that ids don't have."""
     bare = re.sub(r"^xccdf_[^_]+_(?:rule|profile|group|value)_", "", name)
     return re.sub(r"[^\w.:-]", "_", bare)
+
+
+def _ids(rule: etree._Element) -> tuple[str, ...]:
+    """Return what others call a rule: its CCE number, the requirements behind a STIG."""
+    named = (
+        _text(one) for kind in ("ident", "reference") for one in rule.iterchildren(_XCCDF + kind)
+    )
+    return tuple(dict.fromkeys(text for text in named if _NAMED.fullmatch(text)))
 
 
 def _title(element: etree._Element) -> str:

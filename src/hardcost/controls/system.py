@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TABLE = ConfigDict(extra="forbid", frozen=True)
 _DUPLICATE = ("RHEL-09-652035",)
 """What asks for records in syslog too, by the slides "Reducing RHEL9 STIG Performance Impacts"."""
+
+_AUDITD, _RSYSLOG, _ENFORCING = ("CCE-90829-3",), ("CCE-83989-4",), ("CCE-84079-3",)
+"""What SCAP Security Guide calls the rules for RHEL 9 that ask for services and SELinux's state."""
 _APPLICATION_CONTROL = ("RHEL-09-433010", "RHEL-09-433015", "RHEL-09-433016")
 """Installed; enabled; and everything is denied that is not trusted (STIG V2)."""
 _SCANNER = ("RHEL-09-211025",)
@@ -121,18 +124,19 @@ class SystemTable(BaseModel):
     def system(self) -> Iterator[SystemControl]:
         """Yield the controls that the keys stand for."""
         if self.lsm is not None:
-            yield Lsm(self.lsm)
+            yield Lsm(self.lsm, _ENFORCING if self.lsm == "enforcing" else ())
         for path, options in self.mount.items():
             if options:
                 yield MountOptions(path, tuple(dict.fromkeys(options)))
         if self.auditd is not None and self.auditd.enabled:
             settings = tuple((key, str(value)) for key, value in self.auditd.settings.items())
-            yield Auditd(self.auditd.flush, self.auditd.freq, settings)
+            yield Auditd(self.auditd.flush, self.auditd.freq, settings, _AUDITD)
             for plugin in dict.fromkeys(self.auditd.plugins):
                 yield AuditPlugin(plugin, _DUPLICATE if plugin == "syslog" else ())
         rsyslog = self.rsyslog
         if rsyslog is not None and rsyslog.enabled:
-            yield Rsyslog(rsyslog.forward, rsyslog.rate_limit, rsyslog.burst, rsyslog.interval)
+            limit = (rsyslog.rate_limit, rsyslog.burst, rsyslog.interval)
+            yield Rsyslog(rsyslog.forward, *limit, ids=_RSYSLOG)
         if self.fapolicyd is not None and self.fapolicyd.enabled:
             yield Fapolicyd(self.fapolicyd.rules, self.fapolicyd.integrity, _APPLICATION_CONTROL)
         scanner = self.scanner

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt, field_validator
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.auditrules.rule import RulesError, RuleSet
-from hardcost.controls import kerneloptions, scap, watched
+from hardcost.controls import kerneloptions, scap, scapsettings, watched
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -62,11 +62,26 @@ class AuditTable(BaseModel):
     scap_profile: Annotated[str | None, Field(alias="scap-profile")] = None
 
 
+class SettingsTable(BaseModel):
+    """`settings = { … }`: all that a profile of SCAP datastreams asks for, but audit rules.
+
+    `files` are the datastreams, relative to the TOML file, or to the Debian package that holds
+    them; see `scapsettings` for what is taken.
+    """
+
+    model_config = TABLE
+
+    files: Annotated[tuple[str, ...], Field(min_length=1)]
+    scap_profile: Annotated[str, Field(alias="scap-profile")]
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
+
+
 class ControlsTable(SystemTable):
     """The keys that say which controls are on, those of `SystemTable` among them.
 
     `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
-    `AuditTable`, and `profile` names a profile all of whose controls are taken.
+    `AuditTable`, `settings` a `SettingsTable`, and `profile` names a profile all of whose controls
+    are taken.
 
     `ids` maps names of controls that stand here to what benchmarks call them.
 
@@ -80,6 +95,7 @@ class ControlsTable(SystemTable):
     boot: tuple[str, ...] = ()
     sysctl: dict[str, StrictInt | str] = Field(default_factory=dict)
     audit: AuditTable | None = None
+    settings: SettingsTable | None = None
     profile: str | None = None
     ids: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     kernel: str | None = None
@@ -100,7 +116,8 @@ class Controls:
     `kernel` is None where no table names one, also where there are `kernel_options`: a default that
     stood here would override what another table names. `tolerant` says that some of the options
     come from the catalogue, where each base lacks something that others depend on. `system` are
-    those that need a whole Debian system, one of each slot.
+    those that need a whole Debian system, one of each slot. `asked` are the ids of audit rules, by
+    the place at which a rule stands.
     """
 
     audit: RuleSet | None = None
@@ -111,6 +128,7 @@ class Controls:
     kernel_options: tuple[KernelOption, ...] = ()
     tolerant: bool = False
     system: tuple[SystemControl, ...] = ()
+    asked: tuple[tuple[RulePlace, tuple[str, ...]], ...] = ()
 
     def listed(self) -> tuple[Control, ...]:
         """Return the controls in the order of a profile.
@@ -135,7 +153,12 @@ class Controls:
             options=self.audit.options,
             tolerant=self.audit.tolerant,
         )
-        return (daemon, *map(AuditRule, self.audit.rules))
+        asked = dict(self.asked)
+        rules = (
+            AuditRule(rule, asked.get(rule.place, ()) if rule.place else ())
+            for rule in self.audit.rules
+        )
+        return (daemon, *rules)
 
 
 def together(parts: Sequence[Controls]) -> Controls:
@@ -159,6 +182,7 @@ def together(parts: Sequence[Controls]) -> Controls:
         kernel_options=tuple(options.values()),
         tolerant=any(part.tolerant for part in parts),
         system=tuple(system.values()),
+        asked=tuple(dict.fromkeys(one for part in parts for one in part.asked)),
     )
 
 
@@ -184,6 +208,11 @@ def of_profile(profile: Profile) -> Controls:
         kernel_options=options,
         tolerant=tolerant,
         system=tuple(one for one in profile.controls if isinstance(one, SystemControl)),
+        asked=tuple(
+            (one.rule.place, one.ids)
+            for one in profile.controls
+            if isinstance(one, AuditRule) and one.rule.place and one.ids
+        ),
     )
 
 
@@ -214,6 +243,8 @@ class Resolver:
         parts = [] if table.profile is None else [self._profile(table.profile, *at, "profile")]
         if table.audit is not None:
             parts.append(self._audit(table.audit, *at, "audit"))
+        if table.settings is not None:
+            parts.append(self._settings(table.settings, *at, "settings"))
         if table.kconfig_group is not None:
             parts.append(self._group(table.kconfig_group, *at, "kconfig-group"))
         parts.append(
@@ -271,42 +302,78 @@ class Resolver:
             return Controls()
         sets = [RuleSet((), table.backlog_limit)]
         notes: tuple[str, ...] = ()
+        ids: dict[RulePlace, tuple[str, ...]] = {}
         if table.profile is not None:
             profile = self._profile(table.profile, *at, "profile")
             notes = profile.notes
-            if profile != Controls(audit=profile.audit, notes=profile.notes):
-                message = f"the profile {table.profile} has controls that are no audit rules"
+            if profile.audit is None and profile != Controls():
+                message = f"the profile {table.profile} has no audit rules"
                 hint = "name it as `profile`, beside `audit`"
                 self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
+            elif profile != Controls(audit=profile.audit, notes=notes, asked=profile.asked):
+                notes = (*notes, f"of the profile {table.profile} only the audit rules are taken")
+            ids |= profile.asked
             sets.insert(0, profile.audit or RuleSet(()))
         if table.files:
-            sets.insert(0, self._files(table, *at))
+            sets.insert(0, self._files(table, ids, *at))
         lines = [(line, (*at, "rules", index)) for index, line in enumerate(table.rules)]
         sets.append(self.rules(lines))
         audit = parse.join(sets)
-        return Controls(audit=audit, notes=(*notes, *audit.notes, *watched.notes(audit.rules)))
+        return Controls(
+            audit=audit,
+            notes=(*notes, *audit.notes, *watched.notes(audit.rules)),
+            asked=tuple((place, named) for place, named in ids.items() if named),
+        )
 
-    def _files(self, table: AuditTable, *at: str | int) -> RuleSet:
-        """Return what the table's files of rules say."""
-        root = self.folder
-        if table.package is not None:
-            if self.package_root is None:
-                message = f"the Debian package {table.package} is not at hand here"
-                self.problems.append(self.file.problem(message, *at, "package"))
-                return RuleSet(())
-            root = self.package_root(table.package)
-        files = [
-            root / (file.lstrip("/") if table.package is not None else file) for file in table.files
-        ]
+    def _files(
+        self, table: AuditTable, ids: dict[RulePlace, tuple[str, ...]], *at: str | int
+    ) -> RuleSet:
+        """Return what the table's files of rules say; `ids` is filled where they tell."""
+        files = self._paths(table.files, table.package, *at)
+        if not files:
+            return RuleSet(())
         try:
             if table.scap_profile is not None:
-                return scap.rule_set(files, table.scap_profile, self.shown)
+                return scap.rule_set(files, table.scap_profile, self.shown, ids)
             return parse.read(files, self.shown)
         except RulesError as error:
             self.problems.extend(problems_of(error))
         except InputError as error:
             self.problems.extend(error.problems)
         return RuleSet(())
+
+    def _settings(self, table: SettingsTable, *at: str | int) -> Controls:
+        """Return the settings that datastreams ask for."""
+        try:
+            found = [
+                scapsettings.settings(file, table.scap_profile)
+                for file in self._paths(table.files, table.package, *at)
+            ]
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return Controls()
+        return together(
+            [
+                Controls(
+                    sysctls=tuple(one.sysctls),
+                    boots=tuple(one.boots),
+                    system=tuple(one.system),
+                    notes=tuple(one.notes),
+                )
+                for one in found
+            ]
+        )
+
+    def _paths(self, files: Sequence[str], package: str | None, *at: str | int) -> list[Path]:
+        """Return where files lie, relative to this one or within a Debian package."""
+        if package is None:
+            return [self.folder / file for file in files]
+        if self.package_root is None:
+            message = f"the Debian package {package} is not at hand here"
+            self.problems.append(self.file.problem(message, *at, "package"))
+            return []
+        root = self.package_root(package)
+        return [root / file.lstrip("/") for file in files]
 
     def _profile(self, name: str, *at: str | int) -> Controls:
         """Return the controls of a profile by its name, or its path relative to the file."""

@@ -60,7 +60,8 @@ _SETTINGS = {
 }
 """Debian's own auditd.conf, but for what concerns the network and mail."""
 
-_ENDS_THE_GUEST = frozenset({"single", "halt"})
+ENDS_THE_GUEST = frozenset({"single", "halt"})
+"""Actions of auditd.conf that no guest survives."""
 
 _PLUGINS = {
     "syslog": ("/sbin/audisp-syslog", "always", "LOG_INFO"),
@@ -89,7 +90,7 @@ _COUNT = rf"""
 BEGIN {{ within = 1 }}
 / msg=.*{BEGIN}/ {{ within = 1; split("", n) }}
 / msg=.*{END}/ {{ within = 0 }}
-within && /^type=SYSCALL / {{
+within && /^(node=[^ ]* )?type=SYSCALL / {{
   key = "(none)"
   if (match($0, / key=("[^"]*"|[0-9A-Fa-f]+)/)) key = substr($0, RSTART + 5, RLENGTH - 5)
   gsub(/"/, "", key)
@@ -100,7 +101,7 @@ END {{ for (key in n) print key, n[key] }}' | sort -k2,2nr -k1,1
 
 _TOTALS = rf"""
 {_ALL} '
-/^type=DAEMON_START / {{ whole = 1 }}
+/^(node=[^ ]* )?type=DAEMON_START / {{ whole = 1 }}
 {{ records++ }}
 match($0, /msg=audit\([0-9.]+:[0-9]+\)/) {{ seen[substr($0, RSTART, RLENGTH)] = 1 }}
 END {{
@@ -229,7 +230,7 @@ def _configuration(daemon: Auditd) -> str:
     """Return auditd.conf."""
     own = dict(daemon.settings)
     for key, value in own.items():
-        if value.lower() in _ENDS_THE_GUEST:
+        if value.lower() in ENDS_THE_GUEST:
             raise InputError(
                 f"auditd's {key} = {value} would end the guest",
                 hint="choose an action such as SYSLOG or SUSPEND",

@@ -64,8 +64,9 @@ done
 
 # What the plug-in logs has each record's own text; the records that only end an event are left out,
 # since auditd doesn't write them to its own log.
+_RECORD = "audisp-syslog[^:]*: (node=[^ ]* )?type="
 _COUNT = f"""
-audit() {{ grep -a 'audisp-syslog.*: type=' "$1" | grep -a -c -v ': type=EOE '; }}
+audit() {{ grep -a -E '{_RECORD}' "$1" | grep -a -c -v -E '{_RECORD}EOE '; }}
 echo audit $(audit {LOG})
 echo limited $(sed -n -E 's/.*: ([0-9]+) messages lost due to rate-limiting.*/\\1/p' {LOG} \
   | awk '{{ n += $1 }} END {{ print n + 0 }}')
