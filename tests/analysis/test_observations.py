@@ -7,7 +7,13 @@ import pytest
 from tests.report.guests import filecopy, selinux
 
 from hardcost.analysis.finding import ObservedIn
-from hardcost.analysis.observations import cpu_shares, observed_by, per_operation
+from hardcost.analysis.observations import (
+    Timeline,
+    cpu_shares,
+    observed_by,
+    per_operation,
+    timelines,
+)
 from hardcost.instruments.observed import Observed
 
 
@@ -60,3 +66,38 @@ def test_a_total_is_told_for_each_operation() -> None:
     assert math.isnan(per_operation(amounts, "nothing"))
     (uncounted,) = observed_by(replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc")
     assert math.isnan(per_operation(uncounted, "lookups"))
+
+
+def rows(instrument: str, **series: tuple[float, ...]) -> Observed:
+    """Return what was seen in rows a million ticks apart."""
+    (count,) = {len(values) for values in series.values()}
+    times = tuple(1e6 * (nth + 1) for nth in range(count))
+    return Observed(instrument=instrument, unit_of_totals="ns", times=times, series=series)
+
+
+def test_a_timeline_has_at_most_so_many_stretches_and_loses_nothing() -> None:
+    (line,) = timelines(rows("audit", lost=(1, 2, 3, 4, 5), backlog=(1, 9, 2, 3, 7)), 3)
+    assert line.ends == (2e6, 4e6, 5e6)
+    assert line.series == {"lost": (3, 7, 5), "backlog": (9, 3, 7)}
+
+
+def test_processes_and_modes_are_shares_of_what_they_are_parts_of() -> None:
+    seen = rows("cpu", cp=(30, 0), idle=(10, 0), user=(5, 0), system=(5, 0))
+    processes, modes = timelines(seen, 10)
+    assert processes.series == {"cp": (0.75, 0), "idle": (0.25, 0)}
+    assert modes.series == {"user": (0.25, 0), "system": (0.25, 0), "idle": (0.5, 0)}
+
+
+def test_small_parts_of_a_timeline_are_joined() -> None:
+    series = {"cp": (98.0,), "a": (1.0,), "b": (1.0,), "idle": (0.0,)}
+    processes, *_ = timelines(rows("cpu", **series), 10)
+    assert processes.series == {"cp": (0.98,), "idle": (0,), "(others)": (0.02,)}
+
+
+def test_lookups_are_told_by_time() -> None:
+    (line,) = timelines(rows("avc", lookups=(10, 20, 60)), 2)
+    assert line == Timeline("counts a million ticks", (2e6, 3e6), {"lookups": (15, 60)})
+
+
+def test_without_rows_there_is_no_timeline() -> None:
+    assert timelines(Observed(instrument="cpu", unit_of_totals="ns", totals={"cp": 1}), 9) == ()

@@ -108,9 +108,11 @@ def processor(configuration: str) -> Observed:
         totals={**totals, "idle": busy / 9},
         times=times,
         series={
-            "user": tuple(0.1 + 0.01 * (nth % 3) for nth in range(20)),
-            "system": tuple(0.8 - 0.01 * (nth % 3) for nth in range(20)),
-            "idle": (0.1,) * 20,
+            "cp": tuple(40e3 - 2e3 * nth for nth in range(20)),
+            "(others)": tuple(2e3 * nth for nth in range(20)),
+            "idle": (4e3,) * 20,
+            "user": tuple(10e3 * (nth % 2) for nth in range(20)),
+            "system": tuple(30e3 - 10e3 * (nth % 2) for nth in range(20)),
         },
         steps=(
             Step(name="copy", begin=busy * 0.1, end=busy * 0.7),

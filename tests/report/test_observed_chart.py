@@ -29,11 +29,14 @@ def test_configurations_stand_side_by_side_with_their_processes() -> None:
 
 
 def test_a_timeline_names_its_steps() -> None:
-    processor, audit = timeline_charts(first(filecopy()))
-    assert processor.title.startswith("filecopy: processor use over time")
-    labels = words(processor.svg)
+    processes, modes, audit = timeline_charts(first(filecopy()))
+    assert processes.title == (
+        "filecopy: processor, share of the time by process, over millions of ticks"
+    )
+    labels = words(processes.svg)
     assert labels.count("copy") == labels.count("remove") == 5
-    assert {"user", "system", "idle", "audit-syslog"} <= set(labels)
+    assert {"cp", "(others)", "idle", "audit-syslog"} <= set(labels)
+    assert {"user", "system", "idle"} <= set(words(modes.svg))
     assert "backlog" in words(audit.svg)
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.analysis.finding import Finding, ObservedIn
+    from hardcost.instruments.observed import Observed
 
 IDLE = "idle"
 """The name under which `cpu` counts the time in which no process ran."""
@@ -19,6 +20,18 @@ EVENTS = "key:"
 
 OPERATIONS = "operations"
 """The name under which the requests, mails or transactions of a watch are counted."""
+
+OTHERS = "(others)"
+"""The name under which small parts are joined."""
+
+_LEAST = 0.02
+"""A smaller part of a timeline's whole has no name of its own."""
+
+_QUEUES = frozenset({"backlog"})
+"""Series that are states, not counts from row to row."""
+
+_MODES = ("user", "system")
+"""The series of `cpu` that say in which mode processes ran."""
 
 _PEAKS = frozenset({"backlog_peak"})
 """Totals of which the largest counts, not the mean."""
@@ -52,6 +65,88 @@ class Shares:
     workload: str
     parts: dict[str, float]
     idle: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Series over time in stretches: `ends` in ticks since the watch began, a value for each.
+
+    `what` says what the values are.
+    """
+
+    what: str
+    ends: tuple[float, ...]
+    series: dict[str, tuple[float, ...]]
+
+
+def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
+    """Return what one trial's series say, in at most `most` stretches of as many rows each.
+
+    Of `cpu` the share of each process (and of nobody), then those of programs and of the kernel as
+    far as it samples them. Of `avc` counts a million ticks. Of all else counts in a stretch, and
+    the highest of the queue `backlog`.
+    """
+    if not observed.times:
+        return ()
+    rows = max(1, -(-len(observed.times) // most))
+    ends = tuple(
+        observed.times[min(at + rows, len(observed.times)) - 1]
+        for at in range(0, len(observed.times), rows)
+    )
+    series = {
+        name: tuple(
+            max(values[at : at + rows]) if name in _QUEUES else math.fsum(values[at : at + rows])
+            for at in range(0, len(values), rows)
+        )
+        for name, values in observed.series.items()
+        if len(values) == len(observed.times)
+    }
+    if observed.instrument == "cpu":
+        parts = [
+            ("share of the time by process", [name for name in series if name not in _MODES]),
+            ("share of the time by mode, sampled", [n for n in (*_MODES, IDLE) if n in series]),
+        ]
+        shown = [(what, names) for what, names in parts if set(names) - {IDLE}]
+        return tuple(
+            Timeline(what, ends, _as_shares(_joined_small({name: series[name] for name in names})))
+            for what, names in shown
+        )
+    if observed.instrument == "avc":
+        return (Timeline("counts a million ticks", ends, _as_rates(series, ends)),)
+    return (Timeline("counts, and the highest of the queue", ends, series),) if series else ()
+
+
+def _joined_small(series: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Return `series` with those that are a small part of the whole joined to one."""
+    sums = {name: math.fsum(values) for name, values in series.items()}
+    least = _LEAST * math.fsum(sums.values())
+    small = [n for n, amount in sums.items() if n == OTHERS or (amount < least and n != IDLE)]
+    kept = {name: values for name, values in series.items() if name not in small}
+    if small:
+        columns = zip(*(series[name] for name in small), strict=True)
+        kept[OTHERS] = tuple(math.fsum(column) for column in columns)
+    return kept
+
+
+def _as_shares(series: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    sums = [math.fsum(column) for column in zip(*series.values(), strict=True)]
+    return {
+        name: tuple(v / whole if whole else 0.0 for v, whole in zip(values, sums, strict=True))
+        for name, values in series.items()
+    }
+
+
+def _as_rates(
+    series: dict[str, tuple[float, ...]], ends: Sequence[float]
+) -> dict[str, tuple[float, ...]]:
+    lengths = [end - begin for begin, end in zip((0.0, *ends), ends, strict=False)]
+    return {
+        name: tuple(
+            1e6 * v / length if length > 0 else 0.0
+            for v, length in zip(values, lengths, strict=True)
+        )
+        for name, values in series.items()
+    }
 
 
 def observed_by(finding: Finding, instrument: str) -> tuple[Amounts, ...]:

@@ -27,7 +27,7 @@ Drawing = alt.FacetChart | alt.HConcatChart | alt.ConcatChart
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Those colours of Okabe and Ito that show on white and on black."""
 
-OTHERS = "#8a8f94"
+PALE = "#8a8f94"
 """The colour of what has none of its own."""
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from hardcost.analysis.observations import IDLE, cpu_shares
-from hardcost.report.drawing import OTHERS, Chart, Row, colours, drawn, legend
+from hardcost.analysis.observations import IDLE, OTHERS, cpu_shares, timelines
+from hardcost.report.drawing import PALE, Chart, Row, colours, drawn, legend
 from hardcost.report.observed_table import joined_shares
 from hardcost.report.text import shorten, visible
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hardcost.analysis.finding import Finding, ObservedIn
+    from hardcost.analysis.observations import Timeline
 
 _MILLION = 1e6
 
@@ -30,27 +31,35 @@ _STEP_NAME = 14
 _STEPS = 12
 """With more steps than these names would cover each other."""
 
-_STACKED = ("user", "system", "idle")
-"""Series that are parts of one whole, from the bottom up."""
+_POINTS = 160
+"""So many stretches of a timeline are drawn at most."""
 
 _WORDS = {
-    "cpu": "processor use",
-    "audit": "audit's queue and records",
+    "cpu": "processor",
+    "audit": "the kernel's audit queue",
     "avc": "SELinux's access vector cache",
 }
 
 
 def timeline_charts(finding: Finding) -> Iterable[Chart]:
-    """Yield a chart for each instrument and workload: a panel for each configuration."""
+    """Yield charts for each instrument and workload: a panel for each configuration."""
     workloads = list(dict.fromkeys(one.workload for one in finding.observed))
-    for instrument in dict.fromkeys(one.observed.instrument for one in finding.observed):
-        for workload in workloads:
+    kinds = list(dict.fromkeys(one.observed.instrument for one in finding.observed))
+    for instrument in kinds:
+        for at, workload in enumerate(workloads):
             own = _first_trials(finding, instrument, workload)
-            if own:
-                what = _WORDS.get(instrument, visible(instrument))
-                title = f"{visible(workload)}: {what} over time, in millions of the clock's ticks"
-                name = f"time{workloads.index(workload)}{'cpu audit avc'.find(instrument)}"
-                yield Chart(title, drawn(_timelines(own), name))
+            lines = [timelines(one.observed, _POINTS) for one in own]
+            for nth, what in enumerate(dict.fromkeys(line.what for of in lines for line in of)):
+                panels = [
+                    (one, line)
+                    for one, of in zip(own, lines, strict=True)
+                    for line in of
+                    if line.what == what
+                ]
+                title = f"{visible(workload)}: {_WORDS.get(instrument, visible(instrument))}, "
+                title += f"{what}, over millions of ticks"
+                name = f"time{kinds.index(instrument)}-{at}-{nth}"
+                yield Chart(title, drawn(_timelines(panels), name))
 
 
 def share_charts(finding: Finding) -> Iterable[Chart]:
@@ -80,16 +89,13 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
 def _stack(rows: Sequence[Row], configurations: Sequence[str], names: Sequence[str]) -> alt.Chart:
     """Return a lying bar for each configuration, made of processes."""
     axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
-    scale = colours(names)
-    if names[-1] == "(others)":
-        scale = alt.Scale(domain=list(names), range=[*scale["range"][:-1], OTHERS])
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=list(rows)), width=820, height=alt.Step(24))
         .mark_bar(height=18)
         .encode(
             y=alt.Y("configuration:N", sort=list(configurations), axis=axis),
             x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=5), scale=_WHOLE),
-            color=alt.Color("process:N", scale=scale, sort=list(names), legend=legend(7)),
+            color=alt.Color("process:N", scale=_colours(names), sort=list(names), legend=legend(7)),
             order=alt.Order("order:Q"),
         )
     )
@@ -106,34 +112,35 @@ def _first_trials(finding: Finding, instrument: str, workload: str) -> list[Obse
     return list(trials.values())
 
 
-def _timelines(trials: Sequence[ObservedIn]) -> alt.ConcatChart:
-    names = list(dict.fromkeys(name for one in trials for name in one.observed.series))
-    stacked = [name for name in _STACKED if name in names]
-    lines = [name for name in names if name not in stacked]
-    shown = [visible(name) for name in (*stacked, *lines)]
-    panels = [_timeline(one, shown) for one in trials]
+def _timelines(panels: Sequence[tuple[ObservedIn, Timeline]]) -> alt.ConcatChart:
+    names = list(dict.fromkeys(name for _, line in panels for name in line.series))
+    # What nobody had stands above the others.
+    names.sort(key=lambda name: name == IDLE)
+    drawings = [_timeline(one, line, names) for one, line in panels]
     chart: alt.ConcatChart = alt.concat(
-        *panels, columns=min(_COLUMNS, len(panels)), spacing=alt.RowColnumber(row=30, column=30)
+        *drawings, columns=min(_COLUMNS, len(panels)), spacing=alt.RowColnumber(row=30, column=30)
     )
     return chart
 
 
-def _timeline(one: ObservedIn, names: Sequence[str]) -> alt.LayerChart:
-    """Return one configuration's series, its steps shaded and named."""
+def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.LayerChart:
+    """Return one configuration's series, its steps shaded and named; shares are stacked."""
+    shares = line.what.startswith("share")
+    base = alt.Chart(alt.InlineData(values=_points(line, names)))
+    if shares:
+        base = base.mark_area(interpolate="step-before", opacity=0.85)
+    else:
+        base = base.mark_line(interpolate="step-before", strokeWidth=1.3)
+    series = base.encode(
+        x=alt.X("time:Q", title=None, axis=alt.Axis(tickCount=4, grid=False, format="~g")),
+        y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, format="%" if shares else "~s")),
+        color=alt.Color("name:N", scale=_colours(names), sort=None, legend=legend(8)),
+        order=alt.Order("order:Q"),
+    )
+    if not shares:
+        series = series.encode(order=alt.Order("time:Q"))
     steps = _steps(one)
-    layers = steps[:1]
-    stacked = [row for row in _points(one) if row["name"] in _STACKED]
-    lines = [row for row in _points(one) if row["name"] not in _STACKED]
-    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, format="~s"))
-    x = alt.X("time:Q", title=None, axis=alt.Axis(tickCount=4, grid=False))
-    color = alt.Color("name:N", scale=_colours(names), sort=list(names), legend=legend(8))
-    if stacked:
-        base = alt.Chart(alt.InlineData(values=stacked)).mark_area(interpolate="step", opacity=0.8)
-        layers.append(base.encode(x=x, y=y, color=color, order=alt.Order("order:Q")))
-    if lines:
-        base = alt.Chart(alt.InlineData(values=lines)).mark_line(strokeWidth=1.5)
-        layers.append(base.encode(x=x, y=y, color=color))
-    layers += steps[1:]
+    layers = [*steps[:1], series, *steps[1:]]
     chart: alt.LayerChart = alt.LayerChart(
         layer=layers, title=visible(one.configuration), width=_PANEL[0], height=_PANEL[1]
     )
@@ -141,26 +148,27 @@ def _timeline(one: ObservedIn, names: Sequence[str]) -> alt.LayerChart:
 
 
 def _colours(names: Sequence[str]) -> alt.Scale:
-    """Return a colour for each series; what was idle is pale."""
-    scale = colours(names)
-    pairs = zip(names, scale["range"], strict=True)
-    return alt.Scale(
-        domain=list(names), range=[f"{OTHERS}40" if n == IDLE else own for n, own in pairs]
-    )
+    """Return a colour for each series; what the others or nobody had is pale."""
+    shown = [visible(name) for name in names]
+    pale = {OTHERS: PALE, IDLE: f"{PALE}40"}
+    pairs = zip(names, colours(shown)["range"], strict=True)
+    return alt.Scale(domain=shown, range=[pale.get(name, own) for name, own in pairs])
 
 
-def _points(one: ObservedIn) -> list[Row]:
-    seen = one.observed
-    return [
-        {
-            "name": visible(name),
-            "time": time / _MILLION,
-            "value": value,
-            "order": _STACKED.index(name) if name in _STACKED else 0,
-        }
-        for name, values in seen.series.items()
-        for time, value in zip(seen.times, values, strict=False)
-    ]
+def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
+    """Return a point at each stretch's end, and one at the begin of the first."""
+    rows: list[Row] = []
+    for name, values in line.series.items():
+        for time, value in zip((0.0, *line.ends), (values[0], *values), strict=True):
+            rows.append(
+                {
+                    "name": visible(name),
+                    "time": time / _MILLION,
+                    "value": value,
+                    "order": names.index(name),
+                }
+            )
+    return rows
 
 
 def _steps(one: ObservedIn) -> list[alt.Chart]:
@@ -179,7 +187,7 @@ def _steps(one: ObservedIn) -> list[alt.Chart]:
     base = alt.Chart(alt.InlineData(values=rows))
     begin, end = alt.X("begin:Q", title=None), alt.X("end:Q", title=None)
     layers = [
-        base.mark_rect(color=OTHERS, opacity=0.15).encode(x=begin, x2=alt.X2("end:Q")),
+        base.mark_rect(color=PALE, opacity=0.15).encode(x=begin, x2=alt.X2("end:Q")),
         *(base.mark_rule(color="#444444", strokeDash=[3, 2]).encode(x=x) for x in (begin, end)),
     ]
     if len(steps) <= _STEPS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.observations import (
     EVENTS,
     OPERATIONS,
+    OTHERS,
     cpu_shares,
     observed_by,
     per_operation,
@@ -102,7 +103,7 @@ def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]
         for share, column in zip(shares, columns, strict=True):
             left = [share.parts.get(name, 0.0) for name in names[len(named) :]]
             column.append(math.fsum(left))
-        named = [*named, "(others)"]
+        named = [*named, OTHERS]
     return named, columns
 
 
