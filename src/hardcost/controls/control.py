@@ -232,6 +232,9 @@ class MountOptions:
         return f"mount {self.path} {','.join(self.options)}"
 
 
+ENDS_THE_GUEST = frozenset({"single", "halt"})
+"""Actions of auditd.conf that no guest survives."""
+
 Flush = Literal["none", "incremental", "incremental_async", "data", "sync"]
 """When auditd has what it wrote put on the disk, as auditd.conf(5) says."""
 

@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hardcost.controls import scap
-from hardcost.controls.control import Auditd, BootParameter, Lsm, MountOptions, Sysctl
-from hardcost.controls.mechanisms.auditd import ENDS_THE_GUEST
+from hardcost.controls.control import (
+    ENDS_THE_GUEST,
+    Auditd,
+    BootParameter,
+    Lsm,
+    MountOptions,
+    Sysctl,
+)
 from hardcost.controls.scapfix import mentions_rules
 
 if TYPE_CHECKING:

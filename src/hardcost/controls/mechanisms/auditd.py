@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hardcost.controls.control import Auditd, AuditPlugin, Rsyslog
+from hardcost.controls.control import ENDS_THE_GUEST, Auditd, AuditPlugin, Rsyslog
 from hardcost.controls.mechanisms import answered
 from hardcost.errors import InputError, TrialError
 from hardcost.machines import requests as ask
@@ -59,9 +59,6 @@ _SETTINGS = {
     "end_of_event_timeout": "2",
 }
 """Debian's own auditd.conf, but for what concerns the network and mail."""
-
-ENDS_THE_GUEST = frozenset({"single", "halt"})
-"""Actions of auditd.conf that no guest survives."""
 
 _PLUGINS = {
     "syslog": ("/sbin/audisp-syslog", "always", "LOG_INFO"),
