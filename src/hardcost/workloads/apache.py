@@ -38,9 +38,11 @@ _SETTINGS = {
     # 25 threads in each process, as Debian has it, so the nearest that there can be.
     "worker": "MaxRequestWorkers 250\n",
 }
-_RUN = (
-    ". /etc/apache2/envvars && mkdir -p $APACHE_RUN_DIR $APACHE_LOCK_DIR"
-    " && chown www-data $APACHE_LOCK_DIR"
+# What a2enmod and apachectl do, in a hundredth of their time.
+_ENABLE = (
+    "cd /etc/apache2/mods-enabled && rm -f mpm_* && for end in load conf; do"
+    " ln -s ../mods-available/mpm_{mpm}.$end . || exit; done; . /etc/apache2/envvars"
+    " && mkdir -p $APACHE_RUN_DIR $APACHE_LOCK_DIR && chown www-data $APACHE_LOCK_DIR"
 )
 _SERVE = ". /etc/apache2/envvars && exec apache2 -DFOREGROUND"
 
@@ -136,7 +138,7 @@ class Apache:
         """Return the requests that configure and start the server."""
         settings = f"ServerName localhost\n{_SETTINGS[self.mpm]}"
         page = "<html><body><p>" + "A page. " * (PAGE_BYTES // len("A page. "))
-        modules = f"a2dismod -q -f mpm_event && a2enmod -q mpm_{self.mpm} && {_RUN}"
+        modules = _ENABLE.format(mpm=self.mpm)
         get = "GET / HTTP/1.0\r\n\r\n"
         return [
             install(_PAGE, page[:PAGE_BYTES]),

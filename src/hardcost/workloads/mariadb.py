@@ -27,8 +27,8 @@ TITLE = (
 PARAMETERS = {
     "tool": "sysbench or mysqlslap (default: sysbench)",
     "concurrency": "how many clients at once, joined by '+', each 1 to 64 (default: 1+4)",
-    "transactions": "how many transactions, or queries, at each (default: 50)",
-    "rows": "how many rows the table has (default: 2000)",
+    "transactions": "how many transactions, or queries, at each (default: 100)",
+    "rows": "how many rows the table has (default: 1000)",
 }
 AUDIT_NOTE = (
     "a transaction's cost holds what the one processor does with audit records until all are done"
@@ -43,9 +43,9 @@ SETTINGS = (
 _TOOLS = ("sysbench", "mysqlslap")
 _CONCURRENCIES = (1, 4)
 _MOST_AT_ONCE = 64
-_TRANSACTIONS = 50
+_TRANSACTIONS = 100
 _MOST_TRANSACTIONS = 10_000_000
-_ROWS = 2000
+_ROWS = 1000
 _MOST_ROWS = 10_000_000
 _DOMAIN = "mysqld_t"
 _SERVICE = "mariadb"

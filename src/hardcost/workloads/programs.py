@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 HOME: Final = "/home/user"
 """The ordinary user's home, on the guest's disk."""
 
-_CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"  # a user's who has logged in
+CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"
+"""Of somebody who has logged in, to SELinux."""
+
 _SHOWN: Final = 600  # characters of a program's words that an error repeats
 
 
@@ -42,7 +44,7 @@ def as_user(
         clock=None if instrument is None else instrument.clock,
         user="user",
         login=USER,
-        context=_CONTEXT,
+        context=CONTEXT,
         environment={"LC_ALL": "C.UTF-8", "HOME": HOME, **(environment or {})},
         folder=HOME,
         expect=None,
