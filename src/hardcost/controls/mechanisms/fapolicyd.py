@@ -121,6 +121,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
             SERVICE,
             ["/usr/sbin/fapolicyd", "--debug-deny"],
             ready={"file": f"/run/hardcost/{SERVICE}.log", "contains": "listen for events"},
+            context="unconfined_u:unconfined_r:unconfined_t:s0",
         ),
         _try("fapolicyd-denies", UNTRUSTED),
         _try("fapolicyd-allows", "/usr/bin/true"),

@@ -35,8 +35,9 @@ SERVICE = "clamonacc"
 SIGNATURE = "Hardcost.Eicar"
 
 _SOCKET = "/run/clamav/clamd.ctl"
-_CONFIG = "/etc/clamav/hardcost.conf"
+_CONFIG = "/etc/clamav/clamd.conf"
 _DATABASE = "/var/lib/clamav"
+_CONTEXT = "unconfined_u:unconfined_r:unconfined_t:s0"
 _TEST = "hardcost-eicar"
 _REFUSED = 1  # how `cat` ends when it may not open its file
 _SHOWN = 3  # lines of a log that a message repeats
@@ -58,13 +59,15 @@ OnAccessPrevention {prevention}
 OnAccessExcludeUname clamav
 {paths}"""
 
+# SELinux knows the folders' labels; AppArmor's profile of clamd allows it /home alone.
 _PREPARE = """
 set -e
 mkdir -p /run/clamav
 chown clamav:clamav /run/clamav
-if [ -e /sys/fs/selinux/enforce ]; then
-  restorecon -R /run/clamav /var/lib/clamav
-  setsebool antivirus_can_scan_system 1
+if [ -e /sys/fs/selinux/enforce ]; then restorecon -R /run/clamav /var/lib/clamav; fi
+if grep -q '^/usr/sbin/clamd ' /sys/kernel/security/apparmor/profiles 2>/dev/null; then
+  for path; do echo "$path/** r,"; done > /etc/apparmor.d/local/usr.sbin.clamd
+  apparmor_parser -r -K -O no-expr-simplify /etc/apparmor.d/usr.sbin.clamd
 fi
 """
 
@@ -104,16 +107,18 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         *(ask.install(f"{_DATABASE}/{name}", text) for name, text in files),
         ask.install(_CONFIG, _configuration(control)),
         *(ask.install(test, eicar()) for test in tests),
-        ask.run("scanner-prepare", ["sh", "-c", _PREPARE]),
+        ask.run("scanner-prepare", ["sh", "-c", _PREPARE, "sh", *control.paths]),
         ask.start(
             DAEMON,
-            ["/usr/sbin/clamd", f"--config-file={_CONFIG}"],
+            ["/usr/bin/env", "/usr/sbin/clamd", f"--config-file={_CONFIG}"],
             ready={"unix": _SOCKET, "send": "PING\n", "expect": "PONG"},
+            context=_CONTEXT,
         ),
         ask.start(
             SERVICE,
             ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
             ready={"run": ["sh", "-c", _found(control, tests[-1])]},
+            context=_CONTEXT,
         ),
         *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
         ask.run("scanner-found", ["sh", "-c", f"cat /run/hardcost/{SERVICE}.log"]),
