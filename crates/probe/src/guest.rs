@@ -55,9 +55,19 @@ fn carried_out(job: impl FnOnce() -> Result<()>) -> c_int {
 /// left where there is no line to the host, or nobody who listens yet.
 fn fail(message: String) {
     let _ = writeln!(io::stderr(), "hardcost-probe: {message}");
+    tell(&Answer::Error { request: None, message, logs: BTreeMap::new() });
+}
+
+/// Reports a request's failure in place of a session that hangs, and ends the machine.
+pub fn give_up(request: usize, message: String, logs: BTreeMap<String, String>) -> ! {
+    tell(&Answer::Error { request: Some(request), message, logs });
+    end()
+}
+
+/// Tells the host why all is over.
+fn tell(error: &Answer) {
     if let Some(mut line) = LINE.get() {
-        let _ =
-            write_line(&mut line, &Answer::Error { request: None, message, logs: BTreeMap::new() });
+        let _ = write_line(&mut line, error);
         let _ = write_line(&mut line, &Answer::End);
     }
 }

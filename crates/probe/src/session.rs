@@ -11,7 +11,7 @@ use crate::audit::Audit;
 use crate::error::{Context, Error, Result};
 use crate::files::Owner;
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
-use crate::system::{self, Company, Services};
+use crate::system::{self, Company, Guard, Services};
 use crate::watch::{Watch, What};
 use crate::{battery, command, files, measure, root};
 
@@ -56,6 +56,7 @@ pub struct Session {
     pub audit: Option<Audit>,
     /// The services that were started.
     pub services: Services,
+    guard: Guard,
     watch: Option<Watch>,
     out: Box<dyn Write>,
 }
@@ -63,7 +64,14 @@ pub struct Session {
 impl Session {
     /// A session whose answers go to `out`.
     pub fn new(place: Place, out: Box<dyn Write>) -> Self {
-        Self { place, audit: None, services: Services::new(place), watch: None, out }
+        Self {
+            place,
+            audit: None,
+            services: Services::new(place),
+            guard: Guard::default(),
+            watch: None,
+            out,
+        }
     }
 
     /// Says one thing.
@@ -84,10 +92,13 @@ impl Session {
         let full =
             |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
         for (index, line) in lines.filter(full).enumerate() {
-            let result =
-                line.context(|| "reading the job".into()).and_then(|line| self.request(&line));
+            let result = line
+                .context(|| "reading the job".into())
+                .and_then(|line| self.request(index, &line));
             if let Err(error) = result {
-                let (message, mut logs) = (error.to_string(), self.services.logs());
+                let message = error.to_string();
+                self.guard.watch_logs(index, &message);
+                let mut logs = self.services.logs();
                 logs.extend(error.logs());
                 self.say(&Answer::Error { request: Some(index), message, logs })?;
                 done = false;
@@ -100,18 +111,37 @@ impl Session {
     }
 
     /// Does one request; all services must be alive before and after it.
-    fn request(&mut self, line: &[u8]) -> Result<()> {
+    fn request(&mut self, index: usize, line: &[u8]) -> Result<()> {
         self.services.check()?;
-        let answered = self.answer(line);
+        let request = parse(line)?;
+        self.call_guard(index, &request);
+        let answered = self.answer(request);
+        self.guard.rest();
         // Why a service died says more than that somebody got no answer from it.
         self.services.check()?;
         self.services.reap_orphans();
         answered
     }
 
+    /// Has somebody watch over a request that a service may hold up.
+    fn call_guard(&mut self, index: usize, request: &Request) {
+        let limit = match request {
+            Request::Calls { .. } | Request::Command { .. } | Request::Battery(_) => return,
+            Request::Run(job) => Some(job.limit),
+            Request::Start(job) => Some(job.limit),
+            Request::Stop(job) => Some(job.limit),
+            _ => None,
+        };
+        let services = self.services.list();
+        let concerned = matches!(request, Request::Start(_)) || !services.is_empty();
+        if self.place == Place::Guest && concerned {
+            self.guard.watch(index, limit, services);
+        }
+    }
+
     /// Does one request.
-    fn answer(&mut self, line: &[u8]) -> Result<()> {
-        let answer = match parse(line)? {
+    fn answer(&mut self, request: Request) -> Result<()> {
+        let answer = match request {
             Request::Make { directories, files } => files::make(&directories, &files)?,
             Request::Install { path, mode, base64, owner, group } => {
                 files::install(path, mode, &base64, &Owner { user: owner, group })?

@@ -1,6 +1,7 @@
 //! Users and groups, as `/etc/passwd` and `/etc/group` name them.
 
 use std::fs;
+use std::sync::OnceLock;
 
 use crate::error::{Context, Error, Result};
 
@@ -21,11 +22,17 @@ pub struct Account {
 }
 
 /// Looks a user up.
+///
+/// The lists are read but once: a service that hangs may keep us from opening files.
 pub fn find(name: &str) -> Result<Account> {
-    let users = fs::read_to_string(USERS).context(|| USERS.into())?;
-    // A system need not have groups.
-    let groups = fs::read_to_string(GROUPS).unwrap_or_default();
-    account(name, &users, &groups).ok_or_else(|| unknown("user", name, USERS))
+    static LISTS: OnceLock<(String, String)> = OnceLock::new();
+    if LISTS.get().is_none() {
+        let users = fs::read_to_string(USERS).context(|| USERS.into())?;
+        // A system need not have groups.
+        let _ = LISTS.set((users, fs::read_to_string(GROUPS).unwrap_or_default()));
+    }
+    let (users, groups) = LISTS.get().map_or(("", ""), |(users, groups)| (users, groups));
+    account(name, users, groups).ok_or_else(|| unknown("user", name, USERS))
 }
 
 /// The id of a user, by name or number.

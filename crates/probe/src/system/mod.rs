@@ -4,6 +4,7 @@
 
 mod accounts;
 mod company;
+mod guard;
 mod job;
 mod logs;
 mod mounts;
@@ -16,6 +17,7 @@ mod tree;
 
 pub use self::accounts::{group_id, user_id};
 pub use self::company::Company;
+pub use self::guard::Guard;
 pub use self::job::{RunJob, StartJob, StopJob};
 pub use self::logs::tail;
 pub use self::mounts::mount;

@@ -27,7 +27,7 @@ use crate::protocol::{Answer, StartedAnswer, StoppedAnswer};
 use crate::session::{Place, Session};
 
 /// Where a guest keeps what services print.
-const FOLDER: &str = "/run/hardcost";
+pub const FOLDER: &str = "/run/hardcost";
 /// How often to look whether a service has written its number.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long a service may take to answer when another thing hangs, in seconds.
@@ -125,6 +125,12 @@ impl Services {
             self.all.iter().rev().for_each(|service| tree::kill(service.pid));
             let _ = fs::remove_dir_all(&self.folder);
         }
+    }
+
+    /// Names and processes of those that were started, where the guest has any.
+    pub fn list(&self) -> Vec<(String, i32)> {
+        let all = self.all.iter();
+        all.map(|service| (service.name.clone(), service.pid.as_raw_nonzero().get())).collect()
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Service> {

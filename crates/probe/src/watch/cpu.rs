@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
+use rustix::thread::gettid;
 use serde::Serialize;
 
 use super::exits::{Exit, Exits};
@@ -23,6 +24,8 @@ const OTHERS: &str = "(others)";
 const PROBE: &str = "hardcost-probe";
 /// The kernel's ticks that `/proc/stat` counts in, in nanoseconds.
 const TICK: u64 = 10_000_000;
+/// How many rows share a look at what is only sampled: it is a long file.
+const EVERY: usize = 5;
 
 /// What was seen of the processor. All is in nanoseconds.
 #[derive(Debug, Serialize)]
@@ -53,6 +56,8 @@ struct Process {
     ended: u64,
     name: String,
     is_idle: bool,
+    /// Whether it was born during the watch, and may still become another program.
+    is_young: bool,
     looks: u32,
     is_alive: bool,
 }
@@ -112,9 +117,12 @@ impl CpuWatch {
             None => 0..0,
         };
         self.last = newest.unwrap_or(self.last);
-        for pid in new.filter(|pid| !self.processes.contains_key(pid)).collect::<Vec<_>>() {
+        // Our own thread is the only one whose number the kernel takes for its process's.
+        let own = gettid().as_raw_nonzero().get();
+        let is_new = |pid: &i32| *pid != own && !self.processes.contains_key(pid);
+        for pid in new.filter(is_new).collect::<Vec<_>>() {
             if clock_of_process(pid).is_some() {
-                self.processes.insert(pid, Process::new(pid, 0));
+                self.processes.insert(pid, Process { is_young: true, ..Process::new(pid, 0) });
             }
         }
         for (&pid, process) in self.processes.iter_mut().filter(|(_, process)| process.is_alive) {
@@ -125,7 +133,9 @@ impl CpuWatch {
         }
         self.rows.push(row);
         self.moments.push(super::whole(self.started.elapsed()));
-        self.samples.push(sampled());
+        let before = self.samples.last().copied().unwrap_or(self.sampled);
+        let looks = self.samples.len() % EVERY == EVERY - 1;
+        self.samples.push(if looks { sampled() } else { before });
     }
 
     /// Takes note of a thread that has ended.
@@ -168,6 +178,7 @@ impl CpuWatch {
     pub fn end(mut self, nanoseconds: u64) -> CpuSeen {
         for (&pid, process) in self.processes.iter_mut().filter(|(_, process)| process.is_alive) {
             process.name = name(pid).unwrap_or(std::mem::take(&mut process.name));
+            process.is_idle = is_idle(pid);
         }
         let mut totals = BTreeMap::new();
         for process in self.processes.values().filter(|process| !process.is_idle) {
@@ -175,6 +186,9 @@ impl CpuWatch {
             if had > 0 {
                 *totals.entry(process.name.clone()).or_default() += had;
             }
+        }
+        if let Some(last) = self.samples.last_mut() {
+            *last = sampled();
         }
         let processors = processors();
         let busy: u64 = totals.values().sum();
@@ -229,6 +243,7 @@ impl Process {
             ended: 0,
             name: name(pid).unwrap_or_else(|| "(ended)".into()),
             is_idle: is_idle(pid),
+            is_young: false,
             looks: 0,
             is_alive: true,
         }
@@ -238,8 +253,8 @@ impl Process {
     fn look(&mut self, pid: i32, had: u64, row: &mut Row) {
         self.add(pid, had, row);
         self.looks += 1;
-        // A young one may still become another program; an old one hardly.
-        if self.looks.is_power_of_two() {
+        // The longer it has its name, the less often is it asked for.
+        if self.is_young && self.looks.is_power_of_two() {
             self.name = name(pid).unwrap_or(std::mem::take(&mut self.name));
             self.is_idle = is_idle(pid);
         }
