@@ -88,3 +88,12 @@ def test_without_a_baseline_no_penalty_is_known() -> None:
     means = mean_penalties(failed(selinux(), "none").cells)
     assert means
     assert all(math.isnan(mean.ratio) and mean.metrics == 0 for mean in means)
+
+
+def test_what_all_operations_take_does_not_count_beside_each() -> None:
+    cells = [
+        cell(("on", "ab", "ab-1"), 110, ("off", 100), "insn/op"),
+        cell(("on", "ab", "all"), 190, ("off", 100), "insn"),
+        cell(("on", "copy", "wall"), 110, ("off", 100), "insn"),
+    ]
+    assert [mean.percent for mean in mean_penalties(cells)] == pytest.approx([10, 10, 10])

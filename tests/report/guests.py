@@ -144,9 +144,9 @@ def selinux() -> Finding:
     """Return a run of `selinux-services` with lookups in the access vector cache."""
     factor = {"none": 1.0, "apparmor": 1.02, "permissive": 1.08, "enforcing": 1.0816}
     bases = {
-        "apache-prefork": {"c=1": 240_350.0, "c=16": 251_001.0},
-        "postfix": {"mail": 4_324_000.0},
-        "mariadb": {"transaction": 1_203_400.0},
+        "apache-prefork": {"ab-1": 240_350.0, "ab-16": 251_001.0},
+        "postfix": {"sent-1": 4_324_000.0},
+        "mariadb": {"sysbench-1": 1_203_400.0},
     }
     cells, observed = [], []
     for configuration, more in factor.items():

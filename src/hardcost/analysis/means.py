@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Cell
 
 
+_PER_OPERATION = "/op"
+
+
 @dataclass(frozen=True)
 class MeanPenalty:
     """The geometric mean of what a configuration's metrics cost, as a multiple of the baseline's.
 
+    Where a workload has metrics for each operation, these alone: what all take is their sum.
     `workload` None stands for all workloads together. `metrics` went into it, each once; `unknown`
     could not, since the baseline or the metric itself has no value. NaN where nothing went in.
     """
@@ -63,6 +67,7 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
     First those of each workload, then that of all, which is left out where there is one workload.
     Each metric of each workload counts once, however many metrics its workload has.
     """
+    cells = _apart(cells)
     workloads: list[str | None] = list(dict.fromkeys(cell.workload for cell in cells))
     if len(workloads) > 1:
         workloads.append(None)
@@ -74,6 +79,12 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
             if some:
                 means.append(_mean(name, workload, some))
     return tuple(means)
+
+
+def _apart(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells without those that are sums of others."""
+    single = {cell.workload for cell in cells if cell.unit.endswith(_PER_OPERATION)}
+    return [c for c in cells if c.workload not in single or c.unit.endswith(_PER_OPERATION)]
 
 
 def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> MeanPenalty:

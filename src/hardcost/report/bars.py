@@ -6,15 +6,13 @@ others, which the logarithmic one hides; that shows small costs beside large one
 
 from __future__ import annotations
 
-import math
-import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import altair as alt
 
 from hardcost.report.axes import numeric_axis
 from hardcost.report.drawing import COLOURS, Chart, Row, colours, drawn, legend
+from hardcost.report.families import Family, families
 from hardcost.report.table import where
 from hardcost.report.text import ratio, visible
 
@@ -33,29 +31,7 @@ _HEIGHT = 190
 
 _AXIS = alt.Axis(tickCount=4, format="~s")
 
-_NUMBERED = re.compile(r"(.*?)(\d+)")
-
 Scale = Literal["linear", "log"]
-
-
-@dataclass(frozen=True)
-class Family:
-    """Cells of one unit that belong into one chart.
-
-    `title` names what they have in common; `panels` maps a panel's name to its bars' cells, each
-    with the level under which it stands, such as `4`; "" where there is one alone. `axis` says what
-    the levels are, such as `concurrency`.
-    """
-
-    title: str
-    unit: str
-    panels: dict[str, list[tuple[str, Cell]]]
-    axis: str = ""
-
-    @property
-    def levels(self) -> list[str]:
-        """Return the levels in their order."""
-        return list(dict.fromkeys(level for own in self.panels.values() for level, _ in own))
 
 
 def bar_charts(finding: Finding) -> Iterable[Chart]:
@@ -72,51 +48,6 @@ def bar_charts(finding: Finding) -> Iterable[Chart]:
             title = f"{visible(family.title)}: {visible(family.unit)}, on a {word} scale"
             chart = _chart(family, names, scale)
             yield Chart(f"{title} ({where(finding)})", drawn(chart, f"bars{nth}{scale}"))
-
-
-def families(cells: Sequence[Cell]) -> list[Family]:
-    """Return the cells by workload and unit, workloads that differ in parameters alone together.
-
-    Where there is one of them, whose metrics are numbered (`c=1`, `c=16`), the numbers are levels.
-    """
-    kinds: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        if math.isfinite(cell.value) and cell.value > 0:
-            kinds.setdefault((cell.workload.split(" ")[0], cell.unit), []).append(cell)
-    return [_family(unit, own) for (_, unit), own in kinds.items()]
-
-
-def _family(unit: str, cells: Sequence[Cell]) -> Family:
-    workloads = list(dict.fromkeys(cell.workload for cell in cells))
-    common = [word for word in workloads[0].split(" ") if all(word in w.split() for w in workloads)]
-    family = Family(" ".join(common), str(unit), {})
-    for cell in cells:
-        level = " ".join(word for word in cell.workload.split(" ") if word not in common)
-        family.panels.setdefault(cell.metric, []).append((level, cell))
-    if len(workloads) > 1:
-        return _named(family)
-    return _numbered(family)
-
-
-def _named(family: Family) -> Family:
-    """Return `family` with levels of one parameter without its name, and a word for no level."""
-    keys = {word.partition("=")[0] for level in family.levels for word in level.split()}
-    axis = keys.pop() if len(keys) == 1 else ""
-    panels = {
-        metric: [(level.removeprefix(f"{axis}=") or "default", cell) for level, cell in own]
-        for metric, own in family.panels.items()
-    }
-    return replace(family, panels=panels, axis=axis)
-
-
-def _numbered(family: Family) -> Family:
-    """Return `family` with metrics that differ in a number alone as levels of one panel."""
-    found = [_NUMBERED.fullmatch(metric) for metric in family.panels]
-    stems = {match[1] for match in found if match}
-    if len(found) < 2 or None in found or len(stems) != 1:  # noqa: PLR2004 - nothing to join
-        return family
-    joined = [(metric, cell) for metric, own in family.panels.items() for _, cell in own]
-    return replace(family, panels={"": joined})
 
 
 def _chart(family: Family, names: Sequence[str], scale: Scale) -> alt.ConcatChart:

@@ -17,6 +17,7 @@ from hardcost.report.advice import advice_lines
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import charts
 from hardcost.report.failures import reasons
+from hardcost.report.families import summary_grids
 from hardcost.report.grid import split, without_optional
 from hardcost.report.ledger import FEW
 from hardcost.report.matrix import for_page
@@ -168,7 +169,8 @@ def _sections(finding: Finding) -> list[Section]:
     if finding.advice is not None:
         sections.append(Section("Within the budget", tuple(advice_lines(finding.advice))))
     if finding.cells or finding.failures:
-        grids = tuple(_fitted(for_page(matrix)) for matrix in run_matrices(finding))
+        matrices = run_matrices(finding)
+        grids = (*summary_grids(finding), *(_fitted(for_page(matrix)) for matrix in matrices))
         measured = Section("What was measured", charts=drawn.run, grids=grids)
         if finding.bill is not None:
             measured = Section("What was measured", charts=drawn.run, folded=grids)

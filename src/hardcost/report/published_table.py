@@ -178,7 +178,8 @@ def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence
         title = "all" if workload is None else visible(workload)
         columns.append(Group("", (Column(title, tuple(map(_mean, own))),)))
     baselines = ", ".join(dict.fromkeys(visible(mean.baseline) for mean in means))
-    how = "the geometric mean of the ratios of all metrics to the baseline's, each counting once"
+    how = "the geometric mean of all metrics' ratios to the baseline, each counting once"
+    how += ", those for each operation alone where there are any"
     notes = [f"{how} (instrument {visible(finding.instrument)})"]
     unknown = [mean for mean in means if mean.unknown and mean.workload == names[-1]]
     notes += [

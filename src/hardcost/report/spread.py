@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from hardcost.report.bars import families
 from hardcost.report.drawing import COLOURS, Chart, Row, drawn
+from hardcost.report.families import families
 from hardcost.report.table import where
 from hardcost.report.text import visible
 

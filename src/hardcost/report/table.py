@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.means import cost_ratio, is_rate
 from hardcost.report.axes import numeric_axis
 from hardcost.report.failures import failure_lines
+from hardcost.report.families import summary_grids
 from hardcost.report.grid import Column, Document, Grid, GridText, Lines
 from hardcost.report.matrix import BASE, Entry, Matrix, MatrixText, Metric, upright
 from hardcost.report.observed_table import observed_grids
@@ -53,6 +54,7 @@ _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 def run_table(finding: Finding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
     parts: list[ConsoleRenderable] = [Lines((heading(finding), *measured_on(finding)))]
+    parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
     failures = failure_lines(finding)
     if failures:
