@@ -1,0 +1,39 @@
+"""`avc` counts what SELinux looks up in its cache of decisions, and what it finds there.
+
+The counts are the kernel's own (`/sys/fs/selinux/avc/cache_stats`), of all processes, the probe's
+included. Without SELinux there is nothing to count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hardcost.instruments.observed import Observed
+from hardcost.instruments.watched import steps, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAME = "avc"
+TITLE = "SELinux's cache of decisions: lookups, hits, misses, reclaims"
+WATCH = "avc"
+
+
+def observed(answers: Sequence[Mapping[str, Any]]) -> Observed:
+    """Return the counts; none where SELinux is off.
+
+    Raises:
+        TrialError: Nothing was watched.
+    """
+    seen = watched(answers)
+    if seen.avc is None:
+        return Observed(instrument=NAME, unit_of_totals="count", own_ticks=seen.own_ticks)
+    return Observed(
+        instrument=NAME,
+        unit_of_totals="count",
+        totals=dict(seen.avc.totals),
+        times=seen.times,
+        series=dict(seen.avc.series),
+        steps=steps(answers),
+        own_ticks=seen.own_ticks,
+    )
