@@ -1,24 +1,22 @@
 """Images of trees: what is put in is there, and the same tree gives the same image."""
 
+import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
-from hardcost.machines.images import ext4, kept, labels
+from hardcost.machines.images import contents, ext4, kept, labels
 from hardcost.machines.images.image import GRAIN, RootImage
-from hardcost.machines.images.tree import _commands, spread, tree_image
+from hardcost.machines.images.tree import _entries, spread, tree_image
 
 
 def looked_up(image: Path, request: str) -> str:
     words = ["debugfs", "-R", request, str(image)]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
-
-
-def checked(image: Path) -> None:
-    subprocess.run(["e2fsck", "-f", "-n", str(image)], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -31,52 +29,90 @@ def folder(tmp_path: Path) -> Path:
     return tree
 
 
+def made(tree: Path, image: Path, contexts: Mapping[str, str] | None = None) -> Path:
+    files = labels.labelled(contents.entries(tree, ext4.EPOCH), contexts or {})
+    ext4.make(image, GRAIN, files)
+    return image
+
+
 def test_a_tree_becomes_a_sound_file_system(folder: Path, tmp_path: Path) -> None:
-    image = tmp_path / "root.img"
-    ext4.make(image, GRAIN, tree=folder)
-    checked(image)
+    image = made(folder, tmp_path / "root.img")
     assert image.stat().st_size == GRAIN
     assert looked_up(image, "cat /z") == "x" * 10_000
+    assert looked_up(image, 'cat "/a/deep/odd ""name"" here"') == "odd"
+    assert 'Fast link dest: "deep"' in looked_up(image, "stat /a/link")
+
+
+def test_modes_times_names_and_attributes_are_those_of_the_files(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "z").chmod(0o4711)
+    os.utime(folder / "z", (0, 1_000_000_000))
+    os.setxattr(folder / "z", "user.note", b"\x00\xff binary")
+    (folder / "a" / "twin").hardlink_to(folder / "z")
+    os.mkfifo(folder / "a" / "fifo", 0o600)
+    image = made(folder, tmp_path / "root.img")
+    said = looked_up(image, "stat /a/twin")
+    assert "Type: regular    Mode:  04711" in said
+    assert "Links: 2" in said
+    assert "mtime: 0x3b9aca00" in said
+    assert said == looked_up(image, "stat /z")
+    assert "user.note (9) = 00 ff 20 62 69" in looked_up(image, "ea_list /z")
+    assert "Type: FIFO    Mode:  0600" in looked_up(image, "stat /a/fifo")
+
+
+def test_nothing_is_newer_than_a_guests_clock(folder: Path, tmp_path: Path) -> None:
+    os.utime(folder / "z", (0, ext4.EPOCH + 1000))
+    said = looked_up(made(folder, tmp_path / "root.img"), "stat /z")
+    for time in ("ctime", "mtime", "crtime", "atime"):
+        assert f"{time}: 0x{ext4.EPOCH:x}" in said
 
 
 def test_labels_are_written_where_they_belong(folder: Path, tmp_path: Path) -> None:
-    image, label = tmp_path / "root.img", "system_u:object_r:usr_t:s0"
-    ext4.make(image, GRAIN, tree=folder)
-    labels.write(image, {"/z": label, '/a/deep/odd "name" here': label}, tmp_path / "script")
-    checked(image)
-    assert label in looked_up(image, "ea_list /z")
-    assert label in looked_up(image, 'ea_list "/a/deep/odd ""name"" here"')
+    label = "system_u:object_r:usr_t:s0"
+    contexts = {"/": label, "/z": label, '/a/deep/odd "name" here': label}
+    image = made(folder, tmp_path / "root.img", contexts)
+    for path in ("/", "/z", '"/a/deep/odd ""name"" here"'):
+        assert label in looked_up(image, f"ea_list {path}")
     assert looked_up(image, "ea_list /a").strip() == ""
 
 
 def test_what_debugfs_can_not_do_is_an_error(folder: Path, tmp_path: Path) -> None:
-    image = tmp_path / "root.img"
-    ext4.make(image, GRAIN, tree=folder)
+    image = made(folder, tmp_path / "root.img")
     with pytest.raises(MachineError, match="/nowhere: File not found"):
-        labels.write(image, {"/nowhere": "x"}, tmp_path / "script")
+        ext4.change(image, ["sif /nowhere uid 1"], tmp_path / "script")
 
 
-def test_a_tree_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+def test_files_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "from").mkdir()
     (tmp_path / "from" / "large").write_bytes(b"x" * (9 << 20))
-    with pytest.raises(MachineError, match="mke2fs"):
-        ext4.make(tmp_path / "root.img", 8 << 20, tree=tmp_path / "from", journal=False)
+    with pytest.raises(MachineError, match="debugfs could not change"):
+        ext4.make(tmp_path / "root.img", 8 << 20, contents.entries(tmp_path / "from", ext4.EPOCH))
 
 
-def test_files_put_in_by_name_always_give_the_same_image(folder: Path, tmp_path: Path) -> None:
-    chosen = [Path('a/deep/odd "name" here'), Path("a/link"), Path("z")]
+def test_the_order_in_which_files_came_to_be_has_no_part_in_an_image(tmp_path: Path) -> None:
     digests = set()
-    for name in ("one.img", "two.img"):
-        image = tmp_path / name
-        ext4.make(image, GRAIN, journal=False)
-        ext4.change(image, _commands(folder, chosen), tmp_path / "script")
-        checked(image)
-        digests.add(ext4.content_digest(image))
+    for name, order in (("one", "abc"), ("two", "cab")):
+        tree = tmp_path / name
+        tree.mkdir()
+        for letter in order:
+            (tree / letter).mkdir()
+            (tree / letter / "file").write_text(letter)
+            os.utime(tree / letter / "file", (0, 0))
+        digests.add(ext4.content_digest(made(tree, tmp_path / f"{name}.img")))
     assert len(digests) == 1
-    assert looked_up(tmp_path / "one.img", 'cat "/a/deep/odd ""name"" here"') == "odd"
-    said = looked_up(tmp_path / "one.img", "stat /a/link")
+
+
+def test_a_source_tree_belongs_to_a_user_and_holds_no_more_than_was_chosen(
+    folder: Path, tmp_path: Path
+) -> None:
+    image = tmp_path / "root.img"
+    chosen = [Path("a/link"), Path("z")]
+    ext4.make(image, GRAIN, _entries(folder, chosen), journal=False)
+    said = looked_up(image, "stat /a/link")
     assert "User:  1000   Group:  1000" in said
-    assert 'Fast link dest: "deep"' in said
+    assert "src_t" in looked_up(image, "ea_list /a")
+    assert "deep" not in looked_up(image, "ls /a").replace("link", "")
 
 
 def test_a_digest_depends_on_content_and_place_and_not_on_holes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
-from hardcost.machines.images import ext4
+from hardcost.machines.images import contents, ext4
 from hardcost.machines.images.image import GRAIN
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.images.ownkernel import own_kernel
@@ -44,7 +44,7 @@ def system(folder: Path, name: str = "Some Linux 5") -> Path:
 
 def file_system(folder: Path, tree: Path, size: int = 32 * MIB) -> bytes:
     image = folder / "part.img"
-    ext4.make(image, size, tree=tree, journal=False)
+    ext4.make(image, size, contents.entries(tree, ext4.EPOCH), journal=False)
     return image.read_bytes()
 
 

@@ -31,6 +31,15 @@ if [ -d /etc/fapolicyd/trust.d ]; then
         >/etc/fapolicyd/trust.d/debian
 fi
 
+# Debian's policy of SELinux lets nobody ask for events of directories by fanotify, not even those it
+# does not confine: enforcing, neither fapolicyd nor clamonacc would start.
+if command -v semodule >/dev/null; then
+    rights='(dir (watch watch_mount watch_sb watch_with_perm watch_reads))'
+    echo "(allow unconfined_t file_type $rights)" >/run/hardcost-watching.cil
+    echo "(allow unconfined_t filesystem_type $rights)" >>/run/hardcost-watching.cil
+    semodule --noreload --install /run/hardcost-watching.cil
+fi
+
 # No packages are fetched in a guest, and none of its services write to a cache at first.
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /etc/apt/apt.conf.d/99mmdebstrap \
     /etc/apt/trusted.gpg.d/* /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old \

@@ -1,4 +1,4 @@
-"""Making ext4 file systems out of trees of files, without mounting anything.
+"""Making ext4 file systems out of files, without mounting anything.
 
 Whatever would differ between two makings of the same tree is fixed: ids, hash seed, times.
 """
@@ -8,15 +8,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines.images import contents
 from hardcost.machines.images.namespace import as_root
 from hardcost.machines.process import follow, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from hardcost.machines.images.contents import Entry
 
 EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is newer
 REMEDY = "apt-get install e2fsprogs"
@@ -36,35 +40,30 @@ _LIMIT_SECONDS = 1800.0
 _CHUNK = 1 << 20
 
 
-def make(image: Path, size: int, *, tree: Path | None = None, journal: bool = True) -> None:
-    """Make an image of `size` bytes that holds all of `tree`, with owners and attributes.
+def make(image: Path, size: int, files: Iterable[Entry], *, journal: bool = True) -> None:
+    """Make an image of `size` bytes that holds `files`, with their owners and attributes.
 
     No file in it was changed after a guest's clock starts: with the usual `relatime`, each reading
     of a file that was changed in the future would be written down.
 
     Raises:
-        MachineError: It does not fit, or mke2fs is missing.
+        MachineError: They do not fit, or can't be read, or e2fsprogs is missing.
     """
     features = _FEATURES if journal else _FEATURES.replace("has_journal,", "^has_journal,")
     image.unlink(missing_ok=True)
     words: list[str | Path] = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", str(_BLOCK)]
     words += ["-I", "256", "-i", "8192", "-O", features, "-U", _UUID, "-E", _EXTENDED]
     words += ["-J", f"size={min(64, size >> 25)}"] if journal else []
-    words += [] if tree is None else ["-d", tree]
     words += [image, f"{size >> 10}k"]
     with image.open("wb") as file:
         file.truncate(size)
-    run(
-        as_root(words),
-        remedy=REMEDY,
-        limit_seconds=_LIMIT_SECONDS,
-        environment=_ENVIRONMENT,
-    )
-    if tree is not None:
-        listed = run(as_root(["find", tree, "-xdev", "-printf", r"/%P\0"]))
-        paths = sorted(path for path in listed.split("\0") if path and "\n" not in path)
-        aged = (f"sif {quoted(path)} ctime @{EPOCH}" for path in paths)
-        change(image, aged, image.with_suffix(".script"))
+    run(words, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
+    values = image.with_suffix(".values")
+    values.mkdir()
+    change(image, contents.commands(files, EPOCH, values), image.with_suffix(".script"))
+    shutil.rmtree(values)
+    checked: list[str | Path] = ["e2fsck", "-f", "-n", image]
+    run(checked, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
 
 
 def change(image: Path, commands: Iterable[str], script: Path) -> None:
@@ -81,15 +80,11 @@ def change(image: Path, commands: Iterable[str], script: Path) -> None:
         if line and _HARMLESS.match(line) is None:
             wrong.append(line)
 
-    follow(["debugfs", "-w", "-f", script, image], heard, remedy=REMEDY, environment=_ENVIRONMENT)
+    words = as_root(["debugfs", "-w", "-f", script, image])
+    follow(words, heard, remedy=REMEDY, environment=_ENVIRONMENT)
     if wrong:
         raise MachineError(f"debugfs could not change {image}: {wrong[0]}")
     script.unlink()
-
-
-def quoted(path: str) -> str:
-    """Return a path as a word for debugfs."""
-    return '"' + path.replace('"', '""') + '"'
 
 
 def inside(image: Path, start: int) -> str:
@@ -99,7 +94,7 @@ def inside(image: Path, start: int) -> str:
 
 def text_of(file_system: str, path: str) -> str:
     """Return the text of a file in a file system, empty where it is not there."""
-    return run(["debugfs", "-R", f"cat {quoted(path)}", file_system], remedy=REMEDY)
+    return run(["debugfs", "-R", f"cat {contents.quoted(path)}", file_system], remedy=REMEDY)
 
 
 def content_digest(image: Path) -> str:

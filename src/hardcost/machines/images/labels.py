@@ -1,26 +1,27 @@
-"""SELinux's labels: which file gets which, and writing them into an image.
+"""SELinux's labels: which file of an image gets which.
 
 Labels can't be given to files on the host without being its root, and a host with SELinux would
 have its own say. So they are worked out for the tree, and written into the image as what they are
-there: extended attributes.
+there, extended attributes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines.images import ext4
 from hardcost.machines.images.namespace import as_root
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
+
+    from hardcost.machines.images.contents import Entry
 
 ATTRIBUTE = "security.selinux"
 _CONTEXTS = "etc/selinux/default/contexts/files/file_contexts"
-_OF_LOST_AND_FOUND = "system_u:object_r:lost_found_t:s0"
 _NONE = "<<none>>"
 _LIMIT_SECONDS = 600.0
 
@@ -38,7 +39,7 @@ def computed(tree: Path) -> dict[str, str]:
         return {}
     script = f"find / -xdev -print0 | xargs -0 matchpathcon -f /{_CONTEXTS}"
     said = run(as_root(["chroot", tree, "sh", "-c", script]), limit_seconds=_LIMIT_SECONDS)
-    found = {"/lost+found": _OF_LOST_AND_FOUND}  # which the tree has not, but the image
+    found = {}
     for line in said.splitlines():
         path, tab, context = line.rpartition("\t")
         if not tab:
@@ -48,14 +49,11 @@ def computed(tree: Path) -> dict[str, str]:
     return found
 
 
-def write(image: Path, contexts: Mapping[str, str], script: Path) -> None:
-    """Write labels into an image whose files were made of the tree that they are of.
-
-    Raises:
-        MachineError: The image has no such file.
-    """
-    commands = (
-        f'ea_set {ext4.quoted(path)} {ATTRIBUTE} "{context}"'
-        for path, context in sorted(contexts.items())
-    )
-    ext4.change(image, commands, script)
+def labelled(files: Iterable[Entry], contexts: Mapping[str, str]) -> list[Entry]:
+    """Return files with their labels, by their paths."""
+    found = []
+    for one in files:
+        context = contexts.get(str(Path("/") / one.path))
+        label = {} if context is None else {ATTRIBUTE: context.encode()}
+        found.append(replace(one, attributes={**one.attributes, **label}))
+    return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import digest
-from hardcost.machines.images import ext4, kept, partitions
+from hardcost.machines.images import contents, ext4, kept, partitions
 from hardcost.machines.images.image import GRAIN, RootImage
 from hardcost.machines.process import run
 
@@ -91,7 +91,7 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
 
     def fill(folder: Path) -> None:
         image = folder / "root.img"
-        ext4.make(image, size, tree=path)
+        ext4.make(image, size, contents.entries(path, ext4.EPOCH))
         _adopted(folder, image, path, None)
 
     return kept.kept(cache.make("images", name, f"image of the system in {path}", fill))

@@ -11,7 +11,7 @@ import zstandard
 
 from hardcost.errors import MachineError
 from hardcost.machines.cache import digest
-from hardcost.machines.images import ext4, partitions
+from hardcost.machines.images import contents, ext4, partitions
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _version(name: str) -> list[tuple[int, int, str]]:
 
 
 def _dump(system: str, path: str, target: Path) -> None:
-    run(["debugfs", "-R", f"dump {ext4.quoted(path)} {ext4.quoted(str(target))}", system])
+    run(["debugfs", "-R", f"dump {contents.quoted(path)} {contents.quoted(str(target))}", system])
     if not target.is_file() or not target.stat().st_size:
         raise MachineError(f"{path} can't be copied out of {system}")
 
@@ -95,8 +95,8 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
     """Copy a part of a kernel's modules, where it has it, and unpack what is compressed."""
     for base in ("/usr/lib/modules", "/lib/modules"):
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
-            path = ext4.quoted(f"{base}/{release}/kernel/{part}{ending}")
-            run(["debugfs", "-R", f"rdump {path} {ext4.quoted(str(into))}", system])
+            path = contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
+            run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", system])
     for packed in into.rglob("*.ko.*"):
         packed.with_suffix("").write_bytes(_unpacked(packed))
         packed.unlink()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.machines.cache import digest
 from hardcost.machines.images import ext4, kept, labels
+from hardcost.machines.images.contents import Entry
 from hardcost.machines.images.image import GRAIN, RootImage
 from hardcost.machines.kernels.source import debian_source
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
 
 OWNER = 1000  # user and group of all that is in it
-_LABEL = "system_u:object_r:src_t:s0"  # SELinux's of /usr/src; without one, copying it is refused
-_RECIPE = "2"  # raise it when images come out otherwise than by their parts
+_LABEL = b"system_u:object_r:src_t:s0"  # SELinux's of /usr/src; without one, copying it is refused
+_RECIPE = "3"  # raise it when images come out otherwise than by their parts
 _BLOCK = 4096
 _FOR_EACH_FILE = 2 * _BLOCK  # bytes: its last block and its inode, and some to spare
 _AT_LEAST = 16 << 20  # bytes, for what a file system holds of its own
@@ -46,8 +47,8 @@ def tree_image(cache: Cache, files: int) -> RootImage:
         every = sorted(_files(source.folder), key=lambda path: path.parts)
         chosen = spread(every, files)
         image, size = folder / "root.img", _size(source.folder, chosen)
-        ext4.make(image, size, journal=False)
-        ext4.change(image, _commands(source.folder, chosen), folder / "script")
+        ext4.make(image, size, _entries(source.folder, chosen), journal=False)
+        ext4.change(image, ["rmdir lost+found"], folder / "script")  # nobody but root copies it
         said = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
         kept.keep(folder, RootImage(image, ext4.content_digest(image), said, size))
 
@@ -73,33 +74,12 @@ def _size(folder: Path, chosen: Sequence[Path]) -> int:
     return -(-(content + _AT_LEAST) // GRAIN) * GRAIN
 
 
-def _commands(folder: Path, chosen: Sequence[Path]) -> Iterator[str]:
-    """Yield debugfs's commands that put files and the directories above them into an image.
-
-    In the order of their names, so that the same files always get the same inodes and blocks.
-    Each is made by its mere name, in its directory: debugfs takes `/name` for one in the present
-    directory.
-    """
-    made = {Path()}
-    yield "rmdir lost+found"
-    yield from _as_a_users("/")
-    for path in chosen:
-        for above in reversed(path.parents):
-            if above not in made:
-                made.add(above)
-                yield f"cd {ext4.quoted(f'/{above.parent}')}"
-                yield f"mkdir {ext4.quoted(above.name)}"
-                yield from _as_a_users(above.name)
-        name, source = ext4.quoted(path.name), folder / path
-        yield f"cd {ext4.quoted(f'/{path.parent}')}"
-        if stat.S_ISLNK(source.lstat().st_mode):
-            yield f"symlink {name} {ext4.quoted(str(source.readlink()))}"
-        else:
-            yield f"write {ext4.quoted(str(source))} {name}"
-        yield from _as_a_users(path.name)
-
-
-def _as_a_users(name: str) -> Iterator[str]:
-    for field in ("uid", "gid"):
-        yield f"sif {ext4.quoted(name)} {field} {OWNER}"
-    yield f'ea_set {ext4.quoted(name)} {labels.ATTRIBUTE} "{_LABEL}"'
+def _entries(folder: Path, chosen: Sequence[Path]) -> Iterator[Entry]:
+    """Yield the files as those of a user, and the directories above them."""
+    above = {parent for path in chosen for parent in path.parents}
+    for path in (*above, *chosen):
+        source = folder / path
+        mode = stat.S_IFDIR | 0o755 if path in above else source.lstat().st_mode
+        target = str(source.readlink()) if stat.S_ISLNK(mode) else ""
+        label = {labels.ATTRIBUTE: _LABEL}
+        yield Entry(path, mode, OWNER, OWNER, ext4.EPOCH, source, "", target, label)
