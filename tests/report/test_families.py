@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from tests.report.guests import cis, failed, filecopy, selinux
+from dataclasses import replace
+
+from tests.report.guests import cell, cis, failed, filecopy, selinux
 
 from hardcost.report.families import summary_grids
 from hardcost.report.text import TIMES
@@ -21,6 +23,23 @@ def test_what_failed_is_said_to_have() -> None:
     (grid,) = summary_grids(failed(filecopy(), "audit"))
     assert grid.labels[0].cells[2] == "audit"
     assert [group.columns[0].cells[2] for group in grid.groups] == ["failed"] * 4
+
+
+def test_without_a_whole_the_mean_of_all_metrics_sums_up() -> None:
+    cells = [
+        cell((name, f"unixbench copies={copies}", metric), value, ("off", 100), "insn/op")
+        for copies in (1, 2)
+        for name, values in (("off", (100, 100)), ("on", (100, 100 * 4**copies)))
+        for metric, value in zip(("pipe", "execl"), values, strict=True)
+    ]
+    (grid,) = summary_grids(replace(cis(), cells=tuple(cells), levels={}))
+    assert grid.title == (
+        "unixbench: mean of all metrics by copies, how many times off (instrument insn)"
+    )
+    assert [group.columns[0].cells for group in grid.groups] == [
+        ("base", f"{TIMES}2.00"),
+        ("base", f"{TIMES}4.00"),
+    ]
 
 
 def test_single_workloads_need_none() -> None:

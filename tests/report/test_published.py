@@ -95,6 +95,8 @@ def test_of_a_rate_a_ratio_is_how_much_slower() -> None:
         (1, "fio", False),
         (16, "unixbench", False),
         (16, "unixbench tests=pipe copies=cpus", True),
+        (16, "unixbench copies=2", True),
+        (16, "unixbench copies=1", False),
     ],
 )
 def test_a_series_stands_beside_the_workload_that_it_names(

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.means import mean_penalties
 from hardcost.report.grid import Column, Grid, Group
 from hardcost.report.text import ABSENT, ratio, visible
 
@@ -49,38 +50,35 @@ class Family:
 def summary_grids(finding: Finding) -> list[Grid]:
     """Return one table for each family of several workloads: how many times the baseline.
 
-    It has one metric, that of the whole program where there is one, else the first.
+    It has one metric, that of the whole program where there is one, else the mean of all.
     """
     several = [family for family in families(finding.cells) if len(family.workloads) > 1]
     return [_summary(finding, family) for family in several]
 
 
 def _summary(finding: Finding, family: Family) -> Grid:
-    metric = _USUAL if _USUAL in family.panels else next(iter(family.panels))
-    cells = {(cell.configuration, level): cell for level, cell in family.panels[metric]}
-    workloads = {level: cell.workload for (_, level), cell in cells.items()}
-    failed = {(f.configuration, f.workload) for f in finding.failures}
-    known = {name for name, _ in cells} | {n for n, w in failed if w in family.workloads}
+    cells = [cell for own in family.panels.values() for _, cell in own]
+    baseline, own_workloads = cells[0].baseline, family.workloads
+    whole = _USUAL in family.panels
+    ratios = {(m.configuration, m.workload): m.ratio for m in mean_penalties(cells)}
+    if whole:
+        ratios = {(c.configuration, c.workload): c.ratio for _, c in family.panels[_USUAL]}
+    words = {key: ratio(found) for key, found in ratios.items()}
+    words |= {(c.configuration, c.workload): "base" for c in cells if c.configuration == baseline}
+    lost = [(f.configuration, f.workload) for f in finding.failures if f.workload in own_workloads]
+    words = dict.fromkeys(lost, "failed") | words
+    known = {name for name, _ in words}
     names = [name for name in dict.fromkeys((*finding.levels, *sorted(known))) if name in known]
-    groups = []
-    for level in family.levels:
-        texts = (
-            _times(cells.get((name, level)), lost=(name, workloads.get(level)) in failed)
-            for name in names
-        )
-        groups.append(Group("", (Column(visible(level), tuple(texts)),)))
-    baselines = " and ".join(dict.fromkeys(visible(cell.baseline) for cell in cells.values()))
+    groups = [
+        Group("", (Column(visible(level), tuple(words.get((n, workload), ABSENT) for n in names)),))
+        for level, workload in zip(family.levels, own_workloads, strict=True)
+    ]
+    what = _USUAL if whole else "mean of all metrics"
     by = f" by {visible(family.axis)}" if family.axis else ""
-    title = f"{visible(family.title)}: {visible(metric)}{by}, how many times {baselines} "
+    title = f"{visible(family.title)}: {what}{by}, how many times {visible(baseline)} "
     title += f"(instrument {visible(finding.instrument)})"
     labels = (Column("configuration", tuple(map(visible, names)), left=True),)
     return Grid(title, labels, tuple(groups))
-
-
-def _times(cell: Cell | None, *, lost: bool) -> str:
-    if cell is None:
-        return "failed" if lost else ABSENT
-    return "base" if cell.configuration == cell.baseline else ratio(cell.ratio)
 
 
 def families(cells: Sequence[Cell]) -> list[Family]:

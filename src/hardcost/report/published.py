@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 _STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -23,7 +24,8 @@ class _Beside(BaseModel):
     """What tells which results of ours stand beside a table of a source.
 
     `workloads` are names of ours, none for any: `unixbench copies=1` stands for that workload with
-    whatever else it was told, `unixbench copies=` for one whose name doesn't say how many copies.
+    whatever else it was told, `unixbench copies=` for one whose name doesn't say how many copies,
+    `unixbench copies!=1` for one whose name says another number.
     `measured` maps a metric of the source to those of ours that it is the sum of, where it is not
     the one of the same name.
     """
@@ -200,8 +202,14 @@ def _stands_for(pattern: str, workload: str) -> bool:
     name, *wanted = pattern.split(" ")
     ours, *words = workload.split(" ")
     told = dict(word.partition("=")[::2] for word in words)
-    asked = dict(word.partition("=")[::2] for word in wanted)
-    return name == ours and all(told.get(key, "") == value for key, value in asked.items())
+    return name == ours and all(_agrees(told, word) for word in wanted)
+
+
+def _agrees(told: Mapping[str, str], asked: str) -> bool:
+    key, _, value = asked.partition("=")
+    if key.endswith("!"):
+        return told.get(key.removesuffix("!"), value) != value
+    return told.get(key, "") == value
 
 
 def _files() -> list[Traversable]:
