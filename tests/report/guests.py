@@ -130,6 +130,8 @@ def audit(configuration: str) -> Observed:
     totals["key:delete"] = 450.0
     if "syslog" in configuration or configuration == "stig-full":
         totals |= {"syslog_records": 11_000.0, "syslog_dropped": 1041.0}
+    if configuration == "stig-full":
+        totals |= {"forward_records": 10_990.0, "forward_dropped": 10.0, "syslog_limited": 7.0}
     return Observed(
         instrument="audit",
         unit_of_totals="events",

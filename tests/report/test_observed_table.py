@@ -51,6 +51,8 @@ def test_what_was_lost_or_dropped_is_told_by_configuration() -> None:
     assert column(grid, "lost") == ("0",) * 16
     assert column(grid, "configuration")[2:4] == ("audit-syslog", "stig-full")
     assert column(grid, "dropped")[:4] == ("-", "-", "1,041", "1,041")
+    assert column(grid, "not forwarded")[:4] == ("-", "-", "-", "10")
+    assert "limited: messages that its rate limit took" in grid.notes[0]
     assert max(map(len, render(run_table(filecopy()), 100).splitlines())) <= 100
 
 

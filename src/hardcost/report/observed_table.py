@@ -35,6 +35,9 @@ _LOSSES = {
     "bytes_logged": "bytes",
     "syslog_records": "syslog",
     "syslog_dropped": "dropped",
+    "syslog_limited": "limited",
+    "forward_records": "forwarded",
+    "forward_dropped": "not forwarded",
 }
 """The totals of `audit` that are shown, with their headings."""
 
@@ -44,6 +47,9 @@ _MEANT = {
     "bytes_logged": "bytes: in the audit log",
     "syslog_records": "syslog: records that syslog wrote",
     "syslog_dropped": "dropped: records that syslog did not",
+    "syslog_limited": "limited: messages that its rate limit took, as it says",
+    "forward_records": "forwarded: records that the receiver wrote",
+    "forward_dropped": "not forwarded: records of syslog's that it did not",
 }
 
 _LOOKUPS = {
