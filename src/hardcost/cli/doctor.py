@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +13,10 @@ from hardcost.cli.console import note
 from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
+from hardcost.machines import process
 from hardcost.machines.cache import Cache
+from hardcost.machines.images import aptsources, namespace
+from hardcost.machines.images import debian as image
 from hardcost.machines.kernels import tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
 
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 _LIMIT_SECONDS = 120.0
+_NAMESPACES = (
+    "as root it works without; else apt-get install uidmap, and a line for you in /etc/subuid and"
+    " /etc/subgid (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,8 @@ def _checks() -> list[Check]:
         _try("store", _store),
         _free(cache),
         _building(),
+        _images(),
+        _converting(),
     ]
     if all(check.ok for check in programs if check.needed):
         programs.append(_try("instrument insn", lambda: _exact(machine)))
@@ -86,7 +95,7 @@ def _checks() -> list[Check]:
 
 
 def _program(name: str, package: str) -> Check:
-    found = shutil.which(name)
+    found = process.found(name)
     return Check(name, found is not None, found or "missing", f"apt-get install {package}")
 
 
@@ -105,6 +114,25 @@ def _building() -> Check:
     said = f"without {missing}" if missing else found.versions
     remedy = f"apt-get install {' '.join(found.missing)}"
     return Check("building kernels", not found.missing, said, remedy, needed=False)
+
+
+def _images() -> Check:
+    """Look whether guests with services can be made, which only some studies need."""
+    name = "guests with services"
+    missing = image.missing_programs()
+    if missing:
+        packages = " ".join(sorted({image.PROGRAMS[one] for one in missing}))
+        said, remedy = f"without {', '.join(missing)}", f"apt-get install {packages}"
+        return Check(name, ok=False, found=said, remedy=remedy, needed=False)
+    why_not = namespace.why_not()
+    if why_not is not None:
+        return Check(name, ok=False, found=why_not, remedy=_NAMESPACES, needed=False)
+    release = _try(name, lambda: f"can be made, of {aptsources.release()[1]}")
+    return replace(release, needed=False)
+
+
+def _converting() -> Check:
+    return replace(_program("qemu-img", "qemu-utils (for --image with qcow2)"), needed=False)
 
 
 def _store() -> str:
