@@ -41,6 +41,15 @@ def test_copying_and_removing_are_measured_and_comparing_is_not() -> None:
 def test_the_tree_has_as_many_files_as_asked_for() -> None:
     assert filecopy.tree({"files": "7"}) == 7
     assert filecopy.tree({}) > 0
+    assert filecopy.tree({"files": "all"}) == 1_000_000
+
+
+def test_copies_that_would_fill_the_disk_ask_for_a_larger_one() -> None:
+    assert filecopy.disk({"concurrency": "8"}) == 0
+    assert filecopy.disk({"files": "all"}) == 0
+    whole = filecopy.disk({"files": "all", "concurrency": "8"})
+    assert whole == filecopy.disk({"files": "1000000", "concurrency": "8"})
+    assert 11 < whole < 16
 
 
 def test_wall_is_copying_and_removing_together() -> None:
@@ -73,7 +82,7 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"concurrency": "0"}, {"concurrency": "65"}, {"files": "0"}, {"files": "all"}]
+    "parameters", [{"concurrency": "0"}, {"concurrency": "65"}, {"files": "0"}, {"files": "most"}]
 )
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):

@@ -7,6 +7,7 @@ What was copied is compared with its source before it is removed; that is not me
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import TrialError
@@ -27,7 +28,7 @@ TITLE = (
 )
 PARAMETERS = {
     "concurrency": "how many copies at once, 1 to 64 (default: 1)",
-    "files": "how many files of Linux's source, 1 to 1000000 (default: 150; published: all)",
+    "files": "how many of Linux's source, 1 to 1000000 or all (default: 150; published: all)",
 }
 AUDIT_NOTE = (
     "a copy's cost holds the work of daemons on its records for as long as they keep it from"
@@ -37,7 +38,12 @@ GUEST: Final = "debian"
 PACKAGES = ("coreutils", "findutils")
 
 _FILES = 150
-_MOST_FILES = 1_000_000
+_ALL = "all"
+_MOST_FILES = 1_000_000  # more than there are: it stands for all
+_THERE_ARE = 80_000  # files in Linux's source, about
+_FOR_EACH_FILE = 18_000  # bytes on the disk, directories among them
+_SPARE_GIB = 1
+_IN_ANY_CASE_GIB = 3  # free on a root of the usual size
 _MOST_AT_ONCE = 64
 _TREE = "/srv/tree"
 _COPY = f"{programs.HOME}/copy_"
@@ -57,7 +63,20 @@ def tree(parameters: Mapping[str, str]) -> int:
     Raises:
         InputError: The parameter is no such number.
     """
+    if parameters.get("files") == _ALL:
+        return _MOST_FILES
     return programs.number(NAME, parameters, "files", _FILES, most=_MOST_FILES)
+
+
+def disk(parameters: Mapping[str, str]) -> int:
+    """Return how many GiB the root has to have at least for all copies; 0 if any will do.
+
+    Raises:
+        InputError: A parameter is no such number.
+    """
+    copied = min(tree(parameters), _THERE_ARE) * _copies(parameters) * _FOR_EACH_FILE
+    wanted = math.ceil(copied / (1 << 30)) + _SPARE_GIB
+    return wanted if wanted > _IN_ANY_CASE_GIB else 0
 
 
 def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
