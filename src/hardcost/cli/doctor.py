@@ -132,7 +132,9 @@ def _images() -> Check:
 
 
 def _converting() -> Check:
-    return replace(_program("qemu-img", "qemu-utils (for --image with qcow2)"), needed=False)
+    check = _program("qemu-img", "qemu-utils")
+    said = check.found if check.ok else "missing; --image needs it for qcow2 alone"
+    return replace(check, needed=False, found=said)
 
 
 def _store() -> str:
