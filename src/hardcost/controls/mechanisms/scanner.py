@@ -38,6 +38,7 @@ _SOCKET = "/run/clamav/clamd.ctl"
 _CONFIG = "/etc/clamav/clamd.conf"
 _DATABASE = "/var/lib/clamav"
 _CONTEXT = "unconfined_u:unconfined_r:unconfined_t:s0"
+_LOG = f"/run/hardcost/{SERVICE}.log"
 _TEST = "hardcost-eicar"
 _REFUSED = 1  # how `cat` ends when it may not open its file
 _SHOWN = 3  # lines of a log that a message repeats
@@ -69,6 +70,14 @@ if grep -q '^/usr/sbin/clamd ' /sys/kernel/security/apparmor/profiles 2>/dev/nul
   for path; do echo "$path/** r,"; done > /etc/apparmor.d/local/usr.sbin.clamd
   apparmor_parser -r -K -O no-expr-simplify /etc/apparmor.d/usr.sbin.clamd
 fi
+"""
+
+# Without prevention a file is scanned beside; it is logged within moments, or never.
+_FOUND = f"""
+for test; do
+  for i in $(seq 200); do grep -q "^$test: " {_LOG} && break; sleep 0.01; done
+done
+cat {_LOG}
 """
 
 
@@ -117,11 +126,11 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             SERVICE,
             ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
-            ready={"run": ["sh", "-c", _found(control, tests[-1])]},
+            ready={"file": _LOG, "contains": f"watching '{control.paths[-1]}'"},
             context=_CONTEXT,
         ),
         *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
-        ask.run("scanner-found", ["sh", "-c", f"cat /run/hardcost/{SERVICE}.log"]),
+        ask.run("scanner-found", ["sh", "-c", _FOUND, "sh", *tests]),
         ask.run("scanner-cleared", ["rm", "-f", *tests]),
     )
 
@@ -191,13 +200,6 @@ def _configuration(control: Scanner) -> str:
         prevention="yes" if control.prevention else "no",
         paths="".join(f"OnAccessIncludePath {path}\n" for path in control.paths),
     )
-
-
-def _found(control: Scanner, test: str) -> str:
-    """Return a script that ends with 0 once the scanner refuses a test file, or reports it."""
-    if control.prevention:
-        return f"! cat {test} >/dev/null 2>&1"
-    return f"cat {test} >/dev/null; grep -qs '^{test}: ' /run/hardcost/{SERVICE}.log"
 
 
 def _control(controls: Sequence[Control]) -> Scanner | None:
