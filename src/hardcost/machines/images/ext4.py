@@ -40,7 +40,7 @@ _LIMIT_SECONDS = 1800.0
 _CHUNK = 1 << 20
 
 
-def make(image: Path, size: int, files: Iterable[Entry], *, journal: bool = True) -> None:
+def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool = True) -> None:
     """Make an image of `size` bytes that holds `files`, with their owners and attributes.
 
     No file in it was changed after a guest's clock starts: with the usual `relatime`, each reading

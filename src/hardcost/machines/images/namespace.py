@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _APART = ("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")
-_NAMED = ("sh", "-c", 'echo hardcost >/proc/sys/kernel/hostname && exec "$0" "$@"')
+_NAMED = ("sh", "-c", 'hostname hardcost && exec "$0" "$@"')
 _MAPPED = ("--user", "--map-root-user", "--map-auto")
 
 
