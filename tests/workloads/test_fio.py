@@ -15,7 +15,7 @@ from hardcost.workloads import fio
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 ONE = {"cases": "iops-randrw", "size": "1"}
 CASE = next(case for case in fio.CASES if case.name == "iops-randrw")
-IOS = CASE.operations(1)
+IOS = CASE.operations(fio.Disk(1, ""))
 
 
 def side(ios: int, **other: int) -> dict[str, int]:
@@ -47,7 +47,7 @@ def test_the_cases_are_the_published_ones() -> None:
 def test_an_exact_instrument_counts_a_fixed_number_and_time_runs_for_a_while() -> None:
     _, exact, _ = fio.requests(ONE, INSN)
     _, timed, _ = fio.requests(ONE | {"seconds": "7"}, TIME)
-    assert f"--io_size={CASE.passes}m" in exact["argv"]
+    assert "--io_size=2m" in exact["argv"]
     assert {"--time_based", "--runtime=7"} < set(timed["argv"])
     assert not any(word.startswith("--runtime") for word in exact["argv"])
     for request in (exact, timed):
@@ -99,8 +99,37 @@ def test_a_report_of_errors_or_missing_work_is_never_a_number(
         fio.measured(ONE, given, INSN)
 
 
+def test_a_disk_of_some_speed_is_one_that_the_kernel_limits_for_fio_alone() -> None:
+    _, limit, case, _ = fio.requests(ONE | {"iops": "20000", "mbps": "500"}, INSN)
+    limits = "riops=20000 wiops=20000 rbps=500000000 wbps=500000000"
+    assert limit["argv"][-1] == limits
+    assert (case["user"], case["login"]) == ("root", 1000)
+    assert {"setpriv", "--reuid=user"} < set(case["argv"][2].split())
+    assert case["argv"][4] == "fio"
+
+
+def test_limits_that_did_not_take_are_never_a_number() -> None:
+    asked = ONE | {"iops": "20000"}
+    ios = CASE.operations(fio.Disk(1, "riops=20000"))
+    done = answers(report(side(ios), side(0)))
+    taken = ran("limit", "259:0 rbps=max wbps=max riops=20000 wiops=20000\n")
+    (found,) = fio.measured(asked, [taken, *done], INSN)
+    assert found.samples == (40e6 / ios,)
+    for said in (ran("limit", "259:0 riops=2000 wiops=20000"), ran("limit", status=1)):
+        with pytest.raises(TrialError, match="limit"):
+            fio.measured(asked, [said, *done], INSN)
+
+
 @pytest.mark.parametrize(
-    "parameters", [{"size": "0"}, {"size": "513"}, {"cases": "iops"}, {"seconds": "3"}]
+    "parameters",
+    [
+        {"size": "0"},
+        {"size": "513"},
+        {"cases": "iops"},
+        {"seconds": "3"},
+        {"iops": "999"},
+        {"mbps": "fast"},
+    ],
 )
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):

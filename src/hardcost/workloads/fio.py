@@ -2,7 +2,10 @@
 
 Each case works on files that were laid out before, through libaio and past the page cache. The
 guest's disk is memory: there is the work of the kernel and of fio, and no waiting for a device. An
-exact instrument counts a fixed number of I/Os; otherwise each case runs for some seconds.
+exact instrument counts a fixed number of I/Os; otherwise each case runs for some seconds. With
+`iops` and `mbps` the kernel lets no more through (io.max of a control group), as a disk of that
+speed would: then an I/O's cost holds the waiting too, for which an exact instrument counts the
+instructions of an idle processor, one each nanosecond.
 
 What an I/O costs is fio's own running time of a case over its I/Os. fio tells that time in whole
 milliseconds: the cases are so large that one is 0.5 % of them at most.
@@ -15,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import InputError, TrialError
+from hardcost.machines.requests import run
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
@@ -31,6 +35,8 @@ TITLE = (
 PARAMETERS = {
     "size": "of each job's file in MiB, 1 to 512 (default: 16; published: 10240)",
     "cases": "joined by '+', such as latency-read+iops-randrw (default: all nine)",
+    "iops": "the disk does so many I/Os a second at most, 1000 to 1000000 (default: no limit)",
+    "mbps": "and so many million bytes, 100 to 100000 (default: no limit)",
     "seconds": "under time: of each case, 1 to 600 (default: 3; published: 30)",
 }
 AUDIT_NOTE = "an I/O's cost holds the work of daemons on audit records while fio runs"
@@ -46,12 +52,35 @@ _SPARE_SECONDS = 600
 _NS_PER_MS = 1_000_000  # under `insn` too: there an instruction takes a nanosecond
 _DIRECTIONS = ("read", "write")
 
+# A control group for which the disk under / has a limit; a partition's is that of its whole disk.
+_LIMIT = """
+disk=$(mountpoint -d /)
+if [ -e "/sys/dev/block/$disk/partition" ]; then disk=$(cat "/sys/dev/block/$disk/../dev"); fi
+echo +io >/sys/fs/cgroup/cgroup.subtree_control
+mkdir -p /sys/fs/cgroup/disk
+echo "$disk $1" >/sys/fs/cgroup/disk/io.max
+cat /sys/fs/cgroup/disk/io.max
+"""
+_ENTER = """
+echo $$ >/sys/fs/cgroup/disk/cgroup.procs
+exec setpriv --reuid=user --regid=user --init-groups "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """What cases work on: files of `size` MiB, and the kernel's limits on the disk."""
+
+    size: int
+    limits: str
+
 
 @dataclass(frozen=True)
 class Case:
     """A case: blocks of `block` KiB, `depth` of them at a time, in each of `jobs` jobs.
 
-    Under an exact instrument each job goes through its file `passes` times.
+    Under an exact instrument each job goes through so many `quarters` of its file, or `slowed` ones
+    where the disk has a limit.
     """
 
     kind: str
@@ -59,24 +88,30 @@ class Case:
     block: int
     depth: int
     jobs: int
-    passes: int
+    quarters: int
+    slowed: int
 
     @property
     def name(self) -> str:
         """Its metric."""
         return f"{self.kind}-{self.order}"
 
-    def operations(self, size: int) -> int:
-        """Return its I/Os under an exact instrument, its files being of `size` MiB."""
-        return self.jobs * self.passes * (size << 10) // self.block
+    def amount(self, disk: Disk) -> int:
+        """Return the MiB that each job goes through under an exact instrument."""
+        quarters = self.slowed if disk.limits else self.quarters
+        return max(1, disk.size * quarters // 4)
+
+    def operations(self, disk: Disk) -> int:
+        """Return its I/Os under an exact instrument."""
+        return self.jobs * (self.amount(disk) << 10) // self.block
 
 
 CASES: Final = tuple(
-    Case(kind, order, block, depth, jobs, passes)
-    for kind, orders, block, depth, jobs, passes in (
-        ("bandwidth", ("read", "write"), 128, 128, 1, 50),
-        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 7),
-        ("iops", ("randread", "randwrite", "randrw"), 4, 32, _JOBS, 2),
+    Case(kind, order, block, depth, jobs, quarters, slowed)
+    for kind, orders, block, depth, jobs, quarters, slowed in (
+        ("bandwidth", ("read", "write"), 128, 128, 1, 200, 32),
+        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 28, 4),
+        ("iops", ("randread", "randwrite", "randrw"), 4, 32, _JOBS, 8, 1),
     )
     for order in orders
 )
@@ -90,7 +125,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
         InputError: A parameter's value is none of those that there are, or is not for this
             instrument.
     """
-    size = programs.number(NAME, parameters, "size", _SIZE, most=_MOST_SIZE)
+    disk = _disk(parameters)
     if instrument.exact and "seconds" in parameters:
         raise InputError(
             f"the workload {NAME} has no use for seconds under the instrument {instrument.name}",
@@ -98,27 +133,40 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
         )
     seconds = programs.number(NAME, parameters, "seconds", _SECONDS, most=_MOST_SECONDS)
     common = [
-        *("fio", "--name=fio", f"--directory={programs.HOME}", f"--size={size}m"),
+        *("fio", "--name=fio", f"--directory={programs.HOME}", f"--size={disk.size}m"),
         *("--ioengine=libaio", "--direct=1", "--fallocate=none", "--group_reporting"),
         *("--randrepeat=1", "--allrandrepeat=1", "--clocksource=clock_gettime"),
         "--output-format=json",
     ]
     lay_out = [*common, f"--numjobs={_JOBS}", "--rw=read", "--create_only=1"]
     job = [programs.as_user("lay out", lay_out, limit_seconds=_SPARE_SECONDS)]
+    if disk.limits:
+        job.append(run("limit", ["sh", "-ec", _LIMIT, "limit", disk.limits], expect=None))
     for case in _chosen(parameters):
         amount = (
-            [f"--io_size={size * case.passes}m"]
+            [f"--io_size={case.amount(disk)}m"]
             if instrument.exact
             else ["--time_based", f"--runtime={seconds}"]
         )
         words = [
+            *common,
             *(f"--rw={case.order}", f"--bs={case.block}k", f"--iodepth={case.depth}"),
             *(f"--numjobs={case.jobs}", *amount),
         ]
-        limit = seconds + _SPARE_SECONDS
-        job.append(programs.as_user(case.name, [*common, *words], instrument, limit_seconds=limit))
+        job.append(_case(case, words, instrument, disk, seconds + _SPARE_SECONDS))
     files = [f"{programs.HOME}/fio.{number}.0" for number in range(_JOBS)]
     return [*job, programs.as_user("remove", ["rm", *files])]
+
+
+def _case(
+    case: Case, words: Sequence[str], instrument: Instrument, disk: Disk, seconds: float
+) -> dict[str, Any]:
+    """Return the request for a case; only root may enter the group that the disk is limited for."""
+    if not disk.limits:
+        return programs.as_user(case.name, words, instrument, limit_seconds=seconds)
+    entered = ["sh", "-ec", _ENTER, "enter", *words]
+    request = programs.as_user(case.name, entered, instrument, limit_seconds=seconds)
+    return request | {"user": "root"}
 
 
 def measured(
@@ -129,15 +177,19 @@ def measured(
     Raises:
         TrialError: fio failed, met an error, or did not do all of its I/Os.
     """
-    size = programs.number(NAME, parameters, "size", _SIZE, most=_MOST_SIZE)
+    disk = _disk(parameters)
     programs.done(answers, "lay out", "laying out fio's files")
+    if disk.limits:
+        limited = programs.done(answers, "limit", "limiting the disk")["stdout"]
+        if not set(disk.limits.split()) <= set(limited.split()):
+            raise TrialError(f"the disk's limits did not take: {limited[:200]!r}")
     found: list[Measured] = []
     for case in _chosen(parameters):
         answer = programs.done(answers, case.name, f"fio's case {case.name}")
         operations, milliseconds = _told(answer, case)
-        if instrument.exact and operations != case.operations(size):
+        if instrument.exact and operations != case.operations(disk):
             raise TrialError(
-                f"fio did {operations} I/Os in {case.name}, not {case.operations(size)}"
+                f"fio did {operations} I/Os in {case.name}, not {case.operations(disk)}"
             )
         cost = milliseconds * _NS_PER_MS / operations
         found.append(programs.metric(case.name, instrument.per_op, cost, [answer]))
@@ -148,6 +200,19 @@ def measured(
 def _chosen(parameters: Mapping[str, str]) -> tuple[Case, ...]:
     names = programs.chosen(NAME, parameters, "cases", [case.name for case in CASES])
     return tuple(case for case in CASES if case.name in names)
+
+
+def _disk(parameters: Mapping[str, str]) -> Disk:
+    """Return what cases work on, its limits in the words of io.max."""
+    size = programs.number(NAME, parameters, "size", _SIZE, most=_MOST_SIZE)
+    limits = []
+    if "iops" in parameters:
+        iops = programs.number(NAME, parameters, "iops", 0, least=1000, most=1_000_000)
+        limits += [f"riops={iops}", f"wiops={iops}"]
+    if "mbps" in parameters:
+        mbps = programs.number(NAME, parameters, "mbps", 0, least=100, most=100_000)
+        limits += [f"rbps={mbps}000000", f"wbps={mbps}000000"]
+    return Disk(size, " ".join(limits))
 
 
 def _told(answer: Mapping[str, Any], case: Case) -> tuple[int, int]:
