@@ -21,6 +21,7 @@ mod child;
 mod clock;
 mod command;
 mod cputime;
+mod entropy;
 mod error;
 mod files;
 mod fw_cfg;

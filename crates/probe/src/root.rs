@@ -19,7 +19,7 @@ use rustix::system::{finit_module, sethostname};
 
 use crate::bootline::{BootLine, Disk, Init};
 use crate::error::{Context, Error, Result};
-use crate::selinux;
+use crate::{entropy, selinux};
 
 /// Modules of the kernel in the initramfs, and the file that names them in the order of loading.
 const MODULES: &str = "/modules";
@@ -53,6 +53,7 @@ pub fn enter(boot_line: &BootLine) -> Result<()> {
     }
     switch().context(|| "making the disk the root".into())?;
     furnish()?;
+    entropy::pretend()?;
     // systemd loads the policy by itself.
     if boot_line.init == Init::Systemd { Ok(()) } else { selinux::begin() }
 }
