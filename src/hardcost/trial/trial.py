@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
 from hardcost.errors import InputError, MachineError
+from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
@@ -63,7 +64,9 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     notes = machine.notes(boot)
     job = (
         *apply.requests(controls),
+        *riding.requests_before(setup.record),
         *workload.requests(parameters, instrument),
+        *riding.requests_after(setup.record),
         *apply.finish(controls),
     )
     parts = {
@@ -93,6 +96,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         execution = await machine.execute(prepared.boot, prepared.job, limit)
         notes = apply.verify(trial.configuration.controls, execution.answers)
         measured = module.measured(parameters, execution.answers, instrument)
+        observed = riding.observed(trial.setup.record, execution.answers)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         raise (refused or _located(error, trial)) from error
@@ -108,6 +112,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         notes=(*prepared.notes, *notes),
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
+        observed=observed,
     )
 
 
