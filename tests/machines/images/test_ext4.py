@@ -87,7 +87,9 @@ def test_files_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "from").mkdir()
     (tmp_path / "from" / "large").write_bytes(b"x" * (9 << 20))
     with pytest.raises(MachineError, match="debugfs could not change"):
-        ext4.make(tmp_path / "root.img", 8 << 20, contents.entries(tmp_path / "from", ext4.EPOCH))
+        ext4.make(
+            tmp_path / "root.img", 8 << 20, contents.entries(tmp_path / "from", 0), journal=False
+        )
 
 
 def test_the_order_in_which_files_came_to_be_has_no_part_in_an_image(tmp_path: Path) -> None:

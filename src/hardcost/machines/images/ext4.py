@@ -53,7 +53,7 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
     image.unlink(missing_ok=True)
     words: list[str | Path] = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", str(_BLOCK)]
     words += ["-I", "256", "-i", "8192", "-O", features, "-U", _UUID, "-E", _EXTENDED]
-    words += ["-J", f"size={min(64, size >> 25)}"] if journal else []
+    words += ["-J", f"size={max(4, min(64, size >> 25))}"] if journal else []
     words += [image, f"{size >> 10}k"]
     with image.open("wb") as file:
         file.truncate(size)

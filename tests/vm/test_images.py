@@ -1,0 +1,116 @@
+"""Roots of guests: the Debian that is made here, and one that a user brings."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.machines import debian, requests
+from hardcost.machines.cache import Cache
+from hardcost.machines.images import contents, ext4
+from hardcost.machines.images.debian import PACKAGES, debian_image
+from hardcost.machines.images.own import image_file
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.roots import OwnRoots
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+LIMIT_SECONDS = 300  # of host time
+SHELL = '#include <stdio.h>\nint main(void) { puts("of the user"); return 0; }\n'
+MIB = 1 << 20
+
+
+def test_the_command_tells_what_is_in_the_image(hardcost: Command) -> None:
+    said = hardcost("image", "build", "debian", "--format", "json").data()
+    assert set(PACKAGES) <= set(said["packages"])
+    assert Path(said["path"]).stat().st_size == said["bytes"] == 4 << 30
+    listed = hardcost("image", "list", "--format", "json").data()
+    assert said["path"] in {f"{entry['path']}/root.img" for entry in listed}
+
+
+def test_the_image_is_sound_and_labelled_and_says_nothing_of_the_host(cache_root: Path) -> None:
+    image = str(debian_image(Cache(cache_root)).path)
+    subprocess.run(["e2fsck", "-f", "-n", image], check=True, capture_output=True)
+    assert ext4.text_of(image, "/etc/hostname") == "hardcost\n"
+    assert "myhostname = hardcost" in ext4.text_of(image, "/etc/postfix/main.cf")
+    assert "http" not in ext4.text_of(image, "/etc/apt/sources.list")
+    assert "/home/user" in ext4.text_of(image, "/etc/passwd")
+    assert re.search(
+        r"^/usr/bin/bash \d+ [0-9a-f]{64}$",
+        ext4.text_of(image, "/etc/fapolicyd/trust.d/debian"),
+        re.MULTILINE,
+    )
+    words = ["debugfs", "-R", "ea_list /usr/sbin/apache2", image]
+    listed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    assert "system_u:object_r:httpd_exec_t:s0" in listed
+
+
+def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
+    """Return a disk with a system of one program in its first partition, and a kernel of Debian."""
+    tree, package = folder / "tree", debian.kernel_package(cache)
+    for name in ("bin", "etc", "boot", "dev", "proc", "sys", "run", "tmp"):
+        (tree / name).mkdir(parents=True)
+    (tree / "bin" / "sh").write_bytes(shell)
+    (tree / "bin" / "sh").chmod(0o755)
+    (tree / "etc" / "os-release").write_text("PRETTY_NAME='Tiny 1'\n")
+    (tree / "etc" / "passwd").write_text("root:x:0:0:root:/:/bin/sh\n")
+    (tree / "etc" / "group").write_text("root:x:0:\n")
+    (kernel,) = (package / "boot").glob("vmlinuz-*")
+    shutil.copy(kernel, tree / "boot")
+    release = kernel.name.removeprefix("vmlinuz-")
+    for part in ("fs/ext4", "fs/jbd2", "drivers/nvdimm", "lib", "crypto", "fs/mbcache.ko"):
+        source = package / "lib/modules" / release / "kernel" / part
+        target = tree / "lib/modules" / release / "kernel" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    system = folder / "system.img"
+    ext4.make(system, 96 * MIB, contents.entries(tree, ext4.EPOCH))
+    entry = struct.pack("<B3sB3sII", 0, b"", 0x83, b"", MIB // 512, 96 * MIB // 512)
+    disk = folder / "disk.img"
+    with disk.open("wb") as file:
+        file.write(bytes(446) + entry + bytes(48) + b"\x55\xaa")
+        file.seek(MIB)
+        file.write(system.read_bytes())
+    return disk
+
+
+def test_a_disk_of_the_users_boots_with_its_own_kernel(
+    tmp_path: Path, cache_root: Path, compiled: Callable[[str], bytes]
+) -> None:
+    disk = a_disk(tmp_path, compiled(SHELL), Cache(cache_root))
+    cache = Cache(tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "packages").symlink_to(cache_root / "packages")
+    roots = OwnRoots(lambda cache: image_file(disk, cache))
+    machine = VirtualMachine(cache, Hardware("tcg"), roots=roots)
+    assert machine.kernel.image.is_relative_to(tmp_path)
+    boot = Boot(guest="debian", fresh=True)
+    job = [requests.run("it", ["/bin/sh"])]
+    answers = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
+    (ran,) = [answer for answer in answers if answer["event"] == "ran"]
+    assert ran["stdout"] == "of the user\n"
+    assert machine.environment(boot)["image"].startswith("Tiny 1 of disk.img ")
+
+
+def test_an_image_that_is_none_stops_a_study_before_anything_is_measured(
+    hardcost: Command,
+) -> None:
+    hardcost.write("disk.img", b"\x1f\x8b\x08 of another kind")
+    words = ("run", "cis-audit", "--dry-run", "--image", "disk.img")
+    outcome = hardcost(*words, status=2)
+    assert "disk.img is compressed by gzip, no image that a guest can boot" in outcome.err
+    assert "hint: hardcost takes a raw or qcow2 image" in outcome.err
