@@ -1,0 +1,127 @@
+"""fapolicyd decides in a Debian guest, and a trial says so where it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.controls import apply
+from hardcost.controls.control import Fapolicyd, Lsm
+from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
+from hardcost.errors import TrialError
+from hardcost.machines import requests as ask
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Answer, Request
+
+pytestmark = pytest.mark.vm
+
+LIMIT_SECONDS = 240  # of host time, for a job of seconds, on a host that is busy
+ICOUNT = Hardware("icount")
+FAST = Hardware("tcg")
+RULES = "/etc/fapolicyd/compiled.rules"
+CONTROL = Fapolicyd()
+COPY = ask.run(
+    "copy",
+    ["/bin/cp", "-a", "/usr/share/fapolicyd", "/home/user/x"],
+    clock="tsc",
+    user="user",
+)
+
+
+def execute(
+    cache_root: Path,
+    controls: Sequence[Control],
+    work: Sequence[Request],
+    hardware: Hardware = ICOUNT,
+) -> tuple[Answer, ...]:
+    job = [*apply.requests(controls), *work, *apply.finish(controls)]
+    return carried_out(cache_root, controls, job, hardware)
+
+
+def carried_out(
+    cache_root: Path, controls: Sequence[Control], job: Sequence[Request], hardware: Hardware = FAST
+) -> tuple[Answer, ...]:
+    machine = VirtualMachine(Cache(cache_root), hardware)
+    boot = Boot(apply.boot_parameters(controls), guest="debian")
+    return asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
+
+
+def before_start(work: Request) -> list[Request]:
+    """Return the control's requests, with another in front of the daemon's start."""
+    asked = list(apply.requests([CONTROL]))
+    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
+    return [*asked[:first], work, *asked[first:], *apply.finish([CONTROL])]
+
+
+def ticks(answers: Sequence[Answer]) -> int:
+    return next(int(one["ticks"]) for one in answers if one.get("name") == "copy")
+
+
+def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_root: Path) -> None:
+    first, second = (execute(cache_root, [CONTROL], [COPY]) for _ in range(2))
+    assert first == second
+    assert ticks(first) > 4 * ticks(execute(cache_root, [], [COPY]))
+    (note,) = apply.verify([CONTROL], first)
+    assert "accesses and denied 1;" in note
+
+
+def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:
+    controls = (Lsm("enforcing"), CONTROL)
+    answers = execute(cache_root, controls, [], FAST)
+    notes = apply.verify(controls, answers)
+    assert any("fapolicyd allowed" in note for note in notes)
+
+
+def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
+    job = before_start(ask.install(RULES, "allow perm=any all : all\n", 0o644))
+    answers = carried_out(cache_root, [CONTROL], job)
+    with pytest.raises(TrialError, match="a program that is not trusted could be executed"):
+        apply.verify([CONTROL], answers)
+
+
+def test_a_daemon_that_does_not_start_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
+    job = before_start(ask.install(RULES, "allow everything\n", 0o644))
+    with pytest.raises(TrialError, match="fapolicyd died") as caught:
+        carried_out(cache_root, [CONTROL], job)
+    assert "allow everything" in caught.value.console
+
+
+def test_a_list_that_lacks_the_programs_denies_them(cache_root: Path) -> None:
+    shorter = ["sed", "-i", "\\#^/usr/bin/true #d", "/etc/fapolicyd/trust.d/debian"]
+    trusted = ask.run("shorter", shorter)
+    answers = carried_out(cache_root, [CONTROL], before_start(trusted))
+    with pytest.raises(TrialError, match="denies /usr/bin/true"):
+        apply.verify([CONTROL], answers)
+
+
+def test_what_the_workload_is_denied_is_noted(cache_root: Path) -> None:
+    tried = ask.run("tried", ["sh", "-c", f"{UNTRUSTED}; true"], user="user")
+    answers = execute(cache_root, [CONTROL], [tried], FAST)
+    notes = apply.verify([CONTROL], answers)
+    assert any("denied 1 accesses of others than our test" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("signal", "why"), [("KILL", "fapolicyd died: signal 9"), ("STOP", "did not end within 5 s")]
+)
+def test_a_daemon_that_dies_or_hangs_in_the_middle_fails_the_trial(
+    cache_root: Path, signal: str, why: str
+) -> None:
+    work = [
+        ask.run("blow", ["sh", "-c", f"kill -{signal} $(pidof fapolicyd)"]),
+        ask.run("victim", ["/usr/bin/true"], user="user", limit_seconds=5),
+    ]
+    with pytest.raises(TrialError, match=why) as caught:
+        execute(cache_root, [CONTROL], work, FAST)
+    assert "Loaded 14 rules" in caught.value.console
