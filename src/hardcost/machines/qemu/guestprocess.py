@@ -154,14 +154,15 @@ class GuestProcess:
         message: str,
         kind: Callable[..., MachineError] = MachineError,
         hint: str | None = None,
+        logs: str = "",
     ) -> MachineError:
-        """Return an error of `kind` with the reason that the console gives, and its end."""
+        """Return an error of `kind` with the reason that the console gives, its end, and `logs`."""
         console = self.console()
         reason = _reason(console)
         # The probe may have said the same to us.
         if reason and reason.removeprefix(_REASONS[1]) not in message:
             message += f" ({reason})"
-        return kind(message, hint=hint, console=console)
+        return kind(message, hint=hint, console=console + logs)
 
 
 @contextlib.asynccontextmanager

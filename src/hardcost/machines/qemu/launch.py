@@ -87,7 +87,8 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
     try:
         read = answers.read(*guest.streams.places)
     except MachineError as error:
-        raise guest.failure(str(error), type(error), error.problems[0].hint) from error
+        hint = error.problems[0].hint
+        raise guest.failure(str(error), type(error), hint, error.console) from error
     return Execution(read, guest.console(), start_seconds, time.monotonic() - launch.started)
 
 
