@@ -8,13 +8,14 @@ from tests.report.guests import filecopy, selinux
 
 from hardcost.analysis.finding import ObservedIn
 from hardcost.analysis.observations import (
+    Load,
     Timeline,
     cpu_shares,
+    during_load,
     observed_by,
-    per_operation,
     timelines,
 )
-from hardcost.instruments.observed import Observed
+from hardcost.instruments.observed import Observed, Step
 
 
 def seen(seed: int, instrument: str = "cpu", **totals: float) -> ObservedIn:
@@ -61,11 +62,24 @@ def test_where_nothing_was_busy_there_are_no_shares() -> None:
 
 
 def test_a_total_is_told_for_each_operation() -> None:
-    *_, amounts = observed_by(selinux(), "avc")
-    assert per_operation(amounts, "lookups") == 205
-    assert math.isnan(per_operation(amounts, "nothing"))
-    (uncounted,) = observed_by(replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc")
-    assert math.isnan(per_operation(uncounted, "lookups"))
+    loads = during_load(selinux(), "avc", "lookups")
+    assert loads["enforcing", "postfix"] == Load(100, 20_500)
+    assert loads["enforcing", "postfix"].each == 205
+    assert during_load(selinux(), "avc", "nothing") == {}
+    assert (
+        during_load(replace(selinux(), observed=(seen(1, "avc", lookups=5),)), "avc", "lookups")
+        == {}
+    )
+
+
+def test_rows_are_shared_out_where_a_load_begins_or_ends_between_them() -> None:
+    steps = (
+        Step(name="a", begin=0.5e6, end=1.5e6, operations=2),
+        Step(name="b", begin=2.5e6, end=9e6, operations=0),
+    )
+    own = rows("avc", lookups=(10, 20, 60)).model_copy(update={"steps": steps})
+    finding = replace(selinux(), observed=(ObservedIn("on", "w", 0, 0, own),) * 2)
+    assert during_load(finding, "avc", "lookups") == {("on", "w"): Load(4, 2 * (5 + 10 + 30))}
 
 
 def rows(instrument: str, **series: tuple[float, ...]) -> Observed:

@@ -6,7 +6,10 @@ import pytest
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
+from hardcost.instruments.insn import INSN
+from hardcost.instruments.riding import observed
 from hardcost.instruments.watched import watched
+from hardcost.workloads.names import WORKLOADS, CountsOperations
 
 WATCHED: dict[str, Any] = {
     "event": "watched",
@@ -132,3 +135,19 @@ def test_without_a_watch_there_is_nothing_to_tell(part: Any) -> None:  # noqa: A
 def test_a_watch_that_makes_no_sense_fails_the_trial(place: str, value: object) -> None:
     with pytest.raises(TrialError, match=f"makes no sense: {place}"):
         watched([WATCHED | {place: value}])
+
+
+@pytest.mark.parametrize("name", ["apache-prefork", "apache-worker", "postfix", "mariadb"])
+def test_operations_are_counted_of_programs_that_are_measured(name: str) -> None:
+    module = WORKLOADS[name]
+    assert isinstance(module, CountsOperations)
+    asked = [one for one in module.requests({}, INSN) if one.get("clock") is not None]
+    operations = module.operations({})
+    assert set(operations) == {one["name"] for one in asked}
+    assert sum(operations.values()) > 0
+
+
+def test_steps_of_a_load_know_their_operations() -> None:
+    answers = [WATCHED, ran("ab-1", begin=1, end=2, status=0), ran("check", begin=3, end=4)]
+    (seen,) = observed(("avc",), answers, {"ab-1": 100})
+    assert [(step.name, step.operations) for step in seen.steps] == [("ab-1", 100), ("check", None)]

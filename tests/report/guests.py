@@ -160,8 +160,18 @@ def selinux() -> Finding:
                 )
             lookups = 41_000.0 if more > 1.05 else 0.0
             totals = {"lookups": lookups, "hits": lookups * 0.99, "misses": lookups * 0.01}
-            totals |= {"reclaims": 0.0, "operations": 200.0}
-            seen = Observed(instrument="avc", unit_of_totals="lookups", totals=totals)
+            totals |= {"reclaims": 0.0}
+            seen = Observed(
+                instrument="avc",
+                unit_of_totals="count",
+                totals=totals,
+                times=(10.0, 20.0, 30.0),
+                series={"lookups": (lookups * 0.2, lookups * 0.5, lookups * 0.3)},
+                steps=(
+                    Step(name="set up", begin=0, end=8),
+                    Step(name="load", begin=10, end=20, operations=100),
+                ),
+            )
             observed.append(ObservedIn(configuration, workload, 0, 0, seen))
     return Finding(
         run="selinux-services-1",

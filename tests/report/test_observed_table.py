@@ -74,6 +74,7 @@ def test_lookups_of_unknown_requests_are_told_alone() -> None:
     finding = replace(selinux(), observed=(ObservedIn("enforcing", "fork", 0, 0, seen),))
     (grid,) = lookup_grids(finding)
     assert [it.columns[0].header for it in grid.groups] == ["lookups"]
+    assert grid.notes == ()
 
 
 def test_where_nothing_rode_along_nothing_is_shown() -> None:

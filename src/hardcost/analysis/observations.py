@@ -18,9 +18,6 @@ IDLE = "idle"
 EVENTS = "key:"
 """What stands before a key among the totals of `audit`."""
 
-OPERATIONS = "operations"
-"""The name under which the requests, mails or transactions of a watch are counted."""
-
 OTHERS = "(others)"
 """The name under which small parts are joined."""
 
@@ -163,10 +160,49 @@ def cpu_shares(finding: Finding) -> tuple[Shares, ...]:
     return tuple(_shares(amounts) for amounts in observed_by(finding, "cpu"))
 
 
-def per_operation(amounts: Amounts, name: str) -> float:
-    """Return the total called `name` for each operation; NaN where either is not known."""
-    operations = amounts.totals.get(OPERATIONS, 0.0)
-    return amounts.totals.get(name, math.nan) / operations if operations else math.nan
+@dataclass(frozen=True)
+class Load:
+    """How many requests, mails or transactions a load made, and what was counted meanwhile."""
+
+    operations: int
+    counted: float
+
+    @property
+    def each(self) -> float:
+        """Return what was counted for each operation; NaN where there were none."""
+        return self.counted / self.operations if self.operations else math.nan
+
+
+def during_load(finding: Finding, instrument: str, name: str) -> dict[tuple[str, str], Load]:
+    """Return what the series `name` counted while a load ran, by configuration and workload.
+
+    What was counted from row to row is shared out by time where a step of the load begins or ends
+    between two rows. The trials of a configuration are added. Others than loads are left out.
+    """
+    loads: dict[tuple[str, str], Load] = {}
+    for one in finding.observed:
+        seen = one.observed
+        steps = [step for step in seen.steps if step.operations is not None]
+        if seen.instrument != instrument or name not in seen.series or not steps:
+            continue
+        key = (one.configuration, one.workload)
+        before = loads.get(key, Load(0, 0.0))
+        loads[key] = Load(
+            before.operations + sum(step.operations or 0 for step in steps),
+            before.counted
+            + math.fsum(_between(seen, name, step.begin, step.end) for step in steps),
+        )
+    return loads
+
+
+def _between(seen: Observed, name: str, begin: float, end: float) -> float:
+    """Return what a series counted from `begin` to `end`, rows shared out by time."""
+    rows = zip((0.0, *seen.times), seen.times, seen.series[name], strict=False)
+    return math.fsum(
+        counted * max(0.0, min(end, to) - max(begin, since)) / (to - since)
+        for since, to, counted in rows
+        if to > since
+    )
 
 
 def _amounts(trials: Sequence[ObservedIn]) -> Amounts:

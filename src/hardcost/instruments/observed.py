@@ -6,13 +6,18 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Step(BaseModel):
-    """A stretch of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch."""
+    """A stretch of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch.
+
+    `operations` says how many requests, mails or transactions were carried out in it: None where it
+    is no part of the load, 0 where it is a part that finishes those of another.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     begin: float
     end: float
+    operations: int | None = None
 
 
 class Observed(BaseModel):

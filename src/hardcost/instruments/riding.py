@@ -28,10 +28,22 @@ def requests_after(names: Sequence[str]) -> tuple[Request, ...]:
     return (requests.unwatch(),) if names else ()
 
 
-def observed(names: Sequence[str], answers: Sequence[Mapping[str, Any]]) -> tuple[Observed, ...]:
-    """Return what each instrument saw.
+def observed(
+    names: Sequence[str],
+    answers: Sequence[Mapping[str, Any]],
+    operations: Mapping[str, int] | None = None,
+) -> tuple[Observed, ...]:
+    """Return what each instrument saw; `operations` are those of the load, by program.
 
     Raises:
         TrialError: The guest did not tell, or what it tells makes no sense.
     """
-    return tuple(_MODULES[name].observed(answers) for name in names)
+    return tuple(_counted(_MODULES[name].observed(answers), operations or {}) for name in names)
+
+
+def _counted(seen: Observed, operations: Mapping[str, int]) -> Observed:
+    """Return `seen` with the operations of its steps."""
+    steps = tuple(
+        step.model_copy(update={"operations": operations.get(step.name)}) for step in seen.steps
+    )
+    return seen.model_copy(update={"steps": steps})

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.observations import (
     EVENTS,
-    OPERATIONS,
     OTHERS,
+    Load,
     cpu_shares,
+    during_load,
     observed_by,
-    per_operation,
 )
 from hardcost.report.grid import Column, Grid, Group
 from hardcost.report.text import ABSENT, MISSING, decimals, number, percent, visible
@@ -51,6 +51,11 @@ _MEANT = {
     "forward_records": "forwarded: records that the receiver wrote",
     "forward_dropped": "not forwarded: records of syslog's that it did not",
 }
+
+_REQUESTS = (
+    "lookups/request: of all processes while the load ran, for each request, mail or transaction; "
+    "the other columns hold what came before and after it too"
+)
 
 _LOOKUPS = {
     "hits": "hits",
@@ -152,17 +157,19 @@ def lookup_grids(finding: Finding) -> list[Grid]:
     if not seen:
         return []
     columns = [_column("lookups", [_total(a, "lookups") for a in seen])]
-    counted = [_total(a, OPERATIONS) for a in seen]
-    if any(math.isfinite(amount) for amount in counted):
-        columns.append(_column("requests", counted))
-        columns.append(_column("lookups/request", [per_operation(a, "lookups") for a in seen]))
+    notes = list(_own_cost(finding, "avc"))
+    loads = during_load(finding, "avc", "lookups")
+    if loads:
+        own = [loads.get((a.configuration, a.workload), Load(0, 0.0)) for a in seen]
+        columns.append(_column("lookups/request", [load.each for load in own]))
+        notes.insert(0, _REQUESTS)
     columns += [
         _column(title, [_total(a, key) for a in seen])
         for key, title in _LOOKUPS.items()
         if any(key in a.totals for a in seen)
     ]
     title = "SELinux's access vector cache, in a trial"
-    return [Grid(title, _labels(seen), tuple(columns), notes=_own_cost(finding, "avc"))]
+    return [Grid(title, _labels(seen), tuple(columns), notes=tuple(notes))]
 
 
 def _by_workload(seen: Sequence[Amounts]) -> list[Amounts]:

@@ -13,7 +13,7 @@ from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
-from hardcost.workloads.names import NeedsTree
+from hardcost.workloads.names import CountsOperations, NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         execution = await machine.execute(prepared.boot, prepared.job, limit)
         notes = apply.verify(trial.configuration.controls, execution.answers)
         measured = module.measured(parameters, execution.answers, instrument)
-        observed = riding.observed(trial.setup.record, execution.answers)
+        operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
+        observed = riding.observed(trial.setup.record, execution.answers, operations)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         raise (refused or _located(error, trial)) from error

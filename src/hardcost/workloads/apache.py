@@ -126,6 +126,11 @@ class Apache:
         each = [served.per_operation(name, instrument, count, load) for name, load in loads]
         return (*each, served.whole("all", instrument, [load for _, load in loads]))
 
+    def operations(self, parameters: Mapping[str, str]) -> dict[str, int]:
+        """Return how many requests each program makes."""
+        count = self._count(parameters)
+        return {f"ab-{clients}": count for clients in self._concurrencies(parameters)}
+
     def _count(self, parameters: Mapping[str, str]) -> int:
         return programs.number(self.NAME, parameters, "requests", _REQUESTS, most=_MOST_REQUESTS)
 

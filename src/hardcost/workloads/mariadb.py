@@ -109,6 +109,12 @@ def measured(
     return (*each, served.whole("all", instrument, [load for _, load in loads]))
 
 
+def operations(parameters: Mapping[str, str]) -> dict[str, int]:
+    """Return how many transactions, or queries, each program makes."""
+    tool, count = _tool(parameters), _count(parameters)
+    return {f"{_prefix(tool)}-{clients}": count for clients in _concurrencies(parameters)}
+
+
 def check(said: str, transactions: int, clients: int) -> None:
     """Make sure, by what sysbench printed, that each transaction was carried out at once.
 

@@ -61,6 +61,14 @@ class NeedsTree(Protocol):
         """Return how many files it wants under /srv/tree."""
 
 
+@runtime_checkable
+class CountsOperations(Protocol):
+    """A workload that carries out many requests, mails or transactions in one program."""
+
+    def operations(self, parameters: Mapping[str, str]) -> dict[str, int]:
+        """Return how many, by the name of the program; 0 for one that finishes another's."""
+
+
 WORKLOADS: dict[str, WorkloadModule] = {
     module.NAME: cast("WorkloadModule", module)
     for module in (

@@ -143,6 +143,12 @@ def measured(
     return (*metrics, served.whole("all", instrument, everything))
 
 
+def operations(parameters: Mapping[str, str]) -> dict[str, int]:
+    """Return how many mails each program sends; what waits for them sends none."""
+    count, numbers = _count(parameters), _concurrencies(parameters)
+    return {f"sent-{n}": count for n in numbers} | {f"rest-{n}": 0 for n in numbers}
+
+
 def check(answers: Sequence[Mapping[str, Any]], mails: int, sessions: int) -> None:
     """Make sure that each mail is in the mailbox once, and none in the queue.
 
