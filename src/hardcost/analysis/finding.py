@@ -54,7 +54,8 @@ class Item:
     0). `fired` counts the audit records that it caused in the whole profile while the metric was
     measured; None: not known. `place` says where the control is written, as `file:line`, or "".
     `predicted` is what the cost model of audit rules said of `cost`, None where it says nothing;
-    `findings` are the codes of what lint says of the rule.
+    `findings` are the codes of what lint says of the rule; `ids` are what benchmarks call the
+    control.
     """
 
     control: str
@@ -69,6 +70,7 @@ class Item:
     place: str = ""
     predicted: float | None = None
     findings: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def _item(
         alone=alone.value,
         fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
         place=_place(control),
+        ids=control.ids,
     )
 
 

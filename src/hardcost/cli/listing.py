@@ -98,7 +98,12 @@ def _rows(what: str, store: Path) -> list[Row]:
 def _controls() -> list[Row]:
     loaded = [catalogue.load(name, options.package_root) for name in catalogue.titles()]
     return [
-        {"profile": profile.name, "mechanism": type(control).__name__, "control": control.name}
+        {
+            "profile": profile.name,
+            "mechanism": type(control).__name__,
+            "control": control.name,
+            "ids": " ".join(one for one in control.ids if not one.startswith("SRG-")),
+        }
         for profile in loaded
         for control in profile.controls
     ]

@@ -225,6 +225,8 @@ def _item(item: Item) -> _Object:
         more["predicted"] = _finite(item.predicted)
     if item.findings:
         more["findings"] = list(item.findings)
+    if item.ids:
+        more["ids"] = list(item.ids)
     return {
         "control": item.control,
         "metric": item.metric,

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _ZERO = Decimal(0)
 
+_REQUIREMENT = "SRG-"
+"""Begins what is asked of every operating system; a control serves up to a dozen of them."""
+
 FEW = 3
 """Up to so many metrics are all shown side by side; of more, some are chosen."""
 
@@ -26,7 +29,8 @@ FEW = 3
 class Entry:
     """One control of a bill: `number` counts from 1 in the order of the bill.
 
-    `fired` sums up the audit records that it caused over all metrics, None where none is known.
+    `place` says where it is written and what benchmarks call it. `fired` sums up the audit records
+    that it caused over all metrics, None where none is known.
     """
 
     number: int
@@ -150,7 +154,11 @@ def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
 def _entry(nth: int, control: str, items: Mapping[str, Item]) -> Entry:
     fired = [item.fired for item in items.values() if item.fired is not None]
     place = next((item.place for item in items.values() if item.place), "")
-    return Entry(nth, control, place, sum(fired) if fired else None, items)
+    ids = next((item.ids for item in items.values()), ())
+    called = (one for one in ids if not one.startswith(_REQUIREMENT))
+    return Entry(
+        nth, control, " ".join(filter(None, (place, *called))), sum(fired) if fired else None, items
+    )
 
 
 def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: float) -> Account:

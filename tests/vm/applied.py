@@ -1,0 +1,67 @@
+"""Controls applied to a Debian guest around some work, for the tests of one control each."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls import apply
+from hardcost.machines import requests as ask
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Answer, Request
+
+LIMIT_SECONDS = 400  # of host time, for a job of seconds, on a host that is busy
+FAST = Hardware("tcg")
+EXACT = Hardware("icount")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a guest answered, and the controls that it was to apply."""
+
+    controls: tuple[Control, ...]
+    answers: tuple[Answer, ...]
+
+    def notes(self) -> tuple[str, ...]:
+        """Verify the controls; return what is said of them."""
+        return apply.verify(self.controls, self.answers)
+
+    def ran(self, name: str) -> dict[str, Any]:
+        """Return how a program ended."""
+        return next(one for one in self.answers if one.get("name") == name)
+
+    def numbers(self, name: str) -> dict[str, str]:
+        """Return what a program printed as lines `NAME VALUE`."""
+        pairs = (line.rpartition(" ") for line in self.ran(name)["stdout"].splitlines())
+        return {key: value for key, _, value in pairs}
+
+
+def applied(
+    cache_root: Path,
+    controls: Sequence[Control],
+    work: Sequence[Request] = (),
+    *,
+    before: Sequence[Request] = (),
+    hardware: Hardware = FAST,
+) -> Applied:
+    """Carry out `work` under controls; `before` comes in front of all else."""
+    machine = VirtualMachine(Cache(cache_root), hardware)
+    boot = Boot(apply.boot_parameters(controls), guest="debian")
+    job = [*before, *apply.requests(controls), *work, *apply.finish(controls)]
+    done = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS))
+    return Applied(tuple(controls), done.answers)
+
+
+def shell(name: str, script: str, **more: Any) -> Request:  # noqa: ANN401  (of `ask.run`)
+    """Return the request to run a script as the ordinary user, logged in."""
+    return ask.run(name, ["sh", "-c", script], user="user", login=ask.USER, **more)

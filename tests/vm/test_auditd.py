@@ -1,0 +1,69 @@
+"""The real auditd in a Debian guest: it takes the records, and what it did is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.applied import EXACT, applied, shell
+
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import Auditd, AuditDaemon, AuditRule, Lsm
+from hardcost.errors import InputError, TrialError
+from hardcost.machines import requests as ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.vm
+
+MKDIR = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -F auid>=1000 -k made"))
+RMDIR = AuditRule(Rule("-a always,exit -F arch=b64 -S rmdir -F auid>=1000 -k gone"))
+WORK = shell(
+    "work",
+    "cd /home/user && for i in 1 2 3 4 5 6 7; do mkdir d$i; done && rmdir d1 d2",
+    clock="tsc",
+)
+
+
+def test_events_are_counted_by_key_under_selinux_too(cache_root: Path) -> None:
+    controls = (AuditDaemon(), MKDIR, RMDIR, Auditd("sync"), Lsm("enforcing"))
+    found = applied(cache_root, controls, [WORK])
+    assert "services ran as auditd: auditd_t" in found.notes()
+    events = found.numbers("audit-log")
+    assert (events["made"], events["gone"]) == ("7", "2")
+    totals = found.numbers("audit-totals")
+    assert totals["whole"] == "yes"
+    assert int(totals["records"]) > 9 * 4  # each event has SYSCALL, CWD, PATH and PROCTITLE
+    assert int(totals["bytes"]) > 9 * 500
+
+
+def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) -> None:
+    controls = (AuditDaemon(), MKDIR, Auditd())
+    first, second = (applied(cache_root, controls, [WORK], hardware=EXACT) for _ in range(2))
+    assert first.ran("work")["ticks"] == second.ran("work")["ticks"]
+    assert first.numbers("audit-totals") == second.numbers("audit-totals")
+
+
+def test_a_configuration_that_auditd_refuses_fails_the_trial_with_its_words(
+    cache_root: Path,
+) -> None:
+    controls = (AuditDaemon(), Auditd(settings=(("q_depth", "many"),)))
+    with pytest.raises(TrialError, match="the service auditd") as caught:
+        applied(cache_root, controls)
+    assert "q_depth" in caught.value.console
+
+
+def test_a_rule_that_auditctl_refuses_is_the_users_error(cache_root: Path) -> None:
+    rule = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -F uid=nobdy -k x"))
+    found = applied(cache_root, (AuditDaemon(), rule, Auditd()))
+    with pytest.raises(InputError, match="nobdy"):
+        found.notes()
+
+
+def test_records_that_another_takes_fail_the_trial(cache_root: Path) -> None:
+    steal = ask.run("steal", ["sh", "-c", "auditctl -e 0"])
+    controls = (AuditDaemon(), Auditd())
+    found = applied(cache_root, controls, [steal, ask.run("again", ["auditctl", "-s"])])
+    with pytest.raises(TrialError, match="auditd did not log what it was sent"):
+        found.notes()

@@ -1,0 +1,65 @@
+"""Security modules and mount options in a Debian guest, and that what did not take is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.applied import applied, shell
+
+from hardcost.controls.control import BootParameter, Lsm, MountOptions
+from hardcost.errors import TrialError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.vm
+
+
+def test_none_has_no_major_module(cache_root: Path) -> None:
+    found = applied(cache_root, (Lsm("none"),))
+    assert found.notes() == ()
+
+
+def test_apparmor_has_debians_profiles(cache_root: Path) -> None:
+    found = applied(cache_root, (Lsm("apparmor"),))
+    first, *_ = found.notes()
+    assert "/usr/sbin/clamd (enforce)" in first
+
+
+def test_enforcing_refuses_and_permissive_only_tells(cache_root: Path) -> None:
+    # What may be read with what label is the policy's matter: a daemon's domain may not read the
+    # passwords' file, whoever runs in it.
+    work = shell(
+        "work",
+        "cat /proc/self/attr/current; head -c1 /etc/selinux/default/policy/policy.33 >/dev/null",
+        expect=None,
+    )
+    for mode in ("permissive", "enforcing"):
+        found = applied(cache_root, (Lsm(mode),), [work])
+        assert ":s0" in found.ran("work")["stdout"]
+        assert any(note.startswith(f"lsm={mode}: ") for note in found.notes())
+
+
+def test_enforcing_that_another_boot_parameter_takes_back_fails_the_trial(
+    cache_root: Path,
+) -> None:
+    found = applied(cache_root, (Lsm("enforcing"), BootParameter("enforcing=0")))
+    with pytest.raises(TrialError, match="lsm=enforcing did not take: getenforce says Permissive"):
+        found.notes()
+
+
+def test_a_module_that_another_boot_parameter_takes_away_fails_the_trial(
+    cache_root: Path,
+) -> None:
+    found = applied(cache_root, (Lsm("none"), BootParameter("lsm=apparmor")))
+    with pytest.raises(TrialError, match="lsm=none did not take: the kernel runs"):
+        found.notes()
+
+
+def test_mount_options_hold(cache_root: Path) -> None:
+    controls = (MountOptions("/home", ("nodev", "noexec")), MountOptions("/home/user", ("nosuid",)))
+    work = shell("work", "cp /bin/true /home/user/x && /home/user/x", expect=126)
+    found = applied(cache_root, controls, [work])
+    assert found.notes() == ()
+    assert "Permission denied" in found.ran("work")["stderr"]

@@ -1,0 +1,44 @@
+"""The syslog daemon in a Debian guest: the duplicate of audit's records, and what is dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.applied import applied, shell
+
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import Auditd, AuditDaemon, AuditPlugin, AuditRule, Rsyslog
+from hardcost.errors import TrialError
+from hardcost.machines import requests as ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.vm
+
+RULE = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -F auid>=1000 -k made"))
+DUPLICATE = (AuditDaemon(), RULE, Auditd(), AuditPlugin("syslog"))
+WORK = shell("work", "cd /home/user && for i in $(seq 60); do mkdir d$i; done")
+
+
+def test_every_record_comes_to_syslog_and_to_the_receiver(cache_root: Path) -> None:
+    found = applied(cache_root, (*DUPLICATE, Rsyslog(forward=True)), [WORK])
+    assert not any("dropped" in note or "did not come" in note for note in found.notes())
+    counted, records = found.numbers("syslog-totals"), found.numbers("audit-totals")["records"]
+    assert counted["audit"] == counted["received"] == records
+    assert int(records) > 60 * 4
+
+
+def test_what_the_rate_limit_drops_is_counted(cache_root: Path) -> None:
+    found = applied(cache_root, (*DUPLICATE, Rsyslog(rate_limit=True, burst=100)), [WORK])
+    counted, records = found.numbers("syslog-totals"), found.numbers("audit-totals")["records"]
+    assert 0 < int(counted["audit"]) <= 100 < int(records)
+    dropped = int(records) - int(counted["audit"])
+    assert any(note.startswith(f"syslog dropped {dropped} of {records}") for note in found.notes())
+
+
+def test_a_syslog_that_can_not_write_fails_the_trial(cache_root: Path) -> None:
+    blocked = ask.run("block", ["mkdir", "-p", "/var/log/messages"])
+    with pytest.raises(TrialError, match="the service rsyslog hung"):
+        applied(cache_root, (Rsyslog(),), before=[blocked])
