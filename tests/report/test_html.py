@@ -163,6 +163,15 @@ def test_what_rode_along_is_shown() -> None:
     assert "Published, 1 to 8 copies at once" in page.text
 
 
+def test_of_a_guest_with_services_exactness_is_not_claimed() -> None:
+    small, services = filecopy(), replace(filecopy(), environment={"image": "Debian 12"})
+    cells = small.cells[:1]
+    pages = [Page(to_html(replace(it, cells=cells, observed=()))) for it in (small, services)]
+    assert ["repeat exactly" in page.text for page in pages] == [True, False]
+    assert "can move them slightly" in pages[1].text
+    assert "Debian 12" in pages[1].text
+
+
 def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> None:
     bare = replace(run, environment={}, cells=run.cells[:1], levels={}, notes=(), published=None)
     page = Page(to_html(bare))

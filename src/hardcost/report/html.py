@@ -56,7 +56,13 @@ _WORDS = 70
 _ROOMY = 4
 """Up to so many metrics there is room for optional columns."""
 
-_FACTS = {"qemu": "QEMU", "kernel": "Kernel", "cpu_model": "CPU model", "host": "Host"}
+_FACTS = {
+    "qemu": "QEMU",
+    "kernel": "Kernel",
+    "cpu_model": "CPU model",
+    "host": "Host",
+    "image": "Image",
+}
 
 _INSTRUMENTS = {
     "insn": (
@@ -70,6 +76,15 @@ _INSTRUMENTS = {
         "They say how long you wait, on this machine."
     ),
 }
+
+
+_SERVICES = (
+    "The numbers are instructions, counted in an emulated machine. In a guest with services the "
+    "order in which many programs run can move them slightly from one execution to the next. They "
+    "say what work was added, not how long you wait: caches, branch prediction and slow devices "
+    "are not part of them."
+)
+"""How to read instructions of a whole system."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +151,8 @@ def _guide(finding: Finding) -> str:
     """Return how to read the page, in a paragraph."""
     other = f"The numbers were recorded by the instrument {visible(finding.instrument)}."
     words = [_INSTRUMENTS.get(finding.instrument, other)]
+    if finding.instrument == "insn" and "image" in finding.environment:
+        words = [_SERVICES]
     if finding.cells:
         words.append(
             "In the tables each row is a configuration, which is one exact state of the machine; "
