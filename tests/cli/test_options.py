@@ -1,10 +1,15 @@
 """Options become values once, and what is wrong with them is told."""
 
-import pytest
+from pathlib import Path
 
-from hardcost.cli.options import workloads
+import pytest
+from click.testing import CliRunner
+
+from hardcost.cli.options import roots, workloads
+from hardcost.cli.verbs import hardcost
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.machines.cache import Cache
 
 
 @pytest.mark.parametrize(
@@ -39,3 +44,18 @@ def test_a_workload_that_does_not_exist_is_an_error_with_a_remedy(text: str, mes
     with pytest.raises(InputError, match=message) as error:
         workloads(text)
     assert error.value.problems[0].hint
+
+
+def test_a_guest_has_one_root(tmp_path: Path) -> None:
+    words = ["run", "cis-audit", "--image", "disk.img", "--rootfs", str(tmp_path)]
+    with pytest.raises(InputError, match="take one of them"):
+        CliRunner().invoke(hardcost, words, catch_exceptions=False)
+
+
+def test_a_root_of_the_users_is_looked_at_when_it_is_needed(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    with pytest.raises(InputError, match="nowhere can't be read: No such file"):
+        roots(tmp_path / "nowhere", None).root(cache)
+    with pytest.raises(InputError, match="holds no Linux system"):
+        roots(None, tmp_path).root(cache)
+    assert roots(None, None).kernel(cache) is None

@@ -150,6 +150,9 @@ class _Making:
     def fill(self, folder: Path) -> None:
         """Make the image in `folder`; what it is made of goes again."""
         tree, image = folder / "tree", folder / "root.img"
+        for left_over in folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*"):
+            if left_over != folder:  # of a killed run: its files are of several users
+                namespace.remove(left_over)
         try:
             self._install(folder, tree)
             self._tell("naming what SELinux knows")
