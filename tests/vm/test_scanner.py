@@ -1,0 +1,134 @@
+"""ClamAV scans on access in a Debian guest, and a trial says so where it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.controls import apply
+from hardcost.controls.control import Auditd, AuditPlugin, Fapolicyd, Lsm, Rsyslog, Scanner
+from hardcost.errors import TrialError
+from hardcost.machines import requests as ask
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+    from hardcost.machines.machine import Answer, Request
+
+pytestmark = pytest.mark.vm
+
+LIMIT_SECONDS = 240  # of host time, for a job of seconds, on a host that is busy
+ICOUNT = Hardware("icount")
+FAST = Hardware("tcg")
+CONTROL = Scanner()
+COPY = ask.run(
+    "copy",
+    ["/bin/cp", "-a", "/usr/share/fapolicyd", "/home/user/x"],
+    clock="tsc",
+    user="user",
+)
+READ = ask.run("read", ["sh", "-c", "cat /home/user/x/*/*"], clock="tsc", user="user")
+
+
+def execute(
+    cache_root: Path,
+    controls: Sequence[Control],
+    work: Sequence[Request],
+    hardware: Hardware = FAST,
+) -> tuple[Answer, ...]:
+    job = [*apply.requests(controls), *work, *apply.finish(controls)]
+    return carried_out(cache_root, controls, job, hardware)
+
+
+def carried_out(
+    cache_root: Path, controls: Sequence[Control], job: Sequence[Request], hardware: Hardware = FAST
+) -> tuple[Answer, ...]:
+    machine = VirtualMachine(Cache(cache_root), hardware)
+    boot = Boot(apply.boot_parameters(controls), guest="debian")
+    return asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
+
+
+def before_start(work: Request, control: Scanner = CONTROL) -> list[Request]:
+    """Return the control's requests, with another in front of the daemons' start."""
+    asked = list(apply.requests([control]))
+    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
+    return [*asked[:first], work, *asked[first:], *apply.finish([control])]
+
+
+def ticks(answers: Sequence[Answer], name: str) -> int:
+    return next(int(one["ticks"]) for one in answers if one.get("name") == name)
+
+
+def test_scanning_costs_a_read_much_and_the_same_each_time(cache_root: Path) -> None:
+    first, second = (execute(cache_root, [CONTROL], [COPY, READ], ICOUNT) for _ in range(2))
+    assert first == second
+    bare = execute(cache_root, [], [COPY, READ], ICOUNT)
+    assert ticks(first, "read") > 3 * ticks(bare, "read")
+    (note,) = apply.verify([CONTROL], first)
+    assert "101 signatures of our own" in note
+
+
+def test_without_prevention_what_is_infected_is_read_and_reported(cache_root: Path) -> None:
+    control = Scanner(prevention=False, signatures=0)
+    answers = execute(cache_root, [control], [])
+    assert apply.verify([control], answers)[0].startswith("the scanner's database has 1 ")
+    refused = [one for one in answers if str(one.get("name")).startswith("scanner-refuses")]
+    assert [one["status"] for one in refused] == [0, 0]
+
+
+@pytest.mark.parametrize("mode", ["enforcing", "apparmor"])
+def test_it_scans_where_a_security_module_confines_daemons(cache_root: Path, mode: str) -> None:
+    controls = (Lsm("enforcing" if mode == "enforcing" else "apparmor"), CONTROL)
+    notes = apply.verify(controls, execute(cache_root, controls, []))
+    assert any("signatures of our own" in note for note in notes)
+
+
+def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> None:
+    services = (Rsyslog(), Auditd(), AuditPlugin("syslog"))
+    controls = (*services, Fapolicyd(), CONTROL)
+    notes = apply.verify(controls, execute(cache_root, controls, [COPY, READ]))
+    assert any("signatures of our own" in note for note in notes)
+    assert any("accesses and denied 1;" in note for note in notes)
+
+
+def test_a_database_that_does_not_know_the_test_file_fails_the_trial(cache_root: Path) -> None:
+    unknown = ask.install("/var/lib/clamav/hardcost.hdb", f"{'0' * 32}:68:Other\n")
+    answers = carried_out(cache_root, [CONTROL], before_start(unknown))
+    with pytest.raises(TrialError, match="did not detect the EICAR test file in /home"):
+        apply.verify([CONTROL], answers)
+
+
+def test_a_daemon_without_a_database_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
+    removed = ask.run("removed", ["sh", "-c", "rm -f /var/lib/clamav/*"])
+    with pytest.raises(TrialError, match="clamd died") as caught:
+        carried_out(cache_root, [CONTROL], before_start(removed))
+    assert "database" in caught.value.console
+
+
+@pytest.mark.parametrize(
+    ("service", "signal", "why"),
+    [
+        ("clamonacc", "STOP", "did not end within 5 s"),
+        ("clamd", "STOP", "clamd hung|did not end within 5 s"),
+        ("clamd", "KILL", "clamd died: signal 9"),
+    ],
+)
+def test_a_daemon_that_dies_or_hangs_in_the_middle_fails_the_trial(
+    cache_root: Path, service: str, signal: str, why: str
+) -> None:
+    work = [
+        COPY,
+        ask.run("blow", ["sh", "-c", f"kill -{signal} $(pidof {service})"]),
+        ask.run("victim", ["sh", "-c", "cat /home/user/x/*/*"], user="user", limit_seconds=5),
+    ]
+    with pytest.raises(TrialError, match=why) as caught:
+        execute(cache_root, [CONTROL], work)
+    assert "ClamInotif: watching '/home'" in caught.value.console
