@@ -52,10 +52,13 @@ class DebianRoots:
     def __init__(self, told: Callable[[Step | None], None] | None = None) -> None:
         """Have `told` hear how far the making of the root is."""
         self._told = told
+        self._made: RootImage | None = None
 
     def root(self, cache: Cache) -> RootImage:
-        """Return the root."""
-        return debian_image(cache, self._told)
+        """Return the root, the same for as long as this lives."""
+        if self._made is None:
+            self._made = debian_image(cache, self._told)
+        return self._made
 
     def kernel(self, cache: Cache) -> OwnKernel | None:  # noqa: ARG002  (the protocol's)
         """Return None: the root has no kernel."""
