@@ -50,6 +50,19 @@ def test_shares_are_of_the_busy_time_and_idle_of_all() -> None:
     assert shares.idle == 0.6
 
 
+def test_shares_are_of_what_was_measured_where_that_is_known() -> None:
+    steps = (
+        Step(name="set up", begin=0, end=1e6),
+        Step(name="copy", begin=1e6, end=2.5e6, is_measured=True),
+    )
+    own = rows("cpu", cp=(0, 6, 8), restorecon=(90, 0, 0), idle=(0, 10, 0), user=(1, 1, 1))
+    own = own.model_copy(update={"steps": steps, "totals": {"cp": 14, "restorecon": 90}})
+    finding = replace(filecopy(), observed=(ObservedIn("on", "copy", 0, 0, own),))
+    (shares,) = cpu_shares(finding)
+    assert shares.parts == {"cp": 1}
+    assert shares.idle == 0.5
+
+
 def test_shares_add_up() -> None:
     for shares in cpu_shares(filecopy()):
         assert sum(shares.parts.values()) == pytest.approx(1)

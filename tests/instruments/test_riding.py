@@ -148,6 +148,7 @@ def test_operations_are_counted_of_programs_that_are_measured(name: str) -> None
 
 
 def test_steps_of_a_load_know_their_operations() -> None:
-    answers = [WATCHED, ran("ab-1", begin=1, end=2, status=0), ran("check", begin=3, end=4)]
+    answers = [WATCHED, ran("ab-1", begin=1, end=2, ticks=1), ran("check", begin=3, end=4)]
     (seen,) = observed(("avc",), answers, {"ab-1": 100})
+    assert [step.is_measured for step in seen.steps] == [True, False]
     assert [(step.name, step.operations) for step in seen.steps] == [("ab-1", 100), ("check", None)]

@@ -108,15 +108,15 @@ def processor(configuration: str) -> Observed:
         totals={**totals, "idle": busy / 9},
         times=times,
         series={
-            "cp": tuple(40e3 - 2e3 * nth for nth in range(20)),
-            "(others)": tuple(2e3 * nth for nth in range(20)),
-            "idle": (4e3,) * 20,
+            **{name: (amount / 20,) * 20 for name, amount in totals.items()},
+            "idle": (busy / 180,) * 20,
             "user": tuple(10e3 * (nth % 2) for nth in range(20)),
             "system": tuple(30e3 - 10e3 * (nth % 2) for nth in range(20)),
         },
         steps=(
-            Step(name="copy", begin=busy * 0.1, end=busy * 0.7),
-            Step(name="remove", begin=busy * 0.7, end=busy * 0.9),
+            Step(name="set up", begin=0, end=busy * 0.1),
+            Step(name="copy", begin=busy * 0.1, end=busy * 0.7, is_measured=True),
+            Step(name="remove", begin=busy * 0.7, end=busy * 0.9, is_measured=True),
         ),
         own_ticks=busy / 5000,
     )

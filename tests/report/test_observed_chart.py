@@ -22,7 +22,9 @@ def first(finding: Finding) -> Finding:
 
 def test_configurations_stand_side_by_side_with_their_processes() -> None:
     (chart,) = share_charts(first(filecopy()))
-    assert chart.title == "filecopy: share of the busy processor time by process"
+    assert chart.title == (
+        "filecopy: share of the busy processor time by process, while it was measured"
+    )
     labels = set(words(chart.svg))
     assert {"none", "stig-full", "cp", "clamd", "(others)", "100%"} <= labels
     assert "kworker/0:1" not in labels
@@ -35,6 +37,7 @@ def test_a_timeline_names_its_steps() -> None:
     )
     labels = words(processes.svg)
     assert labels.count("copy") == labels.count("remove") == 5
+    assert "set up" not in labels
     assert {"cp", "(others)", "idle", "audit-syslog"} <= set(labels)
     assert {"user", "system", "idle"} <= set(words(modes.svg))
     assert "backlog" in words(audit.svg)
@@ -55,7 +58,7 @@ def test_no_name_out_of_the_guest_acts_in_a_chart() -> None:
         totals={bad: 1},
         times=(1e6, 2e6),
         series={bad: (1, 2)},
-        steps=(Step(name=bad, begin=0, end=1e6),),
+        steps=(Step(name=bad, begin=0, end=1e6, is_measured=True),),
     )
     finding = replace(cis(), observed=(ObservedIn(bad, bad, 0, 0, seen),))
     for chart in (*share_charts(finding), *timeline_charts(finding)):

@@ -26,10 +26,12 @@ def column(grid: Grid, header: str) -> tuple[str, ...]:
 def test_processes_stand_side_by_side_for_each_workload() -> None:
     one, *others = share_grids(filecopy())
     assert len(others) == 3
-    assert one.title == "filecopy: share of the busy processor time by process"
+    assert one.title == (
+        "filecopy: share of the busy processor time by process, while it was measured"
+    )
     named = column(one, "process")
     assert named[:2] == ("cp", "rsyslogd")
-    assert named[-2:] == ("(others)", "(idle, of all time)")
+    assert named[-2:] == ("(others)", "(idle, of that time)")
     assert column(one, "none")[0] == "90.0%"
     assert column(one, "stig-full")[-2:] == ("0.4%", "10.0%")
     assert column(one, "none")[1] == "0.0%"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ class Amounts:
 class Shares:
     """Which part of the busy processor time each process had under one configuration.
 
+    Of the time that was measured where that is known, else of the whole watch; means over trials.
     The parts add up to 1, unless nothing was busy: then there are none. `idle` is the part of the
-    whole watch in which no process ran, NaN where that is unknown.
+    same time in which no process ran, NaN where that is unknown.
     """
 
     configuration: str
@@ -157,7 +158,14 @@ def observed_by(finding: Finding, instrument: str) -> tuple[Amounts, ...]:
 
 def cpu_shares(finding: Finding) -> tuple[Shares, ...]:
     """Return the processes' shares of the busy time, by workload and configuration."""
-    return tuple(_shares(amounts) for amounts in observed_by(finding, "cpu"))
+    seen = tuple(
+        replace(one, observed=_while_measured(one.observed))
+        for one in finding.observed
+        if one.observed.instrument == "cpu"
+    )
+    return tuple(
+        _shares(amounts) for amounts in observed_by(replace(finding, observed=seen), "cpu")
+    )
 
 
 @dataclass(frozen=True)
@@ -224,6 +232,19 @@ def _amounts(trials: Sequence[ObservedIn]) -> Amounts:
 
 def _joined(name: str, values: Sequence[float]) -> float:
     return max(values) if name in _PEAKS else math.fsum(values) / len(values)
+
+
+def _while_measured(seen: Observed) -> Observed:
+    """Return what processes had in the steps that were measured, as totals."""
+    steps = [step for step in seen.steps if step.is_measured]
+    names = [name for name in seen.series if name not in _MODES]
+    if not steps or set(names) <= {IDLE}:
+        return seen
+    totals = {
+        name: math.fsum(_between(seen, name, step.begin, step.end) for step in steps)
+        for name in names
+    }
+    return seen.model_copy(update={"totals": totals})
 
 
 def _shares(amounts: Amounts) -> Shares:

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict
 class Step(BaseModel):
     """A stretch of a trial, such as `copy`: from `begin` to `end`, in ticks since the watch.
 
-    `operations` says how many requests, mails or transactions were carried out in it: None where it
-    is no part of the load, 0 where it is a part that finishes those of another.
+    `is_measured` says whether its length is a metric's, or part of one. `operations` says how many
+    requests, mails or transactions were carried out in it: None where it is no part of the load, 0
+    where it is a part that finishes those of another.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -17,6 +18,7 @@ class Step(BaseModel):
     name: str
     begin: float
     end: float
+    is_measured: bool = False
     operations: int | None = None
 
 

@@ -93,7 +93,12 @@ def watched(answers: Sequence[Mapping[str, Any]]) -> Watched:
 def steps(answers: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
     """Return when programs ran and services started while it was watched, in their order."""
     return tuple(
-        Step(name=str(answer.get("name")), begin=answer["begin"], end=answer["end"])
+        Step(
+            name=str(answer.get("name")),
+            begin=answer["begin"],
+            end=answer["end"],
+            is_measured=answer.get("event") == "ran" and answer.get("ticks") is not None,
+        )
         for answer in answers
         if answer.get("event") in {"ran", "started"}
         and isinstance(answer.get("begin"), int)

@@ -98,7 +98,13 @@ def _observed(one: ObservedIn) -> _Object:
         "times": [_finite(time) for time in seen.times],
         "series": {name: [_finite(v) for v in values] for name, values in seen.series.items()},
         "steps": [
-            {"name": step.name, "begin": _finite(step.begin), "end": _finite(step.end)}
+            {
+                "name": step.name,
+                "begin": _finite(step.begin),
+                "end": _finite(step.end),
+                "measured": step.is_measured,
+                "operations": step.operations,
+            }
             for step in seen.steps
         ],
         "own_ticks": _finite(seen.own_ticks),

@@ -8,7 +8,7 @@ import altair as alt
 
 from hardcost.analysis.observations import IDLE, OTHERS, cpu_shares, timelines
 from hardcost.report.drawing import PALE, Chart, Row, colours, drawn, legend
-from hardcost.report.observed_table import joined_shares
+from hardcost.report.observed_table import SHARE, joined_shares
 from hardcost.report.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
             for share, column in zip(own, columns, strict=True)
             for at, (name, part) in enumerate(zip(shown, column, strict=True))
         ]
-        title = f"{visible(workload)}: share of the busy processor time by process"
+        title = f"{visible(workload)}: {SHARE}"
         order = [visible(share.configuration) for share in own]
         yield Chart(title, drawn(alt.concat(_stack(rows, order, shown)), f"share{nth}"))
 
@@ -107,7 +107,9 @@ def _first_trials(finding: Finding, instrument: str, workload: str) -> list[Obse
     trials: dict[str, ObservedIn] = {}
     for one in finding.observed:
         seen = one.observed
-        if (seen.instrument, one.workload) == (instrument, workload) and seen.times and seen.series:
+        if (seen.instrument, one.workload) != (instrument, workload) or not seen.times:
+            continue
+        if any(any(values) for values in seen.series.values()):
             trials.setdefault(one.configuration, one)
     return list(trials.values())
 
@@ -172,8 +174,8 @@ def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
 
 
 def _steps(one: ObservedIn) -> list[alt.Chart]:
-    """Return the steps' shades, then what stands before the series: their ends and names."""
-    steps = one.observed.steps
+    """Return the measured steps' shades, then what stands before the series: ends and names."""
+    steps = [step for step in one.observed.steps if step.is_measured]
     rows: list[Row] = [
         {
             "begin": step.begin / _MILLION,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.analysis.observations import Amounts, Shares
 
+SHARE = "share of the busy processor time by process, while it was measured"
+
 _PROCESSES = 12
 """So many processes are named at most; what the others took stands in one row."""
 
@@ -90,8 +92,8 @@ def share_grids(finding: Finding) -> list[Grid]:
             )
             for share, column in zip(own, parts, strict=True)
         ]
-        title = f"{visible(workload)}: share of the busy processor time by process"
-        processes = Column("process", (*map(visible, names), "(idle, of all time)"), left=True)
+        title = f"{visible(workload)}: {SHARE}"
+        processes = Column("process", (*map(visible, names), "(idle, of that time)"), left=True)
         note = _own_cost(finding, "cpu", workload)
         lines = frozenset({len(names)})
         grids.append(Grid(title, (processes,), tuple(groups), lines=lines, notes=note))
@@ -122,6 +124,8 @@ def loss_grids(finding: Finding) -> list[Grid]:
     """Return one table of what audit and syslog recorded, lost and dropped."""
     seen = _by_workload(observed_by(finding, "audit"))
     seen = [amounts for amounts in seen if amounts.totals.keys() & _LOSSES.keys()]
+    if not any(amounts.totals.get(key) for amounts in seen for key in _LOSSES):
+        return []
     shown = {key: title for key, title in _LOSSES.items() if any(key in a.totals for a in seen)}
     if not shown:
         return []
