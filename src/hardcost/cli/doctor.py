@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 _LIMIT_SECONDS = 120.0
-_NAMESPACES = (
-    "as root it works without; else apt-get install uidmap, and a line for you in /etc/subuid and"
-    " /etc/subgid (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
-)
 
 
 @dataclass(frozen=True)
@@ -126,7 +122,7 @@ def _images() -> Check:
         return Check(name, ok=False, found=said, remedy=remedy, needed=False)
     why_not = namespace.why_not()
     if why_not is not None:
-        return Check(name, ok=False, found=why_not, remedy=_NAMESPACES, needed=False)
+        return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
     release = _try(name, lambda: f"can be made, of {aptsources.release()[1]}")
     return replace(release, needed=False)
 

@@ -107,6 +107,9 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
                 f"the Debian guest can't be made: {', '.join(missing)} is not installed",
                 hint=f"apt-get install {' '.join(sorted({PROGRAMS[one] for one in missing}))}",
             )
+        why_not = namespace.why_not()
+        if why_not is not None:
+            raise MachineError(f"the Debian guest can't be made: {why_not}", hint=namespace.REMEDY)
         hear = told or (lambda _: None)
         making = _Making(codename, title, hear, time.monotonic())
         try:

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+REMEDY = (
+    "root needs the right to mount, which containers may lack (CAP_SYS_ADMIN); others need the"
+    " package uidmap and ids in /etc/subuid and /etc/subgid (usermod --add-subuids 100000-165535"
+    " --add-subgids 100000-165535 USER)"
+)
+"""What helps where `why_not` has a reason."""
+
 _APART = ("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")
 _NAMED = ("sh", "-c", 'hostname hardcost && exec "$0" "$@"')
 _MAPPED = ("--user", "--map-root-user", "--map-auto")
