@@ -1,0 +1,49 @@
+"""A workload in a Debian guest, without a study around it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.workloads.names import NeedsTree, workload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.machines.machine import Request
+
+ENFORCING = ("security=selinux", "selinux=1", "enforcing=1")
+_LIMIT_SECONDS = 600  # of host time, for a job of seconds, on a host that is busy
+
+
+def work(  # noqa: PLR0913  (a trial has as many parts)
+    cache_root: Path,
+    name: str,
+    parameters: dict[str, str],
+    *,
+    instrument: str = "insn",
+    words: tuple[str, ...] = (),
+    before: Sequence[Request] = (),
+    after: tuple[str, Request] | None = None,
+) -> dict[str, float]:
+    """Return each metric's value.
+
+    `words` are boot parameters; `before` is asked before the workload, and `after` holds the name
+    of one of the workload's programs and what is asked once that has run.
+    """
+    module, by = workload(name, parameters), INSTRUMENTS[instrument]
+    machine = VirtualMachine(Cache(cache_root), Hardware("icount" if by.exact else "tcg"))
+    tree = module.tree(parameters) if isinstance(module, NeedsTree) else 0
+    job = [*before, *module.requests(parameters, by)]
+    if after is not None:
+        place = next(index for index, one in enumerate(job) if one.get("name") == after[0])
+        job.insert(place + 1, after[1])
+    boot = Boot(words, guest="debian", tree=tree)
+    answers = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS)).answers
+    return {one.metric: one.samples[0] for one in module.measured(parameters, answers, by)}
