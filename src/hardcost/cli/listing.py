@@ -12,6 +12,7 @@ from rich.table import Table
 from hardcost.cli import kerneloptions, options
 from hardcost.cli.console import show
 from hardcost.controls import catalogue
+from hardcost.instruments import riding
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.report.text import visible
 from hardcost.store.store import Store
@@ -87,7 +88,10 @@ def _rows(what: str, store: Path) -> list[Row]:
     titled: dict[str, Callable[[], Mapping[str, str]]] = {
         "profiles": catalogue.titles,
         "studies": studies.titles,
-        "instruments": lambda: {one.name: one.title for one in INSTRUMENTS.values()},
+        "instruments": lambda: {
+            **{one.name: one.title for one in INSTRUMENTS.values()},
+            **{name: f"rides along: {title}" for name, title in riding.TITLES.items()},
+        },
         "machines": lambda: _MACHINES,
     }
     if what in titled:
