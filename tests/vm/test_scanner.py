@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.controls import apply
-from hardcost.controls.control import Auditd, AuditPlugin, Fapolicyd, Lsm, Rsyslog, Scanner
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditPlugin,
+    Fapolicyd,
+    Lsm,
+    Rsyslog,
+    Scanner,
+)
 from hardcost.errors import TrialError
 from hardcost.machines import requests as ask
 from hardcost.machines.cache import Cache
@@ -92,7 +100,7 @@ def test_it_scans_where_a_security_module_confines_daemons(cache_root: Path, mod
 
 
 def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> None:
-    services = (Rsyslog(), Auditd(), AuditPlugin("syslog"))
+    services = (AuditDaemon(), Rsyslog(), Auditd(), AuditPlugin("syslog"))
     controls = (*services, Fapolicyd(), CONTROL)
     notes = apply.verify(controls, execute(cache_root, controls, [COPY, READ]))
     assert any("signatures of our own" in note for note in notes)
