@@ -6,8 +6,26 @@ import math
 import pytest
 from tests.report.guests import failed, filecopy, selinux
 
-from hardcost.cli.finding import packed, unpacked
+from hardcost.cli.finding import notes_of, packed, unpacked
 from hardcost.errors import StoreError
+from hardcost.store.record import Record
+from hardcost.workloads import postfix
+
+
+def record(workload: str) -> Record:
+    return Record(
+        identity=workload,
+        configuration="none",
+        workload=workload,
+        instrument="insn",
+        seed=0,
+        repetition=0,
+        measured=(),
+        environment={},
+        notes=(),
+        start_seconds=0.0,
+        host_seconds=0.0,
+    )
 
 
 def test_a_saved_finding_is_read_back_as_it_was() -> None:
@@ -35,3 +53,8 @@ def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
 def test_a_damaged_finding_is_told() -> None:
     with pytest.raises(StoreError, match="can't be read"):
         unpacked("{")
+
+
+def test_what_differs_from_debians_configuration_of_a_server_is_told_once() -> None:
+    records = [record("postfix mails=1"), record("syscalls"), record("postfix mails=2")]
+    assert notes_of(records) == (postfix.SETTINGS,)

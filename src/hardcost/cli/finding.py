@@ -14,7 +14,7 @@ from hardcost.report.bill_table import bill_table
 from hardcost.report.html import to_html
 from hardcost.report.jsonout import to_json
 from hardcost.report.table import run_table
-from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.names import WORKLOADS, SaysSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,8 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
         for record, metric in metrics
         if metric.lost
     ]
+    workloads = [WORKLOADS[record.workload.partition(" ")[0]] for record in records]
+    remarks += [one.SETTINGS for one in workloads if isinstance(one, SaysSettings)]
     remarks += [
         WORKLOADS[record.workload.partition(" ")[0]].AUDIT_NOTE
         for record, metric in metrics

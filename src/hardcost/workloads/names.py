@@ -69,6 +69,13 @@ class CountsOperations(Protocol):
         """Return how many, by the name of the program; 0 for one that finishes another's."""
 
 
+@runtime_checkable
+class SaysSettings(Protocol):
+    """A workload that drives a server; `SETTINGS` tells what differs from Debian's own."""
+
+    SETTINGS: str
+
+
 WORKLOADS: dict[str, WorkloadModule] = {
     module.NAME: cast("WorkloadModule", module)
     for module in (

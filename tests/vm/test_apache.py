@@ -1,0 +1,69 @@
+"""Apache serves in its own domain, the same each time, and a wrong answer fails the trial."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.applied import EXACT, applied
+
+from hardcost.controls.control import Lsm
+from hardcost.errors import TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines import requests as ask
+from hardcost.workloads.apache import PREFORK, WORKER, Apache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.machine import Request
+
+pytestmark = pytest.mark.vm
+
+INSN = INSTRUMENTS["insn"]
+SMALL = {"requests": "100", "concurrency": "4"}
+NONE, ENFORCING = (Lsm("none"),), (Lsm("enforcing"),)
+
+
+def cost(cache_root: Path, apache: Apache, controls: tuple[Lsm, ...]) -> float:
+    """Return what a request takes, in instructions; the controls took."""
+    job = apache.requests(SMALL, INSN)
+    done = applied(cache_root, controls, job, hardware=EXACT)
+    done.notes()
+    found = {one.metric: one.samples for one in apache.measured(SMALL, done.answers, INSN)}
+    return found["ab-4"][0]
+
+
+@pytest.mark.parametrize("apache", [PREFORK, WORKER], ids=["prefork", "worker"])
+def test_enforcing_takes_some_hundredths_of_a_request(apache: Apache, cache_root: Path) -> None:
+    without = cost(cache_root, apache, NONE)
+    assert 1.02 < cost(cache_root, apache, ENFORCING) / without < 1.15
+
+
+def test_requests_cost_the_same_each_time(cache_root: Path) -> None:
+    assert cost(cache_root, WORKER, ENFORCING) == cost(cache_root, WORKER, ENFORCING)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "message"),
+    [
+        (ask.install("/var/www/html/index.html", "short"), "Document Length 5 instead of 10240"),
+        (ask.run("hide", ["rm", "/var/www/html/index.html"]), "Document Length"),
+    ],
+)
+def test_a_page_that_is_not_the_right_one_fails_the_trial(
+    spoilt: Request, message: str, cache_root: Path
+) -> None:
+    job = PREFORK.requests(SMALL, INSN)
+    begun = next(at for at, one in enumerate(job) if one.get("name") == "ab-4")
+    done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
+    with pytest.raises(TrialError, match=message):
+        PREFORK.measured(SMALL, done.answers, INSN)
+
+
+def test_a_server_that_selinux_keeps_from_its_port_is_told_with_its_log(cache_root: Path) -> None:
+    elsewhere = ask.install("/etc/apache2/conf-enabled/elsewhere.conf", "Listen 2525\n")
+    job = PREFORK.requests(SMALL, INSN)
+    with pytest.raises(TrialError, match="the service apache died") as raised:
+        applied(cache_root, ENFORCING, [elsewhere, *job])
+    assert "Permission denied" in raised.value.console

@@ -1,0 +1,61 @@
+"""Postfix delivers in its own domain, the same each time, and a mail that is lost is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.applied import EXACT, applied
+
+from hardcost.controls.control import Lsm
+from hardcost.errors import TrialError
+from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines import requests as ask
+from hardcost.workloads import postfix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.vm
+
+INSN = INSTRUMENTS["insn"]
+SMALL = {"mails": "20", "concurrency": "1+5"}
+ENFORCING = (Lsm("enforcing"),)
+
+
+def costs(cache_root: Path) -> dict[str, float]:
+    """Return what a mail takes under SELinux, in instructions; the controls took."""
+    done = applied(cache_root, ENFORCING, postfix.requests(SMALL, INSN), hardware=EXACT)
+    done.notes()
+    found = postfix.measured(SMALL, done.answers, INSN)
+    return {one.metric: one.samples[0] for one in found}
+
+
+def test_mails_cost_the_same_each_time_under_selinux(cache_root: Path) -> None:
+    found = costs(cache_root)
+    assert found == costs(cache_root)
+    assert 1e6 < found["sent-1"] < found["delivered-1"] < 1e7
+
+
+def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> None:
+    job = postfix.requests(SMALL, INSN)
+    begun = next(at for at, one in enumerate(job) if one.get("name") == "warm up")
+    spoilt = ask.run("spoil", ["rm", "/var/mail/user"])
+    folder = ask.run("put a folder there", ["mkdir", "/var/mail/user"])
+    work = [one for one in job[begun:] if one.get("name") in {"warm up", "queue-1", "mailbox-1"}]
+    sent = ask.run("sent-1", ["true"], clock="tsc"), ask.run("rest-1", ["true"], clock="tsc")
+    done = applied(cache_root, (), [*job[:begun], spoilt, folder, *work, *sent])
+    with pytest.raises(TrialError, match="still in Postfix's queue: "):
+        postfix.measured({**SMALL, "concurrency": "1"}, done.answers, INSN)
+
+
+def test_a_mail_that_does_not_come_is_not_waited_for_without_end(cache_root: Path) -> None:
+    job = postfix.requests(SMALL, INSN)
+    waiting = [
+        one | {"limit": 1.0, "argv": [*one["argv"][:-1], "3"]}
+        if one.get("name") == "warmed up"
+        else one
+        for one in job
+    ]
+    with pytest.raises(TrialError, match="the program warmed up did not end within 1 s"):
+        applied(cache_root, (), waiting)
