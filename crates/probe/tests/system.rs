@@ -195,6 +195,10 @@ fn a_service_answers_at_a_port_or_a_socket() {
     drop(taken);
     let tcp = perl(&format!("LocalAddr => \"127.0.0.1:{port}\""), "IO::Socket::INET");
     let unix = perl(&format!("Local => \"{path}\""), "IO::Socket::UNIX");
+    let held = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let ready = json!({"tcp": held.local_addr().expect("bound").port()});
+    let refused = error(&[start("sleep 60", &ready, &json!({}))]);
+    assert!(text(&refused["message"]).ends_with("is taken: somebody else listens there"));
     let talk = json!({"send": "hello\n", "expect": "said hello"});
     for (script, ready) in [(tcp, json!({"tcp": port})), (unix, json!({"unix": path}))] {
         let ready = with(ready, &talk);

@@ -46,7 +46,7 @@ pub enum Address {
 }
 
 /// What to say to a service, and what to hear.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Talk {
     send: String,
     expect: String,
@@ -66,6 +66,15 @@ impl Ready {
             _ => Err(Error::Other(
                 "ready: one of tcp, unix, file and run; send and expect with the first two".into(),
             )),
+        }
+    }
+
+    /// Makes sure that nobody else is there already, who would answer in the service's place.
+    pub fn refuse_others(&self, company: &mut Company<'_>, deadline: Deadline) -> Result<()> {
+        let Self::Socket(address, _) = self else { return Ok(()) };
+        match Talk::default().attempt(address, company, deadline)? {
+            Ok(()) => Err(Error::Other(format!("{address} is taken: somebody else listens there"))),
+            Err(_) => Ok(()),
         }
     }
 

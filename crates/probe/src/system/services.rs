@@ -220,6 +220,7 @@ pub fn start(session: &mut Session, job: StartJob) -> Result<Answer> {
         let _ = fs::remove_file(path);
     }
     let mut company = session.company();
+    ready.refuse_others(&mut company, deadline)?;
     let mut process = Process::prepare(program, (sink, second), &mut company, deadline)?;
     let begin = Tsc::now();
     process.go()?;
