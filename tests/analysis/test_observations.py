@@ -111,8 +111,9 @@ def test_a_timeline_has_at_most_so_many_stretches_and_loses_nothing() -> None:
 def test_processes_and_modes_are_shares_of_what_they_are_parts_of() -> None:
     seen = rows("cpu", cp=(30, 0), idle=(10, 0), user=(5, 0), system=(5, 0))
     processes, modes = timelines(seen, 10)
+    assert (processes.ends, modes.ends) == ((1e6, 2e6), (2e6,))
     assert processes.series == {"cp": (0.75, 0), "idle": (0.25, 0)}
-    assert modes.series == {"user": (0.25, 0), "system": (0.25, 0), "idle": (0.5, 0)}
+    assert modes.series == {"user": (0.25,), "system": (0.25,), "idle": (0.5,)}
 
 
 def test_small_parts_of_a_timeline_are_joined() -> None:

@@ -30,6 +30,12 @@ _QUEUES = frozenset({"backlog"})
 _MODES = ("user", "system")
 """The series of `cpu` that say in which mode processes ran."""
 
+_SAMPLED = 5
+"""Modes are told in stretches of at least so many rows, since they are sampled about once a row."""
+
+_LOOKED_UP = ("lookups", "misses", "reclaims")
+"""The series of `avc` that a timeline shows; what else there is follows from them."""
+
 _PEAKS = frozenset({"backlog_peak"})
 """Totals of which the largest counts, not the mean."""
 
@@ -81,70 +87,77 @@ def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
     """Return what one trial's series say, in at most `most` stretches of as many rows each.
 
     Of `cpu` the share of each process (and of nobody), then those of programs and of the kernel as
-    far as it samples them. Of `avc` counts a million ticks. Of all else counts in a stretch, and
-    the highest of the queue `backlog`.
+    far as it samples them, in longer stretches. Of `avc` counts a million ticks. Of all else counts
+    in a stretch, and the highest of the queue `backlog`.
     """
-    if not observed.times:
+    names = [n for n, values in observed.series.items() if len(values) == len(observed.times)]
+    if not observed.times or not names:
         return ()
-    rows = max(1, -(-len(observed.times) // most))
-    ends = tuple(
-        observed.times[min(at + rows, len(observed.times)) - 1]
-        for at in range(0, len(observed.times), rows)
-    )
-    series = {
-        name: tuple(
-            max(values[at : at + rows]) if name in _QUEUES else math.fsum(values[at : at + rows])
-            for at in range(0, len(values), rows)
-        )
-        for name, values in observed.series.items()
-        if len(values) == len(observed.times)
-    }
     if observed.instrument == "cpu":
-        parts = [
-            ("share of the time by process", [name for name in series if name not in _MODES]),
-            ("share of the time by mode, sampled", [n for n in (*_MODES, IDLE) if n in series]),
-        ]
-        shown = [(what, names) for what, names in parts if set(names) - {IDLE}]
-        return tuple(
-            Timeline(what, ends, _as_shares(_joined_small({name: series[name] for name in names})))
-            for what, names in shown
+        processes = [name for name in names if name not in _MODES]
+        modes = [name for name in (*_MODES, IDLE) if name in names]
+        sampled = max(1, min(most, len(observed.times) // _SAMPLED))
+        parts = (
+            _stretched(observed, processes, most, "share of the time by process"),
+            _stretched(observed, modes, sampled, "share of the time by mode, sampled"),
         )
+        return tuple(_as_shares(_joined_small(part)) for part in parts if set(part.series) - {IDLE})
     if observed.instrument == "avc":
-        return (Timeline("counts a million ticks", ends, _as_rates(series, ends)),)
-    return (Timeline("counts, and the highest of the queue", ends, series),) if series else ()
+        shown = [name for name in names if name in _LOOKED_UP]
+        return (_as_rates(_stretched(observed, shown, most, "counts a million ticks")),)
+    return (_stretched(observed, names, most, "counts, and the highest of the queue"),)
 
 
-def _joined_small(series: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    """Return `series` with those that are a small part of the whole joined to one."""
-    sums = {name: math.fsum(values) for name, values in series.items()}
+def _stretched(observed: Observed, names: Sequence[str], most: int, what: str) -> Timeline:
+    """Return series in at most `most` stretches of as many rows each."""
+    times = observed.times
+    rows = -(-len(times) // most)
+    starts = range(0, len(times), rows)
+    return Timeline(
+        what,
+        tuple(times[min(at + rows, len(times)) - 1] for at in starts),
+        {
+            name: tuple(_whole(name, observed.series[name][at : at + rows]) for at in starts)
+            for name in names
+        },
+    )
+
+
+def _whole(name: str, values: Sequence[float]) -> float:
+    return max(values) if name in _QUEUES else math.fsum(values)
+
+
+def _joined_small(line: Timeline) -> Timeline:
+    """Return `line` with series that are a small part of the whole joined to one."""
+    sums = {name: math.fsum(values) for name, values in line.series.items()}
     least = _LEAST * math.fsum(sums.values())
     small = [n for n, amount in sums.items() if n == OTHERS or (amount < least and n != IDLE)]
-    kept = {name: values for name, values in series.items() if name not in small}
+    kept = {name: values for name, values in line.series.items() if name not in small}
     if small:
-        columns = zip(*(series[name] for name in small), strict=True)
+        columns = zip(*(line.series[name] for name in small), strict=True)
         kept[OTHERS] = tuple(math.fsum(column) for column in columns)
-    return kept
+    return replace(line, series=kept)
 
 
-def _as_shares(series: dict[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    sums = [math.fsum(column) for column in zip(*series.values(), strict=True)]
-    return {
+def _as_shares(line: Timeline) -> Timeline:
+    sums = [math.fsum(column) for column in zip(*line.series.values(), strict=True)]
+    series = {
         name: tuple(v / whole if whole else 0.0 for v, whole in zip(values, sums, strict=True))
-        for name, values in series.items()
+        for name, values in line.series.items()
     }
+    return replace(line, series=series)
 
 
-def _as_rates(
-    series: dict[str, tuple[float, ...]], ends: Sequence[float]
-) -> dict[str, tuple[float, ...]]:
-    lengths = [end - begin for begin, end in zip((0.0, *ends), ends, strict=False)]
-    return {
+def _as_rates(line: Timeline) -> Timeline:
+    lengths = [end - begin for begin, end in zip((0.0, *line.ends), line.ends, strict=False)]
+    series = {
         name: tuple(
             1e6 * v / length if length > 0 else 0.0
             for v, length in zip(values, lengths, strict=True)
         )
-        for name, values in series.items()
+        for name, values in line.series.items()
     }
+    return replace(line, series=series)
 
 
 def observed_by(finding: Finding, instrument: str) -> tuple[Amounts, ...]:

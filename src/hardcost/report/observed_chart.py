@@ -8,7 +8,7 @@ import altair as alt
 
 from hardcost.analysis.observations import IDLE, OTHERS, cpu_shares, timelines
 from hardcost.report.drawing import PALE, Chart, Row, colours, drawn, legend
-from hardcost.report.observed_table import SHARE, joined_shares
+from hardcost.report.observed_table import joined_shares, share_title
 from hardcost.report.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
             for share, column in zip(own, columns, strict=True)
             for at, (name, part) in enumerate(zip(shown, column, strict=True))
         ]
-        title = f"{visible(workload)}: {SHARE}"
+        title = share_title(finding, workload)
         order = [visible(share.configuration) for share in own]
         yield Chart(title, drawn(alt.concat(_stack(rows, order, shown)), f"share{nth}"))
 
@@ -134,7 +134,7 @@ def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.Laye
     else:
         base = base.mark_line(interpolate="step-before", strokeWidth=1.3)
     series = base.encode(
-        x=alt.X("time:Q", title=None, axis=alt.Axis(tickCount=4, grid=False, format="~g")),
+        x=alt.X("time:Q", title=None, axis=alt.Axis(tickCount=4, grid=False, format="~r")),
         y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, format="%" if shares else "~s")),
         color=alt.Color("name:N", scale=_colours(names), sort=None, legend=legend(8)),
         order=alt.Order("order:Q"),

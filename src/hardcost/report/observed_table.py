@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.analysis.observations import Amounts, Shares
 
-SHARE = "share of the busy processor time by process, while it was measured"
-
 _PROCESSES = 12
 """So many processes are named at most; what the others took stands in one row."""
 
@@ -92,12 +90,20 @@ def share_grids(finding: Finding) -> list[Grid]:
             )
             for share, column in zip(own, parts, strict=True)
         ]
-        title = f"{visible(workload)}: {SHARE}"
+        title = share_title(finding, workload)
         processes = Column("process", (*map(visible, names), "(idle, of that time)"), left=True)
         note = _own_cost(finding, "cpu", workload)
         lines = frozenset({len(names)})
         grids.append(Grid(title, (processes,), tuple(groups), lines=lines, notes=note))
     return grids
+
+
+def share_title(finding: Finding, workload: str) -> str:
+    """Return what the shares of a workload are shares of."""
+    seen = [one.observed for one in finding.observed if one.workload == workload]
+    measured = any(step.is_measured for one in seen for step in one.steps)
+    when = "while it was measured" if measured else "in the whole trial"
+    return f"{visible(workload)}: share of the busy processor time by process, {when}"
 
 
 def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
