@@ -8,6 +8,7 @@ import pytest
 from tests.vm.applied import EXACT, applied, shell
 
 from hardcost.auditrules.rule import Rule
+from hardcost.controls import apply
 from hardcost.controls.control import Auditd, AuditDaemon, AuditRule, Lsm
 from hardcost.errors import InputError, TrialError
 from hardcost.machines import requests as ask
@@ -45,13 +46,13 @@ def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) 
     assert first.numbers("audit-totals") == second.numbers("audit-totals")
 
 
-def test_a_configuration_that_auditd_refuses_fails_the_trial_with_its_words(
-    cache_root: Path,
-) -> None:
+def test_a_configuration_that_auditd_refuses_is_the_users_error(cache_root: Path) -> None:
     controls = (AuditDaemon(), Auditd(settings=(("q_depth", "many"),)))
-    with pytest.raises(TrialError, match="the service auditd") as caught:
+    with pytest.raises(TrialError, match="the service auditd died") as caught:
         applied(cache_root, controls)
-    assert "q_depth" in caught.value.console
+    refused = apply.explain(controls, str(caught.value))
+    assert refused is not None
+    assert "q_depth = many" in str(refused)
 
 
 def test_a_rule_that_auditctl_refuses_is_the_users_error(cache_root: Path) -> None:

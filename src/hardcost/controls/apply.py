@@ -94,4 +94,5 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
 
     The probe ends at a request that fails, so that there are no answers to verify.
     """
-    return sysctl.explain(controls, message) or audit.explain(controls, message)
+    mechanisms = (sysctl, audit, auditd)
+    return next(filter(None, (one.explain(controls, message) for one in mechanisms)), None)

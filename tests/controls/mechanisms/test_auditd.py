@@ -100,6 +100,14 @@ def test_a_daemon_that_did_not_take_fails_the_trial(
         apply.verify(CONTROLS, answers(**changed))
 
 
+def test_a_configuration_that_it_refuses_is_the_users_error() -> None:
+    controls = (Auditd(settings=(("q_depth", "many"),)),)
+    refused = apply.explain(controls, "the guest reports: the service auditd died: status 6")
+    assert refused is not None
+    assert "flush = incremental_async, freq = 50, q_depth = many" in str(refused)
+    assert apply.explain(controls, "the guest reports: the service auditd died: signal 9") is None
+
+
 def test_a_rule_that_auditctl_refuses_is_the_users_error_at_its_line() -> None:
     said = "Unknown user: nobdy\nThere was an error in line 4 of /etc/audit/audit.rules\n"
     refused = answers(

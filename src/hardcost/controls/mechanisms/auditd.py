@@ -30,6 +30,7 @@ END = "hardcost-end"
 
 _FOLDER = "/etc/audit"
 _STATE = "/run/auditd.state"
+_MISCONFIGURED = f"the service {SERVICE} died: status 6"  # auditd(8), "Exit codes"
 _LIMIT = 300.0  # seconds of the guest's time to work off what has been queued
 
 _SETTINGS = {
@@ -67,9 +68,9 @@ _PLUGINS = {
 
 _DRAIN = f"""
 auditctl -m {END} || exit 1
-for i in $(seq 6000); do grep -q -a {END} {LOG} && break; sleep 0.01; done
+for i in $(seq 1000); do grep -q -a {END} {LOG} && break; sleep 0.01; done
 grep -q -a {END} {LOG} || {{ df /var/log/audit; exit 1; }}
-for i in $(seq 6000); do
+for i in $(seq 1000); do
   rm -f {_STATE}
   kill -CONT "$1" 2>/dev/null
   for j in $(seq 10); do [ -s {_STATE} ] && break; sleep 0.01; done
@@ -189,6 +190,22 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     if any(answer.get("name") == "audit-drain" for answer in answers):
         notes += _ended(answers)
     return tuple(notes)
+
+
+def explain(controls: Sequence[Control], message: str) -> InputError | None:
+    """Return the user's error behind a daemon that refuses its configuration; None if another.
+
+    It tells syslog alone what is wrong, which nobody takes down yet: its exit status says so much.
+    """
+    daemon = daemon_of(controls)
+    if daemon is None or _MISCONFIGURED not in message:
+        return None
+    lines = [f"flush = {daemon.flush}", f"freq = {daemon.freq}"]
+    lines += [f"{key} = {value}" for key, value in daemon.settings]
+    return InputError(
+        f"auditd refuses its configuration, which has {', '.join(lines)}",
+        hint="auditd.conf(5) says what each setting takes",
+    )
 
 
 def daemon_of(controls: Sequence[Control]) -> Auditd | None:

@@ -57,7 +57,7 @@ exit 1
 _WAIT = f"""
 logger -p user.info {_MARK} || exit 1
 for file; do
-  for i in $(seq 6000); do grep -q -a {_MARK} "$file" && break; sleep 0.01; done
+  for i in $(seq 1000); do grep -q -a {_MARK} "$file" && break; sleep 0.01; done
   grep -q -a {_MARK} "$file" || {{ echo "rsyslog does not write to $file"; df "$file"; exit 1; }}
 done
 """
