@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -91,13 +91,19 @@ fn turn_into(channel: &mut Channel, program: &Program) -> Result<()> {
         log_in(login)?;
     }
     if let Some(context) = program.context.as_ref().filter(|_| Path::new(SELINUX).exists()) {
-        fs::write(EXEC_CONTEXT, context).context(|| format!("taking the context {context}"))?;
+        take_context(context).context(|| format!("taking the context {context}"))?;
     }
     if let Some((uid, gid, groups)) = &program.user {
         change_user(*uid, *gid, groups)?;
     }
     chdir(&program.folder).context(|| program.folder.clone())?;
     execute(channel, identify(), &program.argv, Some(&program.environment))
+}
+
+/// Chooses the context of the next program. The file is not to be made, which SELinux would refuse,
+/// and log, even where it is there.
+fn take_context(context: &str) -> io::Result<()> {
+    File::options().write(true).open(EXEC_CONTEXT)?.write_all(context.as_bytes())
 }
 
 /// Logs in for audit. A kernel without audit knows no login.
