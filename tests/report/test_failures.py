@@ -25,6 +25,16 @@ def test_trials_that_failed_alike_are_told_together() -> None:
     assert [it.reason for it in reasons(two)] == ["died", "hung"]
 
 
+def test_a_reason_does_not_name_its_trial_again() -> None:
+    lost = [
+        Failure("audit", workload, 0, 0, f"audit, {workload}: the guest hung")
+        for workload in ("filecopy", "filecopy concurrency=2")
+    ]
+    (one,) = reasons(replace(filecopy(), failures=tuple(lost)))
+    assert one.trials == ("audit, filecopy", "audit, filecopy concurrency=2")
+    assert one.reason == "the guest hung"
+
+
 def test_cells_of_a_failed_configuration_say_so_in_the_place_of_numbers() -> None:
     copy, *_ = map(upright, run_matrices(failed(filecopy(), "audit")))
     assert copy.labels[0].cells == ("none", "reduced", "audit", "audit-syslog", "stig-full")

@@ -29,6 +29,9 @@ _BAR = 11
 
 _HEIGHT = 190
 
+_SHORT = 8
+"""Longer labels below a group of bars are slanted, in characters."""
+
 _AXIS = alt.Axis(tickCount=4, format="~s")
 
 Scale = Literal["linear", "log"]
@@ -78,7 +81,9 @@ def _grouped(family: Family, metric: str, names: Sequence[str], scale: Scale) ->
         for level, cell in own
     ]
     levels, shown = list(map(visible, family.levels)), list(map(visible, names))
-    axis, title = alt.Axis(labelAngle=0), visible(family.axis) or None
+    slanted = max(map(len, levels)) > _SHORT
+    axis = alt.Axis(labelAngle=-30 if slanted else 0, labelLimit=0)
+    title = visible(family.axis) or None
     panel = alt.Chart(alt.InlineData(values=rows), title=visible(metric))
     chart: alt.Chart = (
         panel.properties(width=_width(family, names), height=_HEIGHT)

@@ -31,7 +31,9 @@ def reasons(finding: Finding) -> tuple[Reason, ...]:
     """Return the run's failures, those alike joined."""
     alike: dict[tuple[str, str | None], list[Failure]] = {}
     for failure in finding.failures:
-        alike.setdefault((failure.reason, failure.hint), []).append(failure)
+        # An error names its trial, which here stands above it.
+        reason = failure.reason.removeprefix(f"{failure.configuration}, {failure.workload}: ")
+        alike.setdefault((reason, failure.hint), []).append(failure)
     seeds = {(f.seed, f.repetition) for f in finding.failures}
     several = len(seeds) > 1 or any(cell.trials > 1 for cell in finding.cells)
     return tuple(
