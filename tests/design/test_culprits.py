@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hardcost.controls.control import (
+    Auditd,
     AuditDaemon,
     BootParameter,
     Kernel,
@@ -84,5 +85,6 @@ def test_a_search_is_worth_it_where_single_trials_would_take_long() -> None:
     assert culprits.worth_searching(options)
     assert culprits.worth_searching(words)
     assert not culprits.worth_searching(sysctls)
+    assert culprits.worth_searching([*sysctls, Auditd()])
     assert not culprits.worth_searching(options[:3])
     assert not culprits.worth_searching(words[:20])

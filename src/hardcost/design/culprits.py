@@ -16,6 +16,7 @@ from hardcost.controls.control import (
     BootParameter,
     Kernel,
     KernelOption,
+    SystemControl,
     comparable,
     needed,
 )
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from hardcost.design.group_testing import Question
     from hardcost.design.plan import Workload
 
-BUILD_SECONDS, BOOT_SECONDS, TRIAL_SECONDS = 300.0, 8.0, 1.0
-"""Guesses of what a configuration takes that needs a kernel of its own, a boot, or neither."""
+BUILD_SECONDS, SYSTEM_SECONDS, BOOT_SECONDS, TRIAL_SECONDS = 300.0, 15.0, 8.0, 1.0
+"""Guesses of what a configuration takes that needs a kernel of its own, a whole system with
+services, a boot, or none of these."""
 
 WORTH_SECONDS = 600.0
 """Single trials that take less are never given up for a search: they itemise everything."""
@@ -99,6 +101,8 @@ def worth_searching(controls: Sequence[Control]) -> bool:
     seconds = TRIAL_SECONDS
     if any(isinstance(one, BootParameter) for one in found):
         seconds = BOOT_SECONDS
+    if any(isinstance(one, SystemControl) for one in found):
+        seconds = SYSTEM_SECONDS
     if any(isinstance(one, KernelOption) for one in found):
         seconds = BUILD_SECONDS
     single = 2 * len(found) + 2
