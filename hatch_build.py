@@ -1,4 +1,4 @@
-"""Put the probe into the wheel, built for the machine that builds it."""
+"""Put what runs in guests into the wheel, built for the machine that builds it."""
 
 import subprocess
 import sysconfig
@@ -8,7 +8,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ProbeHook(BuildHookInterface):
-    """Build the probe with Cargo and tag the wheel with the platform."""
+    """Build the probe and the benchmark with Cargo and tag the wheel with the platform."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Prepare a wheel; an editable install finds what `make setup` built."""
