@@ -60,6 +60,7 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
         init=setup.init,
         fresh=setup.fresh,
         tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
+        disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
     )
     notes = machine.notes(boot)
     job = (

@@ -76,6 +76,14 @@ class SaysSettings(Protocol):
     SETTINGS: str
 
 
+@runtime_checkable
+class NeedsDisk(Protocol):
+    """A workload that may write more than a guest's root usually holds."""
+
+    def disk(self, parameters: Mapping[str, str]) -> int:
+        """Return how many GiB the root has to have; 0 if any will do."""
+
+
 WORKLOADS: dict[str, WorkloadModule] = {
     module.NAME: cast("WorkloadModule", module)
     for module in (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.cache import Cache, digest, file_digest
+from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
@@ -112,7 +113,7 @@ class VirtualMachine:
         """
         if boot.guest != "debian":
             return ()
-        root = self.roots.root(self.cache)
+        root = grown(self.cache, self.roots.root(self.cache), boot.disk)
         return (root, self.roots.tree(self.cache, boot.tree)) if boot.tree else (root,)
 
     def notes(self, boot: Boot) -> tuple[str, ...]:

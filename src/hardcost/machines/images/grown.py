@@ -1,0 +1,48 @@
+"""The same root with more room on it, for workloads that write more than it holds."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.machines.cache import digest
+from hardcost.machines.images import kept
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.images.image import RootImage
+
+_GIB = 1 << 30
+_FILE = "root.img"
+
+
+def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
+    """Return `image` with at least `gib` GiB, of which the host gives only what is written.
+
+    Raises:
+        InputError: It is smaller, and has a partition table, which is left as the user made it.
+        MachineError: resize2fs is missing or fails.
+    """
+    if image.size >= gib * _GIB:
+        return image
+    if image.partition is not None:
+        raise InputError(
+            f"{image.title} has {image.size / _GIB:.1f} GiB, and the workload needs {gib}",
+            hint="give it a larger disk, or the workload less to do",
+        )
+    name = digest({"image": image.digest, "gib": str(gib)})
+
+    def fill(folder: Path) -> None:
+        larger = folder / _FILE
+        run(["cp", "--sparse=always", image.path, larger])
+        os.truncate(larger, gib * _GIB)
+        run(["resize2fs", "-f", larger], remedy="apt-get install e2fsprogs")
+        title = f"{image.title}, {gib} GiB"
+        kept.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
+
+    return kept.kept(cache.make("images", name, f"{image.title}, {gib} GiB", fill))
