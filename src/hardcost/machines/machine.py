@@ -47,8 +47,8 @@ class Boot:
     `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
     None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
     `kernel` None is the machine's own kernel. `fresh` has each trial boot, where it would go on
-    from a snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number of
-    files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
+    from a snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number
+    of files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
     GiB of its root (0: as it is).
     """
 

@@ -13,7 +13,7 @@ from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
-from hardcost.workloads.names import CountsOperations, NeedsTree
+from hardcost.workloads.names import CountsOperations, NeedsDisk, NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
