@@ -83,6 +83,17 @@ def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:
     assert any("fapolicyd allowed" in note for note in notes)
 
 
+def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) -> None:
+    script = ask.install("/home/user/x.py", "#!/usr/bin/perl\nprint 1;\n", 0o755, "user")
+    work = [
+        script,
+        ask.run("copied", ["cp", "/home/user/x.py", "/home/user/y"], user="user"),
+        ask.run("run", ["/usr/bin/perl", "/home/user/y"], user="user", expect=None),
+    ]
+    answers = execute(cache_root, [CONTROL], work, FAST)
+    assert next(one for one in answers if one.get("name") == "run")["status"] != 0
+
+
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
     job = before_start(ask.install(RULES, "allow perm=any all : all\n", 0o644))
     answers = carried_out(cache_root, [CONTROL], job)
@@ -124,4 +135,4 @@ def test_a_daemon_that_dies_or_hangs_in_the_middle_fails_the_trial(
     ]
     with pytest.raises(TrialError, match=why) as caught:
         execute(cache_root, [CONTROL], work, FAST)
-    assert "Loaded 14 rules" in caught.value.console
+    assert "Loaded 17 rules" in caught.value.console

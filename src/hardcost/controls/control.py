@@ -351,7 +351,7 @@ class Scanner:
     it is scanned and logged beside. `signatures` are how many made-up ones its database holds.
     """
 
-    paths: tuple[str, ...] = ("/home", "/srv")
+    paths: tuple[str, ...] = ("/home", "/srv/tree")
     prevention: bool = True
     signatures: int = 100
     ids: tuple[str, ...] = field(default=(), compare=False)

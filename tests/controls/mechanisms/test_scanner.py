@@ -11,7 +11,7 @@ from hardcost.controls.control import Scanner, Sysctl
 from hardcost.controls.mechanisms import scanner
 from hardcost.errors import TrialError
 
-CONTROL = Scanner()
+CONTROL = Scanner(("/home", "/opt"))
 # The file's checksum, as its makers publish it.
 EICAR_MD5 = "44d88612fea8a8f36de82e1278abb02f"
 LITTLE = (
@@ -21,7 +21,7 @@ LITTLE = (
 FOUND = """\
 ClamInotif: watching '/home' (and all sub-directories)
 /home/hardcost-eicar: Hardcost.Eicar.UNOFFICIAL FOUND
-/srv/hardcost-eicar: Hardcost.Eicar.UNOFFICIAL FOUND
+/opt/hardcost-eicar: Hardcost.Eicar.UNOFFICIAL FOUND
 """
 
 
@@ -29,10 +29,14 @@ def ran(name: str, status: int, stdout: str = "") -> dict[str, Any]:
     return {"event": "ran", "name": name, "status": status, "stdout": stdout, "stderr": ""}
 
 
-def answers(found: str = FOUND, home: int = 1, srv: int = 1, log: str = "") -> list[dict[str, Any]]:
+def answers(
+    found: str = FOUND, *, home: int = 1, opt: int = 1, log: str = "", prepared: str = ""
+) -> list[dict[str, Any]]:
     return [
+        ran("scanner-prepare", 0, prepared),
+        ran("scanner-watched", 0, "7 7\n"),
         ran("scanner-refuses /home/hardcost-eicar", home),
-        ran("scanner-refuses /srv/hardcost-eicar", srv),
+        ran("scanner-refuses /opt/hardcost-eicar", opt),
         ran("scanner-found", 0, found),
         {"event": "stopped", "name": "clamonacc", "logs": {"/l": f"{found}{log}"}},
         {"event": "stopped", "name": "clamd", "logs": {}},
@@ -73,15 +77,15 @@ def test_a_database_holds_the_test_files_signature_and_as_many_as_asked_for() ->
 
 def test_each_watched_directory_has_its_test_file_which_is_gone_before_the_workload() -> None:
     asked = scanner.requests([Scanner(paths=("/home", "/opt/x"))])
-    files = {"/home/hardcost-eicar", "/opt/x/hardcost-eicar"}
-    assert files <= {one["path"] for one in asked if one["do"] == "install"}
-    assert set(asked[-1]["argv"]) == {"rm", "-f", *files}
+    asked_for = next(one for one in asked if one.get("name") == "scanner-prepare")
+    assert asked_for["argv"][-2:] == ["/home", "/opt/x"]
+    assert asked[-1]["argv"] == ["rm", "-f", "/home/hardcost-eicar", "/opt/x/hardcost-eicar"]
 
 
 def test_watched_directories_and_prevention_are_configured() -> None:
     plain = installed(CONTROL)["/etc/clamav/clamd.conf"]
     assert "OnAccessPrevention yes\n" in plain
-    assert plain.endswith("OnAccessIncludePath /home\nOnAccessIncludePath /srv\n")
+    assert plain.endswith("OnAccessIncludePath /home\nOnAccessIncludePath /opt\n")
     assert (
         "OnAccessPrevention no\n" in installed(Scanner(prevention=False))["/etc/clamav/clamd.conf"]
     )
@@ -98,8 +102,8 @@ def test_a_scanner_that_refused_the_test_file_everywhere_notes_how_little_it_kno
 
 
 def test_a_test_file_that_was_not_detected_is_a_failed_trial() -> None:
-    with pytest.raises(TrialError, match="did not detect the EICAR test file in /srv") as caught:
-        scanner.verify([CONTROL], answers(found=FOUND.replace("/srv/", "/other/")))
+    with pytest.raises(TrialError, match="did not detect the EICAR test file in /opt") as caught:
+        scanner.verify([CONTROL], answers(found=FOUND.replace("/opt/", "/other/")))
     assert "ClamInotif: watching" in caught.value.console
 
 
@@ -108,9 +112,21 @@ def test_a_test_file_that_could_be_read_is_a_failed_trial() -> None:
         scanner.verify([CONTROL], answers(home=0))
 
 
+def test_a_directory_that_cant_be_written_to_need_only_be_watched() -> None:
+    found = answers(FOUND.replace("/opt/", "/x/"), prepared="/opt can't be written to\n")
+    assert len(scanner.verify([CONTROL], found)) == 1
+
+
+def test_a_directory_that_is_not_watched_is_a_failed_trial() -> None:
+    found = answers()
+    found[1] = ran("scanner-watched", 0, "9 7\n")
+    with pytest.raises(TrialError, match="watches 7 of 9 directories"):
+        scanner.verify([CONTROL], found)
+
+
 def test_without_prevention_a_test_file_has_to_be_detected_alone() -> None:
-    control = Scanner(prevention=False)
-    assert len(scanner.verify([control], answers(home=0, srv=0))) == 1
+    control = Scanner(CONTROL.paths, prevention=False)
+    assert len(scanner.verify([control], answers(home=0, opt=0))) == 1
     with pytest.raises(TrialError, match="did not detect"):
         scanner.verify([control], answers(found=""))
 
@@ -124,6 +140,6 @@ def test_what_was_found_or_not_scanned_in_the_workload_is_noted() -> None:
 
 
 def test_the_name_says_what_is_unlike_the_default() -> None:
-    assert CONTROL.name == "on-access scanner"
+    assert Scanner().name == "on-access scanner"
     unlike = Scanner(paths=("/opt",), prevention=False, signatures=7)
     assert unlike.name == "on-access scanner paths=/opt without prevention signatures=7"

@@ -11,7 +11,9 @@ byte sequences. What a file costs grows with the database only a little where it
 and more where it is of sequences; a real one has millions. So the cost is a lower bound.
 
 In each trial a test file in each watched directory has to be refused, or be reported where nothing
-is to be prevented.
+is to be prevented; in one that can't be written to, such as the tree on its own disk, no test file
+can lie, so that the kernel is asked which directories are watched. clamonacc gives up a directory
+below which another file system is mounted; that one has to be named itself.
 """
 
 from __future__ import annotations
@@ -62,6 +64,10 @@ OnAccessExcludeUname clamav
 
 # SELinux knows the folders' labels; AppArmor's profile of clamd allows it /home alone.
 _PREPARE = """
+for path; do
+  mkdir -p "$path"
+  cp /run/hardcost-eicar "$path/hardcost-eicar" || echo "$path can't be written to"
+done 2>/dev/null
 set -e
 mkdir -p /run/clamav
 chown clamav:clamav /run/clamav
@@ -78,6 +84,19 @@ for test; do
   for i in $(seq 200); do grep -q "^$test: " {_LOG} && break; sleep 0.01; done
 done
 cat {_LOG}
+"""
+
+# The kernel names each directory that clamonacc has it watch, which is when it is ready: that it
+# watches a directory it says before it does.
+_WATCHED = """
+wanted=$(for path; do find "$path" -xdev -type d; done | wc -l)
+for i in $(seq 1000); do
+  watched=$(cat /proc/$(pidof clamonacc)/fdinfo/* 2>/dev/null | grep -c '^fanotify ino:')
+  [ "$watched" -ge "$wanted" ] && break
+  grep -q '^ERROR: ' /run/hardcost/clamonacc.log && break
+  sleep 0.05
+done
+echo "$wanted $watched"
 """
 
 
@@ -115,7 +134,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (
         *(ask.install(f"{_DATABASE}/{name}", text) for name, text in files),
         ask.install(_CONFIG, _configuration(control)),
-        *(ask.install(test, eicar()) for test in tests),
+        ask.install("/run/hardcost-eicar", eicar()),
         ask.run("scanner-prepare", ["sh", "-c", _PREPARE, "sh", *control.paths]),
         ask.start(
             DAEMON,
@@ -129,6 +148,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
             ready={"file": _LOG, "contains": f"watching '{control.paths[-1]}'"},
             context=_CONTEXT,
         ),
+        ask.run("scanner-watched", ["sh", "-c", _WATCHED, "sh", *control.paths]),
         *(ask.run(f"scanner-refuses {test}", ["cat", test], expect=None) for test in tests),
         ask.run("scanner-found", ["sh", "-c", _FOUND, "sh", *tests]),
         ask.run("scanner-cleared", ["rm", "-f", *tests]),
@@ -148,17 +168,38 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     Returns notes: how small the database is; what the scanner found or could not scan.
 
     Raises:
-        TrialError: A test file was not detected, or it was not refused.
+        TrialError: A test file was not detected or not refused, or a directory is not watched.
     """
     control = _control(controls)
     if control is None:
         return ()
+    _detected(control, answers)
+    wanted, watched = (int(n) for n in answered.output(answers, "scanner-watched").split())
+    if watched < wanted:
+        raise TrialError(
+            f"{control.name} did not take: it watches {watched} of {wanted} directories",
+            hint="name each mounted file system by itself, and none above another",
+            console=answered.output(answers, "scanner-found"),
+        )
+    few = f"the scanner's database has {control.signatures + 1} signatures of our own"
+    notes = [f"{few}, a real one millions: what it costs is a lower bound"]
+    if any(answer.get("event") == "stopped" for answer in answers):
+        notes += _ended(answers)
+    return tuple(notes)
+
+
+def _detected(control: Scanner, answers: Sequence[Mapping[str, Any]]) -> None:
+    """Check that the test files were detected, and refused if they are to be."""
     found = answered.output(answers, "scanner-found")
+    untried = answered.output(answers, "scanner-prepare").splitlines()
     for path in control.paths:
         test = f"{path}/{_TEST}"
+        if f"{path} can't be written to" in untried:
+            continue
         if f"{test}: {SIGNATURE}" not in found:
             raise TrialError(
                 f"{control.name} did not take: it did not detect the EICAR test file in {path}",
+                hint="is another file system mounted below it?",
                 console=found,
             )
         refused = answered.named(answers, "ran", f"scanner-refuses {test}")
@@ -167,11 +208,6 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
                 f"{control.name} did not take: it let the EICAR test file in {path} be read",
                 console=found,
             )
-    few = f"the scanner's database has {control.signatures + 1} signatures of our own"
-    notes = [f"{few}, a real one millions: what it costs is a lower bound"]
-    if any(answer.get("event") == "stopped" for answer in answers):
-        notes += _ended(answers)
-    return tuple(notes)
 
 
 def _ended(answers: Sequence[Mapping[str, Any]]) -> list[str]:
