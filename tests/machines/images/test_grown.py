@@ -25,7 +25,7 @@ def small(tmp_path: Path) -> RootImage:
     files.mkdir()
     (files / "greeting").write_text("hello")
     path = tmp_path / "small.img"
-    run(["mke2fs", "-q", "-t", "ext4", "-d", files, path, "128M"])
+    run(["mke2fs", "-q", "-t", "ext4", "-b", "4096", "-d", files, path, "128M"])
     return RootImage(path, "d", "a small root", 128 * MIB)
 
 
