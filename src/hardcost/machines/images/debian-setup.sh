@@ -46,4 +46,6 @@ rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /etc/apt/apt.conf.d/99mmd
     /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /etc/ssh/ssh_host_* /etc/*- \
     /var/lib/systemd/random-seed /var/lib/systemd/credential.secret
 find /var/log -type f -exec truncate -s 0 {} +
-rm -rf /run/* /tmp/* /var/tmp/*
+# Nothing else under /run and /tmp: mmdebstrap clears both when it is done. Until then its settings
+# of apt lie there, without which it would work on the host's packages.
+rm -rf /run/trusted /run/sizes /run/hardcost-watching.cil /var/tmp/*

@@ -1,0 +1,61 @@
+"""Making the Debian image: what is missing is told before anything is begun, and is kept made."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hardcost.errors import MachineError
+from hardcost.machines.cache import Cache, digest
+from hardcost.machines.images import debian, kept, namespace
+from hardcost.machines.images.aptsources import release
+from hardcost.machines.images.image import RootImage
+from hardcost.machines.process import run
+
+
+def test_missing_programs_are_named_with_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="mmdebstrap, mke2fs, debugfs, unshare") as raised:
+        debian.debian_image(Cache(tmp_path))
+    hint = raised.value.problems[0].hint
+    assert hint == "apt-get install e2fsprogs mmdebstrap util-linux"
+
+
+def test_an_image_that_is_kept_needs_nothing_to_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = digest(debian._parts(release()[0]))
+    place = tmp_path / "images" / name
+    place.mkdir(parents=True)
+    image = RootImage(place / "root.img", "abc", "Debian", debian.SIZE)
+    kept.keep(place, image)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert debian.debian_image(Cache(tmp_path)) == image
+
+
+def test_another_list_of_packages_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest(debian._parts("bookworm"))
+    monkeypatch.setattr(debian, "PACKAGES", (*debian.PACKAGES, "more"))
+    assert digest(debian._parts("bookworm")) != before
+
+
+def test_a_tree_of_several_users_is_removed_whole(tmp_path: Path) -> None:
+    if (why := namespace.why_not()) is not None:
+        pytest.skip(why)
+    tree = tmp_path / "tree"
+    script = 'mkdir -p "$0/a/b" && chown -R 33:33 "$0/a" && chmod 0 "$0/a" && hostname'
+    said = run(namespace.as_root(["sh", "-c", script, tree]))
+    assert said == "hardcost\n"
+    namespace.remove(tree)
+    assert not tree.exists()
+    namespace.remove(tree)
+
+
+def test_the_setup_leaves_what_mmdebstrap_keeps_in_the_root() -> None:
+    """Its settings of apt lie in the root's /tmp; without them it would work on the host's."""
+    clears = re.compile(r"\s/(run|tmp)(/\*|/?\s)")
+    assert clears.search("rm -rf /run/* /var/tmp/*")
+    assert not clears.search(debian._setup())
