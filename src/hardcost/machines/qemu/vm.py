@@ -1,4 +1,4 @@
-"""The machine `vm`: QEMU with the small guest, a snapshot for each kernel and boot line."""
+"""The machine `vm`: QEMU with guests small and whole, a snapshot for each kernel and boot line."""
 
 from __future__ import annotations
 
