@@ -58,4 +58,5 @@ def test_the_setup_leaves_what_mmdebstrap_keeps_in_the_root() -> None:
     """Its settings of apt lie in the root's /tmp; without them it would work on the host's."""
     clears = re.compile(r"\s/(run|tmp)(/\*|/?\s)")
     assert clears.search("rm -rf /run/* /var/tmp/*")
-    assert not clears.search(debian._setup())
+    commands = [line for line in debian._setup().splitlines() if not line.startswith("#")]
+    assert not any(clears.search(f"{line}\n") for line in commands)
