@@ -75,3 +75,12 @@ def test_what_is_nothing_has_no_logarithm_and_no_bar() -> None:
     cells = [cell((name, "w", "m"), value, ("a", 1)) for name, value in (("a", 1), ("b", 0))]
     (family,) = families(cells)
     assert [one.configuration for _, one in family.panels["m"]] == ["a"]
+
+
+def test_names_are_words_in_bars() -> None:
+    bad = "<script>alert(1)</script>\x1b"
+    cells = [cell((name, bad, bad), value, ("a", 1), bad) for name, value in (("a", 1), (bad, 2))]
+    for chart in bar_charts(replace(filecopy(), cells=tuple(cells), levels={})):
+        assert "<script" not in chart.svg
+        assert "\x1b" not in chart.svg
+        assert any("<script>" in label for label in words(chart.svg))
