@@ -18,7 +18,10 @@ class _Part(BaseModel):
 
 
 class Cpu(_Part):
-    """What the processes of each name had of the processor, in nanoseconds, in all and by row."""
+    """What the processes of each name had of the processor, in nanoseconds, in all and by row.
+
+    `split` of it is of processes that ended, and known for those of a row together alone.
+    """
 
     processors: PositiveInt
     processes: dict[str, NonNegativeInt]
@@ -26,6 +29,7 @@ class Cpu(_Part):
     series: dict[str, tuple[NonNegativeInt, ...]]
     user: tuple[NonNegativeInt, ...]
     system: tuple[NonNegativeInt, ...]
+    split: NonNegativeInt = 0
     exact: bool
 
 

@@ -2,7 +2,9 @@
 //!
 //! How long a process ran, the kernel knows to the nanosecond; where it keeps an exact clock of that
 //! for each process, reading it is one short system call. What a process had that ended between two
-//! rows, the kernel tells at its end. How the sum is split between programs and the kernel, it only
+//! rows, the kernel tells at its end, up to the last tick of its clock. What comes after that tick is
+//! known for all that ended in a row together, where a process that runs when no other wants to tells
+//! how long nobody did; it is split by the number of ends. How the sum is split between programs and the kernel, it only
 //! samples, at each tick of its clock.
 
 use std::collections::BTreeMap;
@@ -42,6 +44,8 @@ pub struct CpuSeen {
     pub user: Vec<u64>,
     /// From row to row, in the kernel; sampled, in steps of 10 ms.
     pub system: Vec<u64>,
+    /// How much of `processes` is of those that ended, and split by the number of ends.
+    pub split: u64,
     /// Whether what a process had is known even where it ended between two rows.
     pub exact: bool,
 }
@@ -62,8 +66,14 @@ struct Process {
     is_alive: bool,
 }
 
-/// What each process had since the row before.
-type Row = Vec<(i32, u64)>;
+/// What became of processes since the row before.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Row {
+    /// What each had.
+    had: Vec<(i32, u64)>,
+    /// The processes of threads that ended.
+    ended: Vec<i32>,
+}
 
 /// The processor over time.
 pub struct CpuWatch {
@@ -105,7 +115,7 @@ impl CpuWatch {
 
     /// Takes a row.
     pub fn take(&mut self) {
-        let mut row = Row::new();
+        let mut row = Row::default();
         for exit in self.exits.as_mut().map(Exits::take).unwrap_or_default() {
             self.note(&exit, &mut row);
         }
@@ -145,6 +155,7 @@ impl CpuWatch {
             .entry(exit.process)
             .or_insert_with(|| Process { is_alive: false, ..Process::new(exit.process, 0) });
         process.ended += exit.ran;
+        row.ended.push(exit.process);
         if exit.thread == exit.process {
             process.name = short(&exit.name);
         }
@@ -161,12 +172,13 @@ impl CpuWatch {
 
     /// Keeps every other row, with what was in the row before it.
     pub fn thin(&mut self) {
-        let mut before = Row::new();
+        let mut before = Row::default();
         for (index, row) in self.rows.iter_mut().enumerate() {
             if index % 2 == 0 {
                 before = std::mem::take(row);
             } else {
-                row.append(&mut before);
+                row.had.append(&mut before.had);
+                row.ended.append(&mut before.ended);
             }
         }
         rows::thin(&mut self.rows);
@@ -180,6 +192,8 @@ impl CpuWatch {
             process.name = name(pid).unwrap_or(std::mem::take(&mut process.name));
             process.is_idle = is_idle(pid);
         }
+        let processors = processors();
+        let split = self.split(processors);
         let mut totals = BTreeMap::new();
         for process in self.processes.values().filter(|process| !process.is_idle) {
             let had = process.had - process.before;
@@ -190,7 +204,6 @@ impl CpuWatch {
         if let Some(last) = self.samples.last_mut() {
             *last = sampled();
         }
-        let processors = processors();
         let busy: u64 = totals.values().sum();
         let user: Vec<u64> = self.samples.iter().map(|&(user, _)| user).collect();
         let system: Vec<u64> = self.samples.iter().map(|&(_, system)| system).collect();
@@ -201,8 +214,30 @@ impl CpuWatch {
             processes: totals,
             user: steps(self.sampled.0, &user),
             system: steps(self.sampled.1, &system),
+            split,
             exact: self.exits.is_some(),
         }
+    }
+
+    /// Splits what is missing of each row among those that ended in it; how much that is.
+    ///
+    /// Nothing is missing that can be known where no process tells how long nobody ran.
+    fn split(&mut self, processors: u64) -> u64 {
+        let mut all = 0;
+        if !self.processes.values().any(|process| process.is_idle) {
+            return all;
+        }
+        for (row, length) in self.rows.iter_mut().zip(steps(0, &self.moments)) {
+            let had: u64 = row.had.iter().map(|&(_, had)| had).sum();
+            let missing = (length * processors).saturating_sub(had);
+            let Some(each) = missing.checked_div(row.ended.len() as u64) else { continue };
+            for pid in &row.ended {
+                row.had.push((*pid, each));
+                self.processes.entry(*pid).and_modify(|process| process.had += each);
+                all += each;
+            }
+        }
+        all
     }
 
     /// What those who had the most had from row to row, and the others together.
@@ -218,7 +253,7 @@ impl CpuWatch {
         let lengths = steps(0, &self.moments);
         for (index, (row, length)) in self.rows.iter().zip(lengths).enumerate() {
             let mut busy = 0;
-            for (pid, had) in row {
+            for (pid, had) in &row.had {
                 let process = &self.processes[pid];
                 if !process.is_idle {
                     let name = process.name.as_str();
@@ -262,7 +297,7 @@ impl Process {
 
     fn add(&mut self, pid: i32, had: u64, row: &mut Row) {
         if had > self.had {
-            row.push((pid, had - self.had));
+            row.had.push((pid, had - self.had));
             self.had = had;
         }
     }
@@ -317,7 +352,7 @@ fn sampled() -> (u64, u64) {
 mod tests {
     use std::process::Command;
 
-    use super::{CpuWatch, short};
+    use super::{CpuWatch, Process, Row, short};
     use crate::session::Place;
 
     #[test]
@@ -340,9 +375,26 @@ mod tests {
     #[test]
     fn rows_that_are_dropped_leave_what_was_in_them() {
         let mut watch = CpuWatch::begin(Place::Host);
-        watch.rows = vec![vec![(1, 5)], vec![(1, 6)], vec![(2, 7)], vec![]];
+        let row = |had: &[(i32, u64)], ended: &[i32]| Row { had: had.into(), ended: ended.into() };
+        watch.rows =
+            vec![row(&[(1, 5)], &[3]), row(&[(1, 6)], &[]), row(&[(2, 7)], &[]), row(&[], &[])];
         watch.thin();
-        assert_eq!(watch.rows, [vec![(1, 6), (1, 5)], vec![(2, 7)]]);
+        assert_eq!(watch.rows, [row(&[(1, 6), (1, 5)], &[3]), row(&[(2, 7)], &[])]);
+    }
+
+    #[test]
+    fn what_is_missing_of_a_row_is_split_by_the_number_of_ends() {
+        let mut watch = CpuWatch::begin(Place::Host);
+        let process = |pid, is_idle| (pid, Process { is_idle, ..Process::new(pid, 0) });
+        watch.processes = [process(-1, true), process(-2, false), process(-3, false)].into();
+        let first = Row { had: vec![(-1, 40), (-2, 10)], ended: vec![-2, -3] };
+        let second = Row { had: vec![(-1, 90)], ended: vec![] };
+        (watch.rows, watch.moments) = (vec![first, second], vec![100, 200]);
+        assert_eq!(watch.split(1), 50);
+        assert_eq!((watch.processes[&-2].had, watch.processes[&-3].had), (25, 25));
+        assert_eq!(watch.rows[1].had, [(-1, 90)]);
+        watch.processes.remove(&-1);
+        assert_eq!(watch.split(1), 0);
     }
 
     #[test]
