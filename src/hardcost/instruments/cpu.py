@@ -2,9 +2,9 @@
 
 The kernel's own clock of each process is read in rows, and exact. What ended between two rows the
 kernel tells at its end, up to its last tick; what comes after that is known for all that ended in a
-row together, and split by the number of ends. How a stretch is split between programs (`user`) and the kernel
-(`system`) it only samples, in steps of 10 ms. What the kernel does in interrupts counts for whom it
-interrupts.
+row together, and split by the number of ends. How a stretch is split between programs (`user`) and
+the kernel (`system`) it only samples, in steps of 10 ms. What the kernel does in interrupts counts
+for whom it interrupts.
 """
 
 from __future__ import annotations
