@@ -66,8 +66,10 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
     run(checked, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
 
 
-def change(image: Path, commands: Iterable[str], script: Path) -> None:
-    """Have debugfs carry out `commands` on an image; `script` is a file for them, removed again.
+def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
+    """Have debugfs carry out `commands` on an image, or on what `inside` names in it.
+
+    `script` is a file for them, removed again.
 
     Raises:
         MachineError: One of them failed, or debugfs is missing.
@@ -95,6 +97,11 @@ def inside(image: Path, start: int) -> str:
 def text_of(file_system: str, path: str) -> str:
     """Return the text of a file in a file system, empty where it is not there."""
     return run(["debugfs", "-R", f"cat {contents.quoted(path)}", file_system], remedy=REMEDY)
+
+
+def is_there(file_system: str, path: str) -> bool:
+    """Say whether a file system has a file."""
+    return bool(run(["debugfs", "-R", f"stat {contents.quoted(path)}", file_system], remedy=REMEDY))
 
 
 def content_digest(image: Path) -> str:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-_RECIPE = "1"  # raise it when images come out otherwise than by their parts
+_RECIPE = "2"  # raise it when images come out otherwise than by their parts
 _QCOW2 = b"QFI\xfb"
 _OS_RELEASE = ("/usr/lib/os-release", "/etc/os-release")
 _PRETTY = re.compile(r"^PRETTY_NAME=[\"']?(.*?)[\"']?$", re.MULTILINE)
+_PLACES = ("/srv", "/srv/tree")  # for the source that workloads copy
 _DPKG_STATUS = "/var/lib/dpkg/status"
 _PACKAGE = re.compile(
     r"^Package: (\S+)$(?:\n(?!\n).*)*?\n^Status: install ok installed$(?:\n(?!\n).*)*?\n"
@@ -174,7 +175,10 @@ def _title(file_system: str) -> str:
 def _adopted(
     folder: Path, image: Path, origin: Path, partition: partitions.Partition | None
 ) -> None:
-    """Check a copy's file system, mend what a journal can mend, and record what it is."""
+    """Check a copy's file system, mend what a journal can mend, and record what it is.
+
+    It gets a place for Linux's source where it has none.
+    """
     place = ext4.inside(image, 0 if partition is None else partition.start)
     checked = run(["sh", "-c", 'e2fsck -f -p "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
     said, _, status = checked.strip().rpartition("=")
@@ -183,6 +187,9 @@ def _adopted(
             f"the file system in {origin} is damaged: {said.strip() or f'e2fsck status {status}'}",
             hint="shut its system down in good order, or mend it with e2fsck",
         )
+    missing = [path for path in _PLACES if not ext4.is_there(place, path)]
+    made = (f"cd {Path(path).parent}\nmkdir {Path(path).name}" for path in missing)
+    ext4.change(place, made, folder / "script")
     packages = dict(_PACKAGE.findall(ext4.text_of(place, _DPKG_STATUS)))
     number = None if partition is None else partition.number
     size = image.stat().st_size
