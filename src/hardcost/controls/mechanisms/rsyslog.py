@@ -50,7 +50,8 @@ input(type="imptcp" port="{PORT}" address="127.0.0.1")
 
 _CHECK = f"""
 logger -p user.info hardcost-begin || exit 1
-for i in $(seq 500); do grep -q -a hardcost-begin {LOG} && exit 0; sleep 0.01; done
+for i in $(seq 200); do grep -q -a hardcost-begin {LOG} && exit 0; sleep 0.01; done
+echo 'what is logged does not reach {LOG}' >&2
 exit 1
 """
 
@@ -100,10 +101,10 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             SERVICE,
             ["rsyslogd", "-n", "-iNONE"],
-            ready={"run": ["sh", "-c", f"test -S /dev/log && grep -qs rsyslogd {LOG}"]},
+            ready={"run": ["test", "-S", "/dev/log"]},
             logs=[LOG],
         ),
-        ask.run("rsyslog-check", ["sh", "-c", _CHECK], expect=None),
+        ask.run("rsyslog-check", ["sh", "-c", _CHECK]),
     )
 
 
@@ -139,9 +140,7 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     daemon = _daemon(controls)
     if daemon is None:
         return ()
-    checked = answered.named(answers, "ran", "rsyslog-check")
-    if checked["status"] != 0:
-        raise TrialError(f"{daemon.name} did not take: what is logged does not reach {LOG}")
+    answered.named(answers, "ran", "rsyslog-check")
     notes = []
     if daemon.forward:
         notes.append("the syslog receiver runs in the guest: its work is part of what is measured")
