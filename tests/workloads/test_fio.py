@@ -15,7 +15,7 @@ from hardcost.workloads import fio
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 ONE = {"cases": "iops-randrw", "size": "1"}
 CASE = next(case for case in fio.CASES if case.name == "iops-randrw")
-IOS = CASE.operations(fio.Disk(1, ""))
+IOS = CASE.operations(fio.Disk(1))
 
 
 def side(ios: int, **other: int) -> dict[str, int]:
@@ -108,9 +108,20 @@ def test_a_disk_of_some_speed_is_one_that_the_kernel_limits_for_fio_alone() -> N
     assert case["argv"][4] == "fio"
 
 
+def test_a_limited_disk_is_given_work_for_some_tenths_of_a_second_and_no_more_than_memory() -> None:
+    for case in fio.CASES:
+        disk = fio.Disk(16, iops=20000, mbps=500)
+        seconds = max(
+            case.operations(disk) / disk.iops,
+            case.operations(disk) * (case.block << 10) / (disk.mbps * 1e6),
+        )
+        assert 0.5 < seconds < 0.8
+        assert case.operations(fio.Disk(16, iops=1_000_000)) == case.operations(fio.Disk(16))
+
+
 def test_limits_that_did_not_take_are_never_a_number() -> None:
     asked = ONE | {"iops": "20000"}
-    ios = CASE.operations(fio.Disk(1, "riops=20000"))
+    ios = CASE.operations(fio.Disk(1, iops=20000))
     done = answers(report(side(ios), side(0)))
     taken = ran("limit", "259:0 rbps=max wbps=max riops=20000 wiops=20000\n")
     (found,) = fio.measured(asked, [taken, *done], INSN)

@@ -14,6 +14,7 @@ milliseconds: the cases are so large that one is 0.5 % of them at most.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +50,7 @@ _SECONDS = 3
 _MOST_SECONDS = 600
 _JOBS = 4  # most of a case; as many files are laid out
 _SPARE_SECONDS = 600
+_LIMITED_SECONDS = 0.6  # several of the tenths by which the kernel deals a limited disk out
 _NS_PER_MS = 1_000_000  # under `insn` too: there an instruction takes a nanosecond
 _DIRECTIONS = ("read", "write")
 
@@ -69,18 +71,29 @@ exec setpriv --reuid=user --regid=user --init-groups "$@"
 
 @dataclass(frozen=True)
 class Disk:
-    """What cases work on: files of `size` MiB, and the kernel's limits on the disk."""
+    """What cases work on: files of `size` MiB, and the disk's limits; 0 is none.
+
+    `iops` are I/Os a second, `mbps` million bytes, each for either direction.
+    """
 
     size: int
-    limits: str
+    iops: int = 0
+    mbps: int = 0
+
+    @property
+    def limits(self) -> str:
+        """The limits in the words of io.max; empty without any."""
+        iops = [f"riops={self.iops}", f"wiops={self.iops}"] if self.iops else []
+        mbps = [f"rbps={self.mbps}000000", f"wbps={self.mbps}000000"] if self.mbps else []
+        return " ".join([*iops, *mbps])
 
 
 @dataclass(frozen=True)
 class Case:
     """A case: blocks of `block` KiB, `depth` of them at a time, in each of `jobs` jobs.
 
-    Under an exact instrument each job goes through so many `quarters` of its file, or `slowed` ones
-    where the disk has a limit.
+    Under an exact instrument each job goes `passes` times through its file; less where the disk has
+    a limit, as much as it does in some tenths of a second.
     """
 
     kind: str
@@ -88,8 +101,7 @@ class Case:
     block: int
     depth: int
     jobs: int
-    quarters: int
-    slowed: int
+    passes: int
 
     @property
     def name(self) -> str:
@@ -98,8 +110,12 @@ class Case:
 
     def amount(self, disk: Disk) -> int:
         """Return the MiB that each job goes through under an exact instrument."""
-        quarters = self.slowed if disk.limits else self.quarters
-        return max(1, disk.size * quarters // 4)
+        memory = disk.size * self.passes
+        rates = [disk.iops * self.block << 10] if disk.iops else []
+        rates += [disk.mbps * 1_000_000] if disk.mbps else []
+        if not rates:
+            return memory
+        return min(memory, math.ceil(min(rates) * _LIMITED_SECONDS / self.jobs / (1 << 20)))
 
     def operations(self, disk: Disk) -> int:
         """Return its I/Os under an exact instrument."""
@@ -107,11 +123,11 @@ class Case:
 
 
 CASES: Final = tuple(
-    Case(kind, order, block, depth, jobs, quarters, slowed)
-    for kind, orders, block, depth, jobs, quarters, slowed in (
-        ("bandwidth", ("read", "write"), 128, 128, 1, 200, 32),
-        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 28, 4),
-        ("iops", ("randread", "randwrite", "randrw"), 4, 32, _JOBS, 8, 1),
+    Case(kind, order, block, depth, jobs, passes)
+    for kind, orders, block, depth, jobs, passes in (
+        ("bandwidth", ("read", "write"), 128, 128, 1, 50),
+        ("latency", ("read", "write", "randread", "randwrite"), 4, 1, 1, 7),
+        ("iops", ("randread", "randwrite", "randrw"), 4, 32, _JOBS, 2),
     )
     for order in orders
 )
@@ -203,16 +219,15 @@ def _chosen(parameters: Mapping[str, str]) -> tuple[Case, ...]:
 
 
 def _disk(parameters: Mapping[str, str]) -> Disk:
-    """Return what cases work on, its limits in the words of io.max."""
+    """Return what cases work on."""
     size = programs.number(NAME, parameters, "size", _SIZE, most=_MOST_SIZE)
-    limits = []
-    if "iops" in parameters:
-        iops = programs.number(NAME, parameters, "iops", 0, least=1000, most=1_000_000)
-        limits += [f"riops={iops}", f"wiops={iops}"]
-    if "mbps" in parameters:
-        mbps = programs.number(NAME, parameters, "mbps", 0, least=100, most=100_000)
-        limits += [f"rbps={mbps}000000", f"wbps={mbps}000000"]
-    return Disk(size, " ".join(limits))
+    most = {"iops": 1_000_000, "mbps": 100_000}
+    limits = {
+        name: programs.number(NAME, parameters, name, 0, least=highest // 1000, most=highest)
+        for name, highest in most.items()
+        if name in parameters
+    }
+    return Disk(size, **limits)
 
 
 def _told(answer: Mapping[str, Any], case: Case) -> tuple[int, int]:
