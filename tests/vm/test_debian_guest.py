@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +13,8 @@ from hardcost.machines import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
 from hardcost.machines.images.image import GRAIN, RootImage
-from hardcost.machines.machine import Boot
+from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -149,6 +150,15 @@ def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> 
         *("systemd", "active", "active", "inactive", "inactive", "hardcost"),
         *("masked-runtime", "masked-runtime", "masked-runtime"),
     ]
+
+
+def test_a_kernel_that_was_built_finds_the_disk_too(cache_root: Path) -> None:
+    if Kernels(Cache(cache_root)).find(KernelRecipe()) is None:
+        pytest.skip("the lean kernel has not been built yet: `hardcost kernel build`")
+    boot = replace(ENFORCING, kernel=KernelRecipe())
+    script = "uname -r | sed s/.*-//; stat -f -c %T /; tr -d '\\0' < /proc/self/attr/current"
+    found = said(execute(cache_root, [shell("kernel", script)], boot))
+    assert found["kernel"].split() == ["hardcost", "ext2/ext3", "system_u:system_r:initrc_t:s0"]
 
 
 def test_an_image_that_is_no_root_is_refused_with_the_reason(
