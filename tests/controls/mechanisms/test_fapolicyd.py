@@ -6,6 +6,7 @@ import pytest
 
 from hardcost.controls.control import Fapolicyd, Sysctl
 from hardcost.controls.mechanisms import fapolicyd
+from hardcost.controls.system import SystemTable
 from hardcost.errors import TrialError
 
 CONTROL = Fapolicyd()
@@ -136,3 +137,10 @@ def test_the_name_says_what_is_unlike_the_default() -> None:
     assert CONTROL.name == "fapolicyd.service"
     unlike = Fapolicyd(rules="restrictive", integrity="sha256")
     assert unlike.name == "fapolicyd.service rules=restrictive integrity=sha256"
+
+
+def test_its_key_switches_it_on_with_settings_and_its_ids() -> None:
+    table = SystemTable.model_validate({"fapolicyd": {"integrity": "size"}})
+    assert list(table.system()) == [Fapolicyd(integrity="size")]
+    assert "RHEL-09-433015" in next(table.system()).ids
+    assert not list(SystemTable.model_validate({"fapolicyd": False}).system())

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from hardcost.controls.control import Scanner, Sysctl
 from hardcost.controls.mechanisms import scanner
+from hardcost.controls.system import SystemTable
 from hardcost.errors import TrialError
 
 CONTROL = Scanner(("/home", "/opt"))
@@ -143,3 +145,16 @@ def test_the_name_says_what_is_unlike_the_default() -> None:
     assert Scanner().name == "on-access scanner"
     unlike = Scanner(paths=("/opt",), prevention=False, signatures=7)
     assert unlike.name == "on-access scanner paths=/opt without prevention signatures=7"
+
+
+def test_its_key_switches_it_on_with_settings_and_its_id() -> None:
+    table = SystemTable.model_validate({"scanner": {"paths": ["/opt", "/opt"], "signatures": 3}})
+    assert list(table.system()) == [Scanner(("/opt",), signatures=3)]
+    assert next(table.system()).ids == ("RHEL-09-211025",)
+    assert not list(SystemTable.model_validate({"scanner": False}).system())
+
+
+@pytest.mark.parametrize("path", ["/", "home", "/a b", "/a\nOnAccessPrevention no"])
+def test_a_path_that_is_no_directory_to_be_watched_is_refused(path: str) -> None:
+    with pytest.raises(ValidationError, match="paths"):
+        SystemTable.model_validate({"scanner": {"paths": [path]}})
