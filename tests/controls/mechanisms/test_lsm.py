@@ -100,7 +100,7 @@ def test_denials_are_counted_and_the_commonest_shown() -> None:
         "permissive", [*selinux(enforce="0", said="Permissive"), ran("lsm-denials", lines)]
     )
     assert found[-1] == (
-        "lsm=permissive: 4 denials in the logs, most of them: 3 x avc:  denied  { read } for x"
+        "lsm=permissive: denials in the logs: 4, most of them 3 x avc:  denied  { read } for x"
         "; 1 x avc:  denied  { write } for"
     )
     assert notes("enforcing", [*selinux(), ran("lsm-denials", "")])[-1] == (

@@ -194,6 +194,6 @@ def _denied(
         yield "denials went to the probe, which is the audit daemon here, and were not counted"
     elif total:
         shown = "; ".join(f"{one[0]} x {one[1]}" for one in counted[:_SHOWN_DENIALS])
-        yield f"{lsm.name}: {total} denials in the logs, most of them: {shown}"
+        yield f"{lsm.name}: denials in the logs: {total}, most of them {shown}"
     else:
         yield f"{lsm.name}: no denials in the logs"
