@@ -81,7 +81,8 @@ fi
 # Without prevention a file is scanned beside; it is logged within moments, or never.
 _FOUND = f"""
 for test; do
-  for i in $(seq 200); do grep -q "^$test: " {_LOG} && break; sleep 0.01; done
+  [ -e "$test" ] || continue
+  for i in $(seq 40); do grep -q "^$test: " {_LOG} && break; sleep 0.05; done
 done
 cat {_LOG}
 """
