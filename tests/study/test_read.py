@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardcost.cli.options import package_root
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
 from hardcost.errors import InputError, Problem
 from hardcost.study.model import Study, Workload
@@ -92,10 +93,13 @@ class TestAuditRules:
         assert (study.instrument, study.seeds, study.repetitions) == ("insn", (0,), None)
 
 
-def test_every_ready_made_study_can_be_read_and_has_a_title() -> None:
+@pytest.mark.vm  # as for what boots guests, Debian's packages are fetched
+def test_every_ready_made_study_can_be_read_at_every_scale_and_has_a_title() -> None:
     assert tuple(titles()) == names()
     for name in names():
-        assert read(name).title == titles()[name]
+        assert read(name, package_root).title == titles()[name]
+    for name in ("cis-audit", "selinux-services", "stig-filecopy"):
+        assert read(name, package_root, scale="full").name == f"{name}-full"
 
 
 class TestGood:
