@@ -20,6 +20,9 @@ use crate::protocol::{Answer, AuditCounts};
 
 const AUDITCTL: &str = "/sbin/auditctl";
 const RULES: &str = "/run/hardcost.rules";
+/// Where they lie under SELinux, which lets auditctl read its own folder and no other.
+const LABELLED_RULES: &str = "/etc/audit/hardcost.rules";
+const SELINUX: &str = "/sys/fs/selinux/enforce";
 /// How much of auditctl's outputs to report, in bytes of each.
 const OUTPUT_LIMIT: usize = 64 << 10;
 /// How much the kernel may have on the way to us, in bytes.
@@ -80,8 +83,9 @@ impl Audit {
         let (exit, stdout, stderr) = if rules.is_empty() {
             (Some(0), String::new(), String::new())
         } else {
-            fs::write(RULES, rules).context(|| RULES.into())?;
-            self.run_auditctl(&["-R", RULES]).context(|| AUDITCTL.into())?
+            let path = if fs::exists(SELINUX).unwrap_or(false) { LABELLED_RULES } else { RULES };
+            fs::write(path, rules).context(|| path.into())?;
+            self.run_auditctl(&["-R", path]).context(|| AUDITCTL.into())?
         };
         let loaded = self.control.count_rules().context(|| "listing audit rules".into())?;
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
