@@ -7,8 +7,8 @@ through.
 
 The database is made for the trial, since the real one comes from the network only: the signature
 of the EICAR test file, and others that match nothing, half of them checksums of whole files, half
-byte sequences. What a file costs grows with the database only a little where it is of checksums,
-and more where it is of sequences; a real one has millions. So the cost is a lower bound.
+byte sequences. A small file costs the same with ten thousand of them as with a hundred (tried); a
+real database has millions, of more kinds, so that the cost is a lower bound.
 
 In each trial a test file in each watched directory has to be refused, or be reported where nothing
 is to be prevented; in one that can't be written to, such as the tree on its own disk, no test file
