@@ -98,6 +98,11 @@ def test_what_makes_no_load_is_refused() -> None:
 
 
 def test_what_differs_from_debians_configuration_is_said() -> None:
-    assert "in_flow_delay = 0s" in postfix.SETTINGS
     job = str(postfix.requests(SMALL, INSN))
-    assert "in_flow_delay = 0s" in job
+    for change in ("in_flow_delay=0s", "local_destination_concurrency_limit=1"):
+        assert change in postfix.SETTINGS
+        assert change in job
+
+
+def test_the_file_that_postfix_waits_for_after_a_change_is_not_changed() -> None:
+    assert "main.cf" not in str(postfix.requests(SMALL, INSN))
