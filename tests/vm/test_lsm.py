@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.vm.applied import applied, shell
 
-from hardcost.controls.control import BootParameter, Lsm, MountOptions
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Lsm, MountOptions
 from hardcost.errors import TrialError
 from hardcost.machines import requests as ask
 
@@ -69,3 +70,9 @@ def test_mount_options_hold(cache_root: Path) -> None:
     found = applied(cache_root, controls, [work])
     assert found.notes() == ()
     assert "Permission denied" in found.ran("work")["stderr"]
+
+
+def test_the_probe_loads_audit_rules_under_enforcing_too(cache_root: Path) -> None:
+    rule = AuditRule(Rule("-a always,exit -F arch=b64 -S mkdir -k made"))
+    found = applied(cache_root, (AuditDaemon(), rule, Lsm("enforcing")))
+    assert any("denials went to the probe" in note for note in found.notes())
