@@ -35,17 +35,17 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "debian"
 PACKAGES = ("postfix",)
-# By the daemon that heeds it. They stand in master.cf, since Postfix sleeps until its main.cf has
-# not been changed for some seconds: a daemon that starts under load would be measured asleep.
+# They stand in master.cf, since Postfix sleeps until its main.cf has not been changed for some
+# seconds: a daemon that starts under load would be measured asleep.
 _CHANGES = {
     # It sleeps a second where mails come in faster than they are delivered.
-    "cleanup": "in_flow_delay=0s",
+    "in_flow_delay=0s in cleanup": r"/^cleanup /a\  -o in_flow_delay=0s",
     # Who finds the mailbox locked by another delivery sleeps about a second, drawn at random.
-    "qmgr": "local_destination_concurrency_limit=1",
+    "one process of local": r"/^local /s/-([[:space:]]+local)$/1\1/",
 }
 SETTINGS = (
     "Postfix has Debian's configuration but for "
-    + ", ".join(f"{change} ({daemon})" for daemon, change in _CHANGES.items())
+    + " and ".join(_CHANGES)
     + "; delivered-N holds the work of a program that waits for the last mail"
 )
 
@@ -60,8 +60,8 @@ _SPOOL = "/var/spool/postfix"
 _MAILBOX = "/var/mail/user"
 _IN_JAIL = "/etc/hosts /etc/services /etc/nsswitch.conf /etc/resolv.conf /etc/localtime"
 _CONFIGURE = (
-    "sed -i "
-    + " ".join(f"-e '/^{daemon} /a\\  -o {change}'" for daemon, change in _CHANGES.items())
+    "sed -i -E "
+    + " ".join(f"-e '{change}'" for change in _CHANGES.values())
     + f" /etc/postfix/master.cf && cp {_IN_JAIL} {_SPOOL}/etc"
 )
 _QUEUE = f"cd {_SPOOL} && find incoming active deferred maildrop -type f"
