@@ -52,7 +52,7 @@ SETTINGS = (
 _CONCURRENCIES = (1, 20)
 _MOST_AT_ONCE = 1000
 _MAILS = 100
-_WARM_UP = 2  # mails that are not measured: each daemon of Postfix starts when it is needed
+_WARM_UP = 20  # mails at least that are not measured: Postfix's daemons start when needed, and stay
 _MOST_MAILS = 10_000_000
 _DOMAIN = "postfix_master_t"
 _SERVICE = "postfix"
@@ -112,9 +112,11 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
             run(f"queue-{sessions}", ["sh", "-c", _EMPTY], expect=None),
             run(f"mailbox-{sessions}", ["grep", "-c", "^From ", _MAILBOX], expect=None),
         ]
+    most = max(_concurrencies(parameters))
+    first = max(most, _WARM_UP)
     warm_up = [
-        programs.as_user("warm up", _smtp_source(_WARM_UP, 1)) | {"expect": 0},
-        programs.as_user("warmed up", _await(_WARM_UP)) | {"expect": 0},
+        programs.as_user("warm up", _smtp_source(first, most)) | {"expect": 0},
+        programs.as_user("warmed up", _await(first)) | {"expect": 0},
     ]
     return [*_prepared(), *warm_up, *loads, stop(_WAITER), stop(_SERVICE)]
 
