@@ -39,13 +39,19 @@ pub fn begin() -> Result<()> {
         return Err(Error::Other(message));
     }
     carry_out("load_policy", &["-i"])?;
+    // Or what labels the others is denied its own standard input.
+    label("/dev/null", "null_device_t")?;
     carry_out("restorecon", &[&["-R", "-F"], &IN_MEMORY[..]].concat())?;
     for (path, kind) in LABELS {
-        let context = format!("system_u:object_r:{kind}:s0\0");
-        setxattr(path, ATTRIBUTE, context.as_bytes(), XattrFlags::empty())
-            .context(|| format!("labelling {path}"))?;
+        label(path, kind)?;
     }
     become_init().context(|| format!("becoming {CONTEXT}"))
+}
+
+fn label(path: &str, kind: &str) -> Result<()> {
+    let context = format!("system_u:object_r:{kind}:s0\0");
+    setxattr(path, ATTRIBUTE, context.as_bytes(), XattrFlags::empty())
+        .context(|| format!("labelling {path}"))
 }
 
 /// Changes over in one write, as the kernel wants it; the policy must allow it to `kernel_t`.
