@@ -99,7 +99,7 @@ def test_what_makes_no_load_is_refused() -> None:
 
 def test_what_differs_from_debians_configuration_is_said() -> None:
     job = str(postfix.requests(SMALL, INSN))
-    assert "in_flow_delay=0s in cleanup and one process of local" in postfix.SETTINGS
+    assert "in_flow_delay=0s in cleanup, one process of local" in postfix.SETTINGS
     assert "-o in_flow_delay=0s" in job
 
 
