@@ -1,12 +1,16 @@
 //! The kernel's queue of audit records.
+//!
+//! Its state is asked for by netlink at the beginning and read in the kernel's memory after that:
+//! who asks while the queue is full is made to sleep, and may leave somebody else asleep in turn.
 
 use serde::Serialize;
 
+use super::kcore::{Kcore, addresses};
 use super::rows::{self, steps};
 use crate::audit::{Netlink, Status};
 
-/// How many rows share a look: the kernel starts a thread for each of its answers.
-const EVERY: usize = 5;
+/// Where a queue of packets (`struct sk_buff_head`) keeps its length: behind two pointers.
+const LENGTH: u64 = 16;
 /// How much the kernel may have on the way to us, in bytes.
 const BUFFER: usize = 64 << 10;
 
@@ -19,43 +23,63 @@ pub struct AuditSeen {
     pub backlog_peak: u64,
     /// Records lost from row to row.
     pub lost_series: Vec<u64>,
-    /// Records queued at each row, or at the last look before it.
+    /// Records queued at each row.
     pub backlog_series: Vec<u64>,
 }
 
 /// The queue over time.
 pub struct AuditWatch {
-    kernel: Netlink,
+    place: Place,
     start: Status,
     last: Status,
-    taken: usize,
     peak: u32,
     lost: Vec<u64>,
     backlog: Vec<u64>,
 }
 
+/// Where the kernel keeps both numbers.
+struct Place {
+    memory: Kcore,
+    lost: u64,
+    backlog: u64,
+}
+
+impl Place {
+    /// Finds it; `None` where the kernel does not let its memory be read.
+    fn find() -> Option<Self> {
+        let [lost, queue] = addresses(["audit_lost", "audit_queue"])?;
+        Some(Self { memory: Kcore::open()?, lost, backlog: queue + LENGTH })
+    }
+
+    /// Records lost, and queued.
+    fn read(&self) -> Option<(u32, u32)> {
+        Some((self.memory.word(self.lost)?, self.memory.word(self.backlog)?))
+    }
+}
+
 impl AuditWatch {
     /// Begins; `None` where the kernel has no audit, or does not tell us.
     pub fn begin() -> Option<Self> {
-        let mut kernel = Netlink::open(BUFFER).ok()?;
-        let start = kernel.status().ok()?;
+        let start = Netlink::open(BUFFER).ok()?.status().ok()?;
+        let place = Place::find()?;
+        // Or it is another kernel's memory that is understood here.
+        place.read().filter(|&(lost, _)| lost == start.lost)?;
         let (lost, backlog) = (Vec::new(), Vec::new());
-        Some(Self { kernel, start, last: start, taken: 0, peak: start.backlog, lost, backlog })
+        Some(Self { place, start, last: start, peak: start.backlog, lost, backlog })
     }
 
     /// Takes a row.
     pub fn take(&mut self) {
-        self.taken += 1;
-        if self.taken % EVERY == 0 {
-            self.look();
-        }
+        self.look();
         self.lost.push(self.last.lost.into());
         self.backlog.push(self.last.backlog.into());
     }
 
     fn look(&mut self) {
-        self.last = self.kernel.status().unwrap_or(self.last);
-        self.peak = self.peak.max(self.last.backlog);
+        if let Some((lost, backlog)) = self.place.read() {
+            self.last = Status { lost, backlog, ..self.last };
+            self.peak = self.peak.max(backlog);
+        }
     }
 
     /// Keeps every other row.

@@ -150,10 +150,10 @@ impl CpuWatch {
 
     /// Takes note of a thread that has ended.
     fn note(&mut self, exit: &Exit, row: &mut Row) {
-        let process = self
-            .processes
-            .entry(exit.process)
-            .or_insert_with(|| Process { is_alive: false, ..Process::new(exit.process, 0) });
+        // A thread's end need not be its process's, even where nobody has looked at that yet.
+        let is_alive = exit.thread != exit.process;
+        let new = || Process { is_alive, is_young: true, ..Process::new(exit.process, 0) };
+        let process = self.processes.entry(exit.process).or_insert_with(new);
         process.ended += exit.ran;
         row.ended.push(exit.process);
         if exit.thread == exit.process {
@@ -352,7 +352,7 @@ fn sampled() -> (u64, u64) {
 mod tests {
     use std::process::Command;
 
-    use super::{CpuWatch, Process, Row, short};
+    use super::{CpuWatch, Exit, Process, Row, short};
     use crate::session::Place;
 
     #[test]
@@ -370,6 +370,21 @@ mod tests {
         assert!(seen.processes["sh"] > 1_000_000, "{seen:?}");
         assert!(seen.series.values().all(|line| line.len() == rows));
         assert!(seen.series["sh"].iter().sum::<u64>() <= seen.processes["sh"]);
+    }
+
+    #[test]
+    fn a_process_lives_on_whose_thread_ended_before_it_was_looked_at() {
+        let mut watch = CpuWatch::begin(Place::Host);
+        let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
+        let pid = nap.id().cast_signed();
+        let of = |thread| Exit { thread, process: pid, name: "nap".into(), ran: 1 };
+        watch.note(&of(pid + 1), &mut Row::default());
+        watch.take();
+        assert!(watch.processes[&pid].is_alive && watch.processes[&pid].looks > 0);
+        nap.kill().and_then(|()| nap.wait()).expect("killed");
+        watch.processes.remove(&pid);
+        watch.note(&of(pid), &mut Row::default());
+        assert!(!watch.processes[&pid].is_alive);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod audit;
 mod avc;
 mod cpu;
 mod exits;
+mod kcore;
 mod rows;
 
 use std::sync::Arc;
