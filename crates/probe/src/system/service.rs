@@ -41,10 +41,13 @@ impl Log {
         Ok((Self { path, source: Some(source), file }, sink))
     }
 
-    /// Takes what is there; does not wait.
+    /// Takes what is there, as much as there is room for at most; does not wait.
+    ///
+    /// What comes meanwhile is left for the next time: a service may print without end.
     fn take(&mut self) {
         let mut portion = vec![0; PORTION];
-        while let Some(source) = &self.source {
+        for _ in 0..ROOM / PORTION {
+            let Some(source) = &self.source else { return };
             match read(source, &mut portion[..]) {
                 Ok(0) => self.source = None,
                 // What finds no room is lost, and what runs is not to be held up by that.
@@ -103,5 +106,26 @@ impl Service {
             logs::add(&mut found, path);
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::process::Command;
+
+    use super::{Log, ROOM};
+
+    #[test]
+    fn what_prints_without_end_does_not_keep_the_probe() {
+        let path = std::env::temp_dir().join(format!("hardcost-log.{}", std::process::id()));
+        let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
+        let mut endless = Command::new("yes").stdout(File::from(sink)).spawn().expect("starts");
+        for _ in 0..3 {
+            log.take();
+        }
+        assert!(fs::metadata(&path).expect("there").len() <= 3 * ROOM as u64);
+        endless.kill().and_then(|()| endless.wait()).map(drop).expect("killed");
+        fs::remove_file(&path).expect("removed");
     }
 }

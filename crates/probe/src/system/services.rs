@@ -64,7 +64,12 @@ impl Services {
 
     fn prepare(&mut self) -> Result<()> {
         if !self.is_prepared {
-            fs::create_dir_all(&self.folder).context(|| self.folder.display().to_string())?;
+            let made = match self.place {
+                Place::Guest => fs::create_dir_all(&self.folder),
+                // One that is there already may be somebody's trap.
+                Place::Host => fs::create_dir(&self.folder),
+            };
+            made.context(|| self.folder.display().to_string())?;
             // As for process 1: what loses its parent becomes ours, so that its end can be told.
             set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
             self.is_prepared = true;
@@ -122,7 +127,9 @@ impl Services {
     /// Ends what was not stopped. A guest ends as a whole.
     pub fn end(&mut self) {
         if self.place == Place::Host && self.is_prepared {
-            self.all.iter().rev().for_each(|service| tree::kill(service.pid));
+            // The number of one that was reaped may be another's by now.
+            let alive = self.all.iter().rev().filter(|service| service.status.is_none());
+            alive.for_each(|service| tree::kill(service.pid));
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
@@ -175,7 +182,8 @@ impl Company<'_> {
                 return Err(died_early(service));
             }
             let number = fs::read_to_string(path).unwrap_or_default();
-            let pid = number.trim().parse().ok().and_then(Pid::from_raw);
+            let pid = number.trim().parse().ok().filter(|&pid| tree::is_ours(pid));
+            let pid = pid.and_then(Pid::from_raw);
             let opened =
                 pid.and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
             if let Some((pid, ended)) = opened {
@@ -187,7 +195,8 @@ impl Company<'_> {
                 return Ok(());
             }
             if deadline.is_over() {
-                let message = format!("the service {name} hung: it wrote no number to {path}");
+                let message =
+                    format!("the service {name} hung: it wrote no number of its own to {path}");
                 return Err(Error::Explained { message, logs: service.logs() });
             }
             self.wait(&[], deadline.or_in(PAUSE))?;
@@ -309,5 +318,29 @@ fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result
             process.kill();
             otherwise
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::Services;
+    use crate::session::Place;
+
+    #[test]
+    fn a_folder_that_somebody_else_made_is_not_used() {
+        let mut services = Services::new(Place::Host);
+        services.folder =
+            std::env::temp_dir().join(format!("hardcost-trap.{}", std::process::id()));
+        fs::create_dir(&services.folder).expect("room");
+        let error = services.path("web", "log").expect_err("it is there").to_string();
+        assert!(error.contains("File exists"), "{error}");
+        services.end();
+        fs::remove_dir(&services.folder).expect("left alone");
+        services.path("web", "log").expect("made");
+        services.end();
+        assert!(!services.folder.exists());
+        assert!(services.path("../web", "log").is_err());
     }
 }

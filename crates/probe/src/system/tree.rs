@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 /// Kills a process, its group, and all that descend from it; what has ended already is no error.
 pub fn kill(root: Pid) {
@@ -11,6 +11,12 @@ pub fn kill(root: Pid) {
     for pid in family.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+/// Whether a process descends from this one.
+pub fn is_ours(pid: i32) -> bool {
+    let own = getpid().as_raw_nonzero().get();
+    pid != own && descendants(own, &parents()).contains(&pid)
 }
 
 /// Each process's id and its parent's.
@@ -46,13 +52,24 @@ fn descendants(root: i32, parents: &[(i32, i32)]) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{descendants, parent, parents};
+    use std::process::Command;
+
+    use super::{descendants, is_ours, parent, parents};
 
     #[test]
     fn children_and_theirs_belong_to_a_process() {
         let parents = [(2, 1), (3, 2), (4, 1), (5, 3), (6, 4), (7, 2)];
         assert_eq!(descendants(2, &parents), [2, 3, 7, 5]);
         assert_eq!(descendants(6, &parents), [6]);
+    }
+
+    #[test]
+    fn only_what_was_started_here_is_ours() {
+        let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
+        assert!(is_ours(nap.id().cast_signed()));
+        nap.kill().and_then(|()| nap.wait()).expect("killed");
+        let own = (std::process::id().cast_signed(), std::os::unix::process::parent_id());
+        assert!(!is_ours(own.0) && !is_ours(own.1.cast_signed()) && !is_ours(1) && !is_ours(0));
     }
 
     #[test]
