@@ -60,7 +60,8 @@ fn account(name: &str, users: &str, groups: &str) -> Option<Account> {
     let (uid, gid) = (fields[2].parse().ok()?, fields[3].parse().ok()?);
     let mut ids = vec![gid];
     for group in lines(groups).filter(|fields| fields.len() > 3) {
-        let id = group[2].parse().ok()?;
+        // Such as the line `+:::`, which has others looked up elsewhere.
+        let Ok(id) = group[2].parse() else { continue };
         if !ids.contains(&id) && group[3].split(',').any(|member| member == name) {
             ids.push(id);
         }
@@ -77,7 +78,7 @@ mod tests {
     use super::{Account, account, group_id, user_id};
 
     const USERS: &str = "root:x:0:0:root:/root:/bin/sh\nbroken\nweb:x:33:7:w:/var/www:/bin/no\n";
-    const GROUPS: &str = "root:x:0:\nown:x:7:web\nlog:x:4:x,web\nother:x:5:webs\nbroken\n";
+    const GROUPS: &str = "root:x:0:\nown:x:7:web\nlog:x:4:x,web\nother:x:5:webs\nbroken\n+:::\n";
 
     #[test]
     fn a_user_has_an_own_group_and_those_that_list_it() {
