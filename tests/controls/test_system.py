@@ -16,7 +16,6 @@ from hardcost.controls.control import (
     Profile,
     Rsyslog,
     Sysctl,
-    SystemControl,
     comparable,
     needed,
 )
@@ -186,10 +185,9 @@ def test_a_security_module_is_compared_with_none() -> None:
     assert comparable((Rsyslog(),), (Rsyslog(),)) == (Rsyslog(),)
 
 
-def test_only_controls_of_a_system_need_debian() -> None:
-    assert not apply.needs_debian((AuditDaemon(), Sysctl("a.b", "1"), BootParameter("quiet")))
-    kinds: tuple[SystemControl, ...] = (Lsm("none"), MountOptions("/a", ()), Auditd(), Rsyslog())
-    assert all(apply.needs_debian((one,)) for one in kinds)
+def test_the_packages_of_a_result_are_those_of_its_services_each_once() -> None:
+    controls = (AuditDaemon(), Sysctl("a.b", "1"), MountOptions("/a", ()), Rsyslog(), Auditd())
+    assert apply.packages((*controls, AuditPlugin("syslog"))) == ("rsyslog", "auditd")
 
 
 def test_services_are_stopped_in_the_opposite_order_and_counted_last() -> None:

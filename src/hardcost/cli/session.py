@@ -25,7 +25,7 @@ from hardcost.errors import MachineError
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
-from hardcost.trial.trial import prepare
+from hardcost.trial.trial import PACKAGES_PARTED, prepare
 from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
@@ -211,8 +211,14 @@ def environment_of(records: Sequence[Record]) -> dict[str, str]:
     found = {}
     for key in keys:
         values = list(dict.fromkeys(record.environment.get(key, "") for record in records))
-        found[key] = " and ".join(values)
+        found[key] = _packages(values) if key == "packages" else " and ".join(values)
     return found
+
+
+def _packages(values: Sequence[str]) -> str:
+    """Return the packages of several trials, each once."""
+    every = {one for value in values if value for one in value.split(PACKAGES_PARTED)}
+    return PACKAGES_PARTED.join(sorted(every))
 
 
 def expected_seconds(

@@ -36,9 +36,10 @@ _STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
 _COUNTED = (auditd, rsyslog)
 
 
-def needs_debian(controls: Sequence[Control]) -> bool:
-    """Say whether the controls can be applied to a whole Debian system alone."""
-    return any(isinstance(control, SystemControl) for control in controls)
+def packages(controls: Sequence[Control]) -> tuple[str, ...]:
+    """Return the Debian packages that the controls are made of, for a result to tell versions."""
+    made_of = (one.packages for one in controls if isinstance(one, SystemControl))
+    return tuple(dict.fromkeys(package for some in made_of for package in some))
 
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:

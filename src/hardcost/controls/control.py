@@ -202,6 +202,7 @@ class Lsm:
     mode: LsmMode
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("apparmor", "selinux-policy-default")
     mechanism: ClassVar[str] = "lsm"
     slot: ClassVar[str] = "lsm"
 
@@ -219,6 +220,7 @@ class MountOptions:
     options: tuple[str, ...]
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ()
     mechanism: ClassVar[str] = "mount"
 
     @property
@@ -252,6 +254,7 @@ class Auditd:
     settings: tuple[tuple[str, str], ...] = ()
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("auditd",)
     mechanism: ClassVar[str] = "auditd"
     slot: ClassVar[str] = "auditd"
 
@@ -273,6 +276,7 @@ class AuditPlugin:
     plugin: str
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("auditd",)
     mechanism: ClassVar[str] = "auditd"
 
     @property
@@ -301,6 +305,7 @@ class Rsyslog:
     interval: int = 600
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("rsyslog",)
     mechanism: ClassVar[str] = "rsyslog"
     slot: ClassVar[str] = "rsyslog"
 
@@ -330,6 +335,7 @@ class Fapolicyd:
     integrity: Integrity = "none"
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("fapolicyd",)
     mechanism: ClassVar[str] = "fapolicyd"
     slot: ClassVar[str] = "fapolicyd"
 
@@ -356,6 +362,7 @@ class Scanner:
     signatures: int = 100
     ids: tuple[str, ...] = field(default=(), compare=False)
 
+    packages: ClassVar[tuple[str, ...]] = ("clamav-daemon",)
     mechanism: ClassVar[str] = "scanner"
     slot: ClassVar[str] = "scanner"
 

@@ -37,6 +37,10 @@ class FakeMachine:
         """Return what tells its trials apart."""
         return {"machine": self.name, "boot": repr(boot)}
 
+    def packages(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+        """Return that there are none."""
+        return {}
+
     def notes(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
         """Return that there is nothing to know."""
         return ()

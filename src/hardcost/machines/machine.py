@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Request = dict[str, Any]
 """A request to the probe: one JSON object with the word `do`."""
@@ -87,6 +87,10 @@ class Machine(Protocol):
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return all that defines what a job measures here, but the job itself."""
+        ...
+
+    def packages(self, boot: Boot) -> Mapping[str, str]:
+        """Return the version of each distribution's package that the guest holds, by name."""
         ...
 
     def notes(self, boot: Boot) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
-from hardcost.workloads.names import CountsOperations, NeedsDisk, NeedsTree
+from hardcost.workloads.names import WORKLOADS, CountsOperations, NeedsDisk, NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 USUAL_LIMITS: dict[Guest, float] = {"small": 120, "compiler": 120, "debian": 1200}
 """How many seconds of host time a trial may take, by guest, unless the user says otherwise."""
+
+PACKAGES_PARTED = ", "
+"""What stands between a package with its version and the next, in a record's environment."""
 
 FIXED_LAYOUT_SEED = 0
 """The seed that stands for no randomness: one memory layout, the same for every trial."""
@@ -110,12 +113,21 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         seed=trial.seed,
         repetition=trial.repetition,
         measured=measured,
-        environment=machine.environment(prepared.boot),
+        environment=machine.environment(prepared.boot) | _packages(prepared, machine),
         notes=(*prepared.notes, *notes),
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
         observed=observed,
     )
+
+
+def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
+    """Return the versions of what the trial drives, where the guest has packages."""
+    versions = machine.packages(prepared.boot)
+    driven = WORKLOADS[prepared.trial.workload.name].PACKAGES
+    names = (*driven, *apply.packages(prepared.trial.configuration.controls))
+    told = [f"{name} {versions[name]}" for name in dict.fromkeys(names) if name in versions]
+    return {"packages": PACKAGES_PARTED.join(told)} if told else {}
 
 
 def _guest(trial: Trial, workload: WorkloadModule) -> Guest:

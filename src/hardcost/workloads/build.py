@@ -36,6 +36,7 @@ AUDIT_NOTE = (
     "a build's cost holds handing its audit records to the daemon, which here only counts them"
 )
 GUEST: Final = "compiler"
+PACKAGES: Final[tuple[str, ...]] = ()
 _FILES = 3
 _MOST_JOBS = 16
 _COMPILERS = ("gcc", "tcc")

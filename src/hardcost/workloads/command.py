@@ -28,6 +28,7 @@ AUDIT_NOTE = (
     "the program's cost holds handing its audit records to the daemon, which here only counts them"
 )
 GUEST: Final = "small"
+PACKAGES: Final[tuple[str, ...]] = ()
 _PLACE = "/usr/local/bin/command"
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 

@@ -30,7 +30,8 @@ class WorkloadModule(Protocol):
     """What the file of a workload holds.
 
     `PARAMETERS` says what each of its parameters means, `AUDIT_NOTE` what a cost holds of the work
-    on audit records, `GUEST` what the guest has to hold.
+    on audit records, `GUEST` what the guest has to hold, `PACKAGES` the Debian packages whose
+    versions belong to a result.
     """
 
     NAME: str
@@ -38,6 +39,7 @@ class WorkloadModule(Protocol):
     PARAMETERS: dict[str, str]
     AUDIT_NOTE: str
     GUEST: Literal["small", "compiler", "debian"]
+    PACKAGES: tuple[str, ...]
 
     def requests(
         self, parameters: Mapping[str, str], instrument: Instrument

@@ -29,6 +29,7 @@ AUDIT_NOTE = (
     " of a kernel thread and the daemon, comes later, and is not in it"
 )
 GUEST: Final = "small"
+PACKAGES: Final[tuple[str, ...]] = ()
 USER = 1000  # as whom the probe runs what it measures, by user and by login
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 

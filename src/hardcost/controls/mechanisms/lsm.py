@@ -171,7 +171,8 @@ def _confined(lsm: Lsm, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 raise TrialError(f"{lsm.name}: the service {answer['name']} runs without a label")
     labels = {str(one["name"]): _domain(str(one["context"] or "unconfined")) for one in started}
     if labels:
-        yield "services ran as " + ", ".join(f"{name}: {one}" for name, one in labels.items())
+        shown = ", ".join(f"{name}: {one}" for name, one in labels.items())
+        yield f"{lsm.name}: services ran as {shown}"
 
 
 def _domain(context: str) -> str:

@@ -89,6 +89,12 @@ class VirtualMachine:
             **(image if boot.guest == "debian" else {}),
         }
 
+    def packages(self, boot: Boot) -> dict[str, str]:
+        """Return the versions of a Debian guest's packages, as far as they are known."""
+        return {
+            name: version for disk in self.disks(boot) for name, version in disk.packages.items()
+        }
+
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return all that defines a trial's machine; the host has no part in an exact count."""
         exact = self.hardware.acceleration == "icount"
