@@ -79,10 +79,11 @@ _INSTRUMENTS = {
 
 
 _SERVICES = (
-    "The numbers are instructions, counted in an emulated machine. In a guest with services the "
-    "order in which many programs run can move them slightly from one execution to the next. They "
-    "say what work was added, not how long you wait: caches, branch prediction and slow devices "
-    "are not part of them."
+    "The numbers are instructions, counted in an emulated machine. The same trial always gives the "
+    "same count. One program more or less moves the clock's ticks, though, so that differences "
+    "below about half a per cent between configurations are not to be read as a control's cost. "
+    "The numbers say what work was added, not how long you wait: caches, branch prediction and "
+    "slow devices are not part of them."
 )
 """How to read instructions of a whole system."""
 
