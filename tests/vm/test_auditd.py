@@ -30,7 +30,7 @@ WORK = shell(
 def test_events_are_counted_by_key_under_selinux_too(cache_root: Path) -> None:
     controls = (AuditDaemon(), MKDIR, RMDIR, Auditd("sync"), Lsm("enforcing"))
     found = applied(cache_root, controls, [WORK])
-    assert "services ran as auditd: auditd_t" in found.notes()
+    assert "lsm=enforcing: services ran as auditd: auditd_t" in found.notes()
     events = found.numbers("audit-log")
     assert (events["made"], events["gone"]) == ("7", "2")
     totals = found.numbers("audit-totals")
