@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from tests.report.guests import cis, filecopy, selinux
 
 from hardcost.analysis.finding import ObservedIn
+from hardcost.analysis.observations import Shares
 from hardcost.instruments.observed import Observed
 from hardcost.report.grid import Grid, render
 from hardcost.report.observed_table import (
     event_grids,
+    joined_shares,
     lookup_grids,
     loss_grids,
     observed_grids,
@@ -40,6 +43,16 @@ def test_processes_stand_side_by_side_for_each_workload() -> None:
 def test_only_processes_that_took_something_are_named() -> None:
     one, *_ = share_grids(filecopy())
     assert not any(name.startswith("kworker") for name in column(one, "process"))
+
+
+def test_what_the_guest_names_no_process_of_stands_in_the_one_row_of_others() -> None:
+    shares = [
+        Shares("none", "w", {"cp": 0.9, "(others)": 0.06, "sh": 0.036, "ls": 0.004}, 0.0),
+        Shares("audit", "w", {"cp": 0.5, "auditd": 0.5}, 0.0),
+    ]
+    names, columns = joined_shares(shares)
+    assert names == ["cp", "auditd", "sh", "(others)"]
+    assert columns == [[0.9, 0.0, 0.036, pytest.approx(0.064)], [0.5, 0.5, 0.0, 0.0]]
 
 
 def test_what_watching_took_is_stated() -> None:

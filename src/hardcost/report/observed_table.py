@@ -109,19 +109,21 @@ def share_title(finding: Finding, workload: str) -> str:
 def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
     """Return the processes with the largest shares, and each configuration's shares of them.
 
-    The last is `(others)` where some are left out; each configuration's shares add up to 1.
+    The last is `(others)` where some are left out, here or by the guest; each configuration's
+    shares add up to 1.
     """
     largest: dict[str, float] = {}
     for share in shares:
         for name, part in share.parts.items():
             largest[name] = max(part, largest.get(name, 0))
     names = sorted(largest, key=lambda name: (-largest[name], name))
-    named = [name for name in names[:_PROCESSES] if largest[name] >= _LEAST]
+    known = [name for name in names if name != OTHERS]
+    named = [name for name in known[:_PROCESSES] if largest[name] >= _LEAST]
     columns = [[share.parts.get(name, 0.0) for name in named] for share in shares]
-    if len(named) < len(names):
+    left = [name for name in names if name not in named]
+    if left:
         for share, column in zip(shares, columns, strict=True):
-            left = [share.parts.get(name, 0.0) for name in names[len(named) :]]
-            column.append(math.fsum(left))
+            column.append(math.fsum(share.parts.get(name, 0.0) for name in left))
         named = [*named, OTHERS]
     return named, columns
 
