@@ -1,5 +1,6 @@
 """Roots that users bring: found in disks, copied, and refused with the reason where none is."""
 
+import lzma
 import os
 import shutil
 import struct
@@ -231,3 +232,22 @@ def test_a_qcow2_image_without_its_tool_names_the_package(
     with pytest.raises(MachineError, match="qemu-img is not installed") as raised:
         image_file(tmp_path / "disk.qcow2", cache)
     assert "qemu-utils" in str(raised.value.problems[0].hint)
+
+
+def test_no_link_among_a_roots_modules_leads_a_write_out_of_the_cache(
+    tmp_path: Path, cache: Cache
+) -> None:
+    tree, outside = system(tmp_path), tmp_path / "outside"
+    outside.write_text("as it was")
+    modules = tree / "usr" / "lib" / "modules" / "6.1.0-10" / "kernel"
+    (modules / "fs" / "ext4" / "bad.ko").symlink_to(outside)
+    (modules / "fs" / "ext4" / "bad.ko.xz").write_bytes(lzma.compress(b"unpacked"))
+    (modules / "fs" / "mbcache.ko").symlink_to(outside)
+    other = tree / "lib" / "modules" / "6.1.0-10" / "kernel" / "fs"
+    other.mkdir(parents=True)
+    (other / "mbcache.ko").write_text("a module")
+    found = own_kernel(rootfs_dir(tree, cache), cache)
+    assert found is not None
+    assert outside.read_text() == "as it was"
+    texts = {path.name: path.read_text() for path in found.modules.rglob("*.ko")}
+    assert texts == {"ext4.ko": "module", "bad.ko": "unpacked", "mbcache.ko": "a module"}

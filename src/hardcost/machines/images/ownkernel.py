@@ -97,9 +97,17 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
             path = contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
             run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", system])
+            _remove_links(into)
     for packed in into.rglob("*.ko.*"):
         packed.with_suffix("").write_bytes(_unpacked(packed))
         packed.unlink()
+
+
+def _remove_links(folder: Path) -> None:
+    """Remove what was copied as a link: it may lead out of `folder`, and be written through."""
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            path.unlink()
 
 
 def _unpacked(path: Path) -> bytes:
