@@ -132,6 +132,17 @@ def test_a_failure_keeps_its_kind_and_says_which_trial_it_was(kind: type[Machine
     assert (error.value.problems[0].hint, error.value.console) == ("look", "the end")
 
 
+@pytest.mark.parametrize("written", [{}, {"path": "/proc/sys/kernel/x", "after": 7}])
+def test_answers_of_another_form_fail_the_trial_and_not_the_run(written: Answer) -> None:
+    def strange(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+        return [{"event": "written", **written}, *answers(boot, job)]
+
+    trial = with_controls(Sysctl("kernel.x", "1"))
+    machine = FakeMachine(strange)
+    with pytest.raises(TrialError, match=r"^a, syscalls calls=null: the guest's answers make no"):
+        asyncio.run(execute(prepare(trial, machine), machine, 5))
+
+
 def test_a_refused_control_is_the_users_error_and_not_the_machines() -> None:
     def refuse(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
         raise TrialError("the guest reports: /proc/sys/kernel/nonsense: No such file (os error 2)")
