@@ -55,6 +55,14 @@ def test_what_makes_no_sense_fails_the_trial(
         answers.read(write(tmp_path / "a", *lines))
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "[" * 100_000, "9" * 5000])
+def test_what_is_no_number_of_json_fails_the_trial(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text(f'{{"event": "ran", "ticks": {value}}}\n')
+    with pytest.raises(TrialError, match="no answer"):
+        answers.read(path)
+
+
 def test_the_logs_of_an_error_are_what_the_trials_console_holds(tmp_path: Path) -> None:
     logs = {"/run/hardcost/web.log": "no room\n\n", "/var/log/web": "", "x": "y"}
     lines = (HELLO, {"event": "error", "message": "the service web died", "logs": logs}, END)

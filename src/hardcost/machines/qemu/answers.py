@@ -51,12 +51,17 @@ def _logs(error: Answer) -> str:
 
 def _parsed(line: bytes) -> Answer:
     try:
-        answer = json.loads(line)
-    except ValueError:
+        answer = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or not isinstance(answer.get("event"), str):
         raise TrialError(f"the guest answered what is no answer: {line[:_SHOWN]!r}")
     return answer
+
+
+def _no_number(word: str) -> float:
+    """Refuse NaN and infinity, which JSON doesn't have and Python's reader lets through."""
+    raise ValueError(word)
 
 
 def _checked(answers: list[Answer]) -> tuple[Answer, ...]:
