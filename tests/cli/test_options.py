@@ -38,12 +38,30 @@ def test_workloads_are_read_with_their_parameters(text: str, expected: list[Work
         ("syscalls call=null", "no parameter 'call'"),
         ("syscalls null", "'null' after 'syscalls' is not KEY=VALUE"),
         ("syscalls calls=null,open", "no workload 'open'"),
+        ("syscalls calls=null calls=open", "'calls' is given twice after 'syscalls'"),
     ],
 )
 def test_a_workload_that_does_not_exist_is_an_error_with_a_remedy(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as error:
         workloads(text)
     assert error.value.problems[0].hint
+
+
+def test_a_time_limit_is_a_number() -> None:
+    with pytest.raises(InputError, match="nan is no number of seconds"):
+        CliRunner().invoke(
+            hardcost, ["run", "cis-audit", "--timeout", "nan"], catch_exceptions=False
+        )
+
+
+def test_figures_that_nobody_published_are_told_before_anything_runs(tmp_path: Path) -> None:
+    study = tmp_path / "mine.toml"
+    study.write_text(
+        'title = "Mine"\nworkloads = ["syscalls"]\nbaseline = "a"\npublished = "nothing"\n'
+        '[[configuration]]\nname = "a"\n'
+    )
+    with pytest.raises(InputError, match="no published figures are called 'nothing'"):
+        CliRunner().invoke(hardcost, ["run", str(study), "--dry-run"], catch_exceptions=False)
 
 
 def test_a_guest_has_one_root(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
-from hardcost.design.plan import Setup, Workload
+from hardcost.design.plan import Setup
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian
@@ -22,12 +23,13 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.store.store import default_path
+from hardcost.study.read import workload
 from hardcost.trial.trial import USUAL_LIMITS
-from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hardcost.design.plan import Workload
     from hardcost.machines.qemu.roots import Roots
 
 
@@ -206,6 +208,8 @@ def choices(words: dict[str, Any]) -> Choices:
         )
     if words["image"] and words["rootfs"]:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
+    if words["timeout"] is not None and math.isnan(words["timeout"]):
+        raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
@@ -254,20 +258,7 @@ def workloads(text: str) -> tuple[Workload, ...]:
     Raises:
         InputError: There is no such workload or parameter, or a word is not KEY=VALUE.
     """
-    found = []
-    for part in text.split(","):
-        name, *words = part.split() or [""]
-        pairs = [word.partition("=") for word in words]
-        for key, sign, _ in pairs:
-            if not sign:
-                raise InputError(
-                    f"--workload: '{key}' after '{name}' is not KEY=VALUE",
-                    hint="commas part workloads: 'syscalls calls=null,command file=x'",
-                )
-        parameters = tuple((key, value) for key, _, value in pairs)
-        workload_named(name, dict(parameters))
-        found.append(Workload(name, parameters))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(map(workload, text.split(","))))
 
 
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.design import grid
 from hardcost.errors import MachineError
+from hardcost.report.published import published
 from hardcost.study.read import read
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (
             record=chosen.record,
         ),
     )
+    if plan.published is not None:
+        published(plan.published)  # that there are none is told before anything is measured
     found = carry_out(
         plan, chosen, lambda run, records, _: _finding(plan, run, records), goes_on=True
     )

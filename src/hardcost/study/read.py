@@ -64,16 +64,26 @@ def workload(text: str) -> Workload:
     """Return the workload that `name key=value …` describes.
 
     Raises:
-        InputError: There is no such workload or parameter, or a word is not key=value.
+        InputError: There is no such workload or parameter, a word is not key=value, or a parameter
+            is given twice.
     """
     name, *words = text.split() or [""]
-    pairs = [word.partition("=") for word in words]
-    for key, sign, _ in pairs:
+    parameters: dict[str, str] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
         if not sign:
-            raise InputError(f"'{key}' after '{name}' is not KEY=VALUE")
-    parameters = tuple((key, value) for key, _, value in pairs)
-    workload_named(name, dict(parameters))
-    return Workload(name, parameters)
+            raise InputError(
+                f"'{key}' after '{name}' is not KEY=VALUE",
+                hint="such as 'syscalls calls=null+open'; commas part workloads of --workload",
+            )
+        if key in parameters:
+            raise InputError(
+                f"'{key}' is given twice after '{name}'",
+                hint="'+' joins values of one parameter: calls=null+open",
+            )
+        parameters[key] = value
+    workload_named(name, parameters)
+    return Workload(name, tuple(parameters.items()))
 
 
 def _at_scale(
