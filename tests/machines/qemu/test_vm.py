@@ -1,13 +1,17 @@
-"""An exact answer is one that two executions gave."""
+"""An exact answer is one that two executions gave; a run's machine stays the same."""
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.machines.machine import Execution
-from hardcost.machines.qemu.vm import agreed
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot, Execution, KernelRecipe
+from hardcost.machines.qemu import guest
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine, agreed
 
 
 def settle(counts: Sequence[int]) -> tuple[int, float]:
@@ -34,3 +38,18 @@ def test_one_that_differs_is_outvoted() -> None:
 def test_where_none_agree_there_is_no_number() -> None:
     with pytest.raises(TrialError, match="all gave other counts"):
         settle(range(100))
+
+
+def test_a_probe_that_is_built_anew_is_for_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = tmp_path / "probe"
+    monkeypatch.setattr(guest, "probe_binary", lambda: probe)
+    boot = Boot(guest="debian", kernel=KernelRecipe())
+    cache = Cache(tmp_path / "cache")
+    probe.write_bytes(b"old")
+    machine = VirtualMachine(cache, Hardware("icount"))
+    before = machine._initramfs(boot)
+    probe.write_bytes(b"new")
+    assert machine._initramfs(boot) == before
+    assert VirtualMachine(cache, Hardware("icount"))._initramfs(boot) != before

@@ -56,6 +56,7 @@ class VirtualMachine:
         self.roots = roots or DebianRoots()
         self._image = image
         self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._initramfses: dict[tuple[str, bool], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
 
     @cached_property
@@ -195,9 +196,15 @@ class VirtualMachine:
         )
 
     def _initramfs(self, boot: Boot) -> Path:
-        """Return what a guest starts from; one with a disk needs modules of Debian's kernel."""
+        """Return what a guest starts from; one with a disk needs modules of Debian's kernel.
+
+        It stays the same when the probe is built anew meanwhile: a run's trials bear its name.
+        """
         kernel = self.kernel if boot.guest == "debian" and boot.kernel is None else None
-        return guest.initramfs(self.cache, boot.guest, kernel)
+        kind = (boot.guest, kernel is not None)
+        if kind not in self._initramfses or not self._initramfses[kind].exists():
+            self._initramfses[kind] = guest.initramfs(self.cache, boot.guest, kernel)
+        return self._initramfses[kind]
 
     def _kernel_digest(self, boot: Boot) -> str:
         """Return what names the kernel: its image's content, or all that it will be built of."""
