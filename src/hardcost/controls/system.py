@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic_core import PydanticCustomError
 
 from hardcost.controls.control import (
     Auditd,
@@ -53,7 +54,11 @@ class ServiceTable(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _switched(cls, value: object) -> object:
-        return {"enabled": value} if isinstance(value, bool) else value
+        if isinstance(value, bool):
+            return {"enabled": value}
+        if not isinstance(value, dict | ServiceTable):
+            raise PydanticCustomError("service", "should be true, false or a table")
+        return value
 
 
 class AuditdTable(ServiceTable):

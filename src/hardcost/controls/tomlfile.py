@@ -16,11 +16,21 @@ from hardcost.controls.tomlplaces import locate, nearest
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
     from hardcost.controls import tomlplaces
+
+_WANTED = {
+    "tuple_type": "has to be a list",
+    "dict_type": "has to be a table",
+    "model_type": "has to be a table",
+    "model_attributes_type": "has to be a table",
+    "too_short": "is empty",
+}
+"""What values of these kinds of pydantic's errors have to be."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -87,7 +97,7 @@ def validated(
             return Validated(model.model_validate(data), frozenset(dropped))
         except ValidationError as error:
             details = error.errors(include_url=False)
-        for detail in details:
+        for detail in _causes(details):
             problem = _problem(file, model, detail)
             if problem not in problems:
                 problems.append(problem)
@@ -117,11 +127,32 @@ def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Pr
     name = ".".join(str(part) for part in real if isinstance(part, str))
     if kind == "value_error":
         return file.problem(str(detail["ctx"]["error"]), *real)
-    if len(real) < len(path):
-        # One of several problems, one for each type that the value could have had.
-        return file.problem(f"{name} has a value of the wrong kind", *real)
+    message, remedy = _said(detail, is_whole=len(real) == len(path))
+    return file.problem(f"{name} {message}", *real, hint=remedy)
+
+
+def _said(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
+    """Return what is wrong with a value, and what helps; `is_whole` where its path is the file's.
+
+    Otherwise the path ends in pydantic's own words: the error is of a key, or one of several, one
+    for each type that the value could have had.
+    """
+    kind, is_key = detail["type"], detail["loc"][-1:] == ("[key]",)
+    if kind in _WANTED:
+        return _WANTED[kind], None
+    if kind == "string_pattern_mismatch" and (is_whole or is_key):
+        wrong = "is no name that there can be" if is_key else "is not of the form that it has to be"
+        return wrong, f"the form is {detail['ctx']['pattern']}"
+    if not is_whole:
+        return "has a value of the wrong kind", None
     message = detail["msg"].removeprefix("Input ").replace("should ", "has to ")
-    return file.problem(f"{name} {message[:1].lower()}{message[1:]}", *real)
+    return f"{message[:1].lower()}{message[1:]}", None
+
+
+def _causes(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the errors without those of arrays that lack what is wrong in them."""
+    within = {detail["loc"][:-1] for detail in details if detail["loc"]}
+    return [one for one in details if one["type"] != "too_short" or one["loc"] not in within]
 
 
 def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  # noqa: ANN401
