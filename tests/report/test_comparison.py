@@ -53,6 +53,17 @@ def test_what_counts_depend_on_is_warned_of(run: Finding) -> None:
     assert r"6.12\x1b" in warnings[3]
 
 
+def test_other_images_of_the_guest_are_warned_of(run: Finding) -> None:
+    one, other = (
+        replace(run, environment=run.environment | {"image": f"Debian, {number} packages"})
+        for number in (252, 253)
+    )
+    assert compared(one, one).warnings == ()
+    assert compared(one, other).warnings == (
+        "the guests' images differ: Debian, 252 packages, then Debian, 253 packages",
+    )
+
+
 def test_an_environment_that_was_not_recorded_is_warned_of(run: Finding) -> None:
     assert len(compared(run, replace(run, environment={})).warnings) == 3
 

@@ -79,11 +79,16 @@ def _warnings(a: Finding, b: Finding) -> list[str]:
         (name, a.environment.get(key, "not recorded"), b.environment.get(key, "not recorded"))
         for key, name in _IDENTITY.items()
     ]
-    return [
+    warnings = [
         f"not comparable as they stand: the {name} differs: {visible(one)}, then {visible(other)}"
         for name, one, other in facts
         if one != other
     ]
+    images = [finding.environment.get("image") for finding in (a, b)]
+    if None not in images and images[0] != images[1]:
+        one, other = (visible(str(image)) for image in images)
+        warnings.append(f"the guests' images differ: {one}, then {other}")
+    return warnings
 
 
 def _over(value: float, by: float) -> float:
