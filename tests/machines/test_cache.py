@@ -1,6 +1,8 @@
 """The cache: what is there is complete, and what is asked for by name is what goes."""
 
 import asyncio
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,33 @@ def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_mad
         cache.remove(("aa",))
         assert not left_over.exists()
         assert folder.is_dir()
+
+
+def test_room_is_made_by_what_was_not_used_for_longest(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for name, age in (("aa", 9000), ("bb", 8000), ("cc", 7000), ("dd", 60)):
+        then = time.time() - age
+        os.utime(cache.make("snapshots", name, "a snapshot", fill), (then, then))
+    cache.used("snapshots", "aa")
+    size = cache.entries()[0].size
+    removed = cache.make_room("snapshots", 3 * size)
+    assert [entry.name for entry in removed] == ["bb"]
+    assert [entry.name for entry in cache.entries()] == ["aa", "cc", "dd"]
+
+
+def test_what_is_in_use_stays_however_little_room_there_is(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.make("snapshots", "aa", "used just now", fill)
+    old = cache.make("snapshots", "bb", "being looked at", fill)
+    os.utime(old, (0, 0))
+
+    async def locked() -> None:
+        async with cache.locked("snapshots", "bb"):
+            assert cache.make_room("snapshots", 0) == ()
+
+    asyncio.run(locked())
+    assert [entry.name for entry in cache.make_room("snapshots", 0)] == ["bb"]
+    assert [entry.name for entry in cache.entries()] == ["aa"]
 
 
 def test_a_digest_depends_on_every_part_and_not_on_their_order() -> None:

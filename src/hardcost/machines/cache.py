@@ -22,11 +22,12 @@ from typing import IO, TYPE_CHECKING
 from hardcost.errors import InputError, MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
 KINDS = ("packages", "sources", "builds", "kernels", "guests", "images", "snapshots", "constants")
 _TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
+_KEPT_SECONDS = 3600.0  # since its last use, in which nothing is removed to make room
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
 
 
@@ -119,11 +120,11 @@ class Cache:
                 await asyncio.sleep(_POLL_SECONDS)
             yield file.fileno()
 
-    def entries(self) -> tuple[Entry, ...]:
-        """Return all that is kept, by kind and name."""
+    def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
+        """Return all that is kept of `kinds`, by kind and name."""
         return tuple(
             Entry(kind, place.name, _title(place), _size(place), place)
-            for kind in KINDS
+            for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if place.is_dir() and not place.name.startswith(".")
         )
@@ -156,6 +157,28 @@ class Cache:
                     )
                 shutil.rmtree(entry.path)
         return tuple(chosen)
+
+    def used(self, kind: str, name: str) -> None:
+        """Remember that an entry was used just now, for `make_room`."""
+        with contextlib.suppress(OSError):
+            os.utime(self.root / kind / name)
+
+    def make_room(self, kind: str, most_bytes: int) -> tuple[Entry, ...]:
+        """Remove what was not used for longest, until the entries of `kind` take `most_bytes`.
+
+        What somebody used within the last hour, or is making, stays. Returns what was removed.
+        """
+        entries = self.entries([kind])
+        total, now, removed = sum(entry.size for entry in entries), time.time(), []
+        for entry in sorted(entries, key=lambda entry: _used(entry.path)):
+            if total <= most_bytes or now - _used(entry.path) < _KEPT_SECONDS:
+                break
+            with self._lock_file(kind, entry.name) as file:
+                if _locked(file):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                    removed.append(entry)
+                    total -= entry.size
+        return tuple(removed)
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -227,6 +250,13 @@ def _filling(place: Path, title: str) -> Iterator[Path | None]:
         folder.rename(place)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _used(place: Path) -> float:
+    """Return when an entry was used last, in seconds of the epoch; now, if it has gone."""
+    with contextlib.suppress(OSError):
+        return place.stat().st_mtime
+    return time.time()
 
 
 def _title(place: Path) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
+_SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
 _KVM_DEVICE = Path("/dev/kvm")
 
 
@@ -161,6 +162,7 @@ class VirtualMachine:
             if argv.boots_afresh(boot):
                 return await self._booted(recipe, job, limit_seconds)
             folder = self._place(boot)
+            self.cache.used("snapshots", folder.name)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
         exact = self.hardware.acceleration == "icount"
@@ -241,6 +243,7 @@ class VirtualMachine:
         place = self._place(boot)
         if place.is_dir():
             return place
+        self.cache.make_room("snapshots", _SNAPSHOTS_BYTES)
         async with (
             self._making[place.name],
             self.cache.building_beside("snapshots", place.name, self._title(boot)) as folder,
