@@ -20,21 +20,39 @@ def test_each_case_has_its_flag_and_its_own_file() -> None:
     cases = [one for one in job if one["clock"] is not None]
     flags = [one["argv"][-1] for one in cases]
     assert flags == ["conv=fdatasync", "conv=fsync", "oflag=dsync", "oflag=sync"]
-    assert len(job) == 3 * len(cases)
+    assert len(job) == 2 + 3 * len(cases)
     assert {"bs=1M", "if=/dev/zero", "count=64"} < set(cases[0]["argv"])
 
 
+def test_the_first_file_of_all_is_not_measured() -> None:
+    first, gone, *_ = dd.requests({}, INSN)
+    assert (first["argv"][0], first["clock"]) == ("dd", None)
+    assert (gone["argv"][0], gone["clock"]) == ("rm", None)
+
+
 def test_a_case_is_measured_whole() -> None:
-    (found,) = dd.measured(ONE, [ran("dsync"), ran("dsync size", "2097152\n")], INSN)
+    (found,) = dd.measured(
+        ONE, [ran("warm up"), ran("dsync"), ran("dsync size", "2097152\n")], INSN
+    )
     assert (found.metric, found.unit, found.samples) == ("dsync", INSN.whole, (1000,))
 
 
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ([ran("dsync"), ran("dsync size", "1048576\n")], "1048576 bytes, not 2097152"),
-        ([ran("dsync", status=1, stderr="dd: No space left")], "oflag=dsync.*No space left"),
-        ([ran("dsync"), ran("dsync size", status=1, stderr="no such file")], "no such file"),
+        ([ran("warm up", status=1, stderr="dd: No space left")], "first file.*No space left"),
+        (
+            [ran("warm up"), ran("dsync"), ran("dsync size", "1048576\n")],
+            "1048576 bytes, not 2097152",
+        ),
+        (
+            [ran("warm up"), ran("dsync", status=1, stderr="dd: No space left")],
+            "oflag=dsync.*No space left",
+        ),
+        (
+            [ran("warm up"), ran("dsync"), ran("dsync size", status=1, stderr="no such file")],
+            "no such file",
+        ),
     ],
 )
 def test_a_file_that_is_not_whole_is_never_a_number(
