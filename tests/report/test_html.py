@@ -102,7 +102,7 @@ def test_published_figures_stand_with_ours_and_their_source(run_page: Page) -> N
 
 
 def test_the_environment_and_how_to_repeat_it_are_told(run_page: Page, bill: Finding) -> None:
-    assert "hardcost run audit-rules --machine vm --instrument insn" in run_page.text
+    assert "hardcost run audit-rules --workload syscalls --machine vm" in run_page.text
     assert "hardcost report audit-rules-1" in run_page.text
     for fact in ("7.2.22", "6.1.192", "Skylake-Server-v4", "page-table isolation costs more"):
         assert fact in run_page.text
@@ -172,6 +172,14 @@ def test_of_a_guest_with_services_small_differences_are_not_said_to_be_a_control
     assert "The same trial always gives the same count." in pages[1].text
     assert "differences below about half a per cent" in pages[1].text
     assert "Debian 12" in pages[1].text
+
+
+def test_the_command_that_measures_it_again_is_whole(run: Finding) -> None:
+    study = replace(run, study="stig-filecopy-full", scale="full", machine="vm", levels={})
+    cells = [replace(run.cells[0], workload=name) for name in ("a x=1", "b", "a x=1")]
+    page = Page(to_html(replace(study, cells=tuple(cells))))
+    said = "hardcost run stig-filecopy --scale full --workload 'a x=1,b' --machine vm"
+    assert said in page.text
 
 
 def test_a_run_that_recorded_nothing_of_its_machine_says_so(run: Finding) -> None:

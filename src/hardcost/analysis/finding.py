@@ -169,7 +169,8 @@ class Finding:
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` are of the configurations whose kernel hardcost has built. `failures` are the trials
-    that have no cells, `observed` what instruments beside the main one saw.
+    that have no cells, `observed` what instruments beside the main one saw. `scale` is the study's
+    size where one was asked for; its name ends in it then.
     """
 
     run: str
@@ -188,3 +189,4 @@ class Finding:
     scores: dict[str, Score] = field(default_factory=dict)
     observed: tuple[ObservedIn, ...] = ()
     failures: tuple[Failure, ...] = ()
+    scale: str | None = None

@@ -54,13 +54,13 @@ def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (
     if plan.published is not None:
         published(plan.published)  # that there are none is told before anything is measured
     found = carry_out(
-        plan, chosen, lambda run, records, _: _finding(plan, run, records), goes_on=True
+        plan, chosen, lambda run, records, _: _finding(plan, run, records, scale), goes_on=True
     )
     if found is not None and found.failures:
         raise click.exceptions.Exit(MachineError.exit_status)
 
 
-def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:
+def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None) -> Finding:
     return Finding(
         run=run,
         study=plan.study,
@@ -70,6 +70,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record]) -> Finding:
         notes=(*plan.notes, *notes_of(records)),
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
+        scale=scale,
         observed=tuple(
             ObservedIn(record.configuration, record.workload, record.seed, record.repetition, seen)
             for record in records

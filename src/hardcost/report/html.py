@@ -248,13 +248,17 @@ def _environment(finding: Finding) -> list[tuple[str, str]]:
 
 def _commands(finding: Finding) -> list[str]:
     """Return the commands that measure this again and that show it again."""
-    chosen = ["--machine", finding.machine, "--instrument", finding.instrument]
-    if finding.bill is None:
-        again = ["hardcost", "run", finding.study, *chosen]
+    workloads = dict.fromkeys(cell.workload for cell in finding.cells)
+    workloads |= dict.fromkeys(failure.workload for failure in finding.failures)
+    named = ["--workload", ",".join(workloads)] if workloads else []
+    chosen = [*named, "--machine", finding.machine, "--instrument", finding.instrument]
+    if finding.bill is not None:
+        again = ["hardcost", "bill", finding.bill.profile, *chosen]
+    elif finding.scale is not None:
+        study = finding.study.removesuffix(f"-{finding.scale}")
+        again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]
     else:
-        workloads = dict.fromkeys(cell.workload for cell in finding.cells)
-        named = [word for workload in workloads for word in ("--workload", workload)]
-        again = ["hardcost", "bill", finding.bill.profile, *named, *chosen]
+        again = ["hardcost", "run", finding.study, *chosen]
     return [_shell(again), _shell(["hardcost", "report", finding.run])]
 
 
