@@ -21,6 +21,7 @@ TITLE = "audit events by key, records lost or dropped, and the kernel's queue ov
 WATCH = "audit"
 
 _KEY = "key:"
+_MOST_DIGITS = 15  # of a number that is still exact as a float
 _NO_KEY = "(none)"
 
 
@@ -108,7 +109,7 @@ def _numbers(answers: Sequence[Mapping[str, Any]], name: str) -> dict[str, float
     found = {}
     for line in _output(answers, name).splitlines():
         key, _, value = line.rpartition(" ")
-        if key.strip() and value.isdecimal():
+        if key.strip() and value.isdecimal() and len(value) <= _MOST_DIGITS:
             found[key.strip()] = float(value)
     return found
 

@@ -36,6 +36,10 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "debian"
 PACKAGES = ("coreutils", "findutils")
+SETTINGS = (
+    "user and system are sampled by the kernel at each tick of 4 ms: in a short copy how they part"
+    " says little, their sum much"
+)
 
 _FILES = 100
 _ALL = "all"

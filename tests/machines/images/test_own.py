@@ -234,6 +234,22 @@ def test_a_qcow2_image_without_its_tool_names_the_package(
     assert "qemu-utils" in str(raised.value.problems[0].hint)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"QFI\xfb\0\0\0\2" + (104).to_bytes(8, "big") + bytes(600),
+        b"QFI\xfb\0\0\0\3" + bytes(64) + (4).to_bytes(8, "big") + bytes(600),
+    ],
+    ids=["a backing file", "data in a file of its own"],
+)
+def test_a_qcow2_image_that_names_another_file_is_refused(
+    tmp_path: Path, cache: Cache, header: bytes
+) -> None:
+    (tmp_path / "disk.qcow2").write_bytes(header)
+    with pytest.raises(InputError, match="part of its content in another file"):
+        image_file(tmp_path / "disk.qcow2", cache)
+
+
 def test_no_link_among_a_roots_modules_leads_a_write_out_of_the_cache(
     tmp_path: Path, cache: Cache
 ) -> None:

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 _RECIPE = "2"  # raise it when images come out otherwise than by their parts
 _QCOW2 = b"QFI\xfb"
+# Of its header (QEMU's docs/interop/qcow2.txt): where a backing file is named, 0 for nowhere; and
+# from version 3 on, what a reader has to know of, one bit of which is data in a file of its own.
+_QCOW2_HEADER = 104
+_QCOW2_BACKING = slice(8, 16)
+_QCOW2_FEATURES = slice(72, 80)
+_QCOW2_HAS_FEATURES = (3).to_bytes(4, "big")
+_QCOW2_DATA_ELSEWHERE = 4
 _OS_RELEASE = ("/usr/lib/os-release", "/etc/os-release")
 _PRETTY = re.compile(r"^PRETTY_NAME=[\"']?(.*?)[\"']?$", re.MULTILINE)
 _PLACES = ("/srv", "/srv/tree")  # for the source that workloads copy
@@ -124,6 +131,21 @@ def _padded(size: int) -> int:
 
 
 def _converted(path: Path, image: Path) -> None:
+    """Make a qcow2 image raw.
+
+    Raises:
+        InputError: It takes part of its content from another file, which it names itself: any on
+            this machine.
+    """
+    with path.open("rb") as file:
+        header = file.read(_QCOW2_HEADER)
+    backing = header[_QCOW2_BACKING]
+    features = header[_QCOW2_FEATURES] if header[4:8] >= _QCOW2_HAS_FEATURES else b""
+    if any(backing) or int.from_bytes(features, "big") & _QCOW2_DATA_ELSEWHERE:
+        raise InputError(
+            f"{path} is a qcow2 image with part of its content in another file",
+            hint="`qemu-img convert -O qcow2` makes a whole one of it",
+        )
     run(
         ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", path, image],
         remedy="apt-get install qemu-utils; if that is there, the image itself is damaged",
