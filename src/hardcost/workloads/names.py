@@ -73,7 +73,7 @@ class CountsOperations(Protocol):
 
 @runtime_checkable
 class SaysSettings(Protocol):
-    """A workload that drives a server; `SETTINGS` tells what differs from Debian's own."""
+    """A workload of which a reader has to know something: `SETTINGS` is a note in reports."""
 
     SETTINGS: str
 
