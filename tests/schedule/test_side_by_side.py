@@ -120,26 +120,30 @@ def test_a_run_that_goes_on_yields_every_failure_and_every_record() -> None:
         ]
         found = side_by_side.outcomes(prepared, machine, jobs=2, limit_seconds=5, goes_on=True)
         return {
-            trial.trial.configuration.name: "" if isinstance(came, Record) else came.console
+            trial.trial.configuration.name: getattr(came, "console", "")
             async for trial, came in found
         }
 
     assert asyncio.run(collect()) == {f"c{n}": "its last words" if n % 2 else "" for n in range(6)}
 
 
-def test_the_users_own_mistake_ends_a_run_that_goes_on() -> None:
-    def refuse(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
-        raise InputError("a rule is misspelt")
+def test_the_users_own_mistake_fails_its_trial_and_ends_no_run_that_goes_on() -> None:
+    def refuse(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+        if boot.layout_seed == 1:
+            raise InputError("the kernel has no such setting")
+        return answer(boot, job)
 
-    async def collect() -> None:
+    async def collect(*, goes_on: bool) -> list[bool]:
         machine = FakeMachine(refuse)
-        prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
-        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5, goes_on=True)
-        async for _ in found:
-            pass
+        prepared = [
+            prepare(Trial(Configuration("c"), NULL, "insn", seed=seed), machine) for seed in (1, 2)
+        ]
+        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5, goes_on=goes_on)
+        return [isinstance(came, Record) async for _, came in found]
 
-    with pytest.raises(InputError, match="misspelt"):
-        asyncio.run(collect())
+    assert asyncio.run(collect(goes_on=True)) == [False, True]
+    with pytest.raises(InputError, match="no such setting"):
+        asyncio.run(collect(goes_on=False))
 
 
 def test_the_measured_value_is_the_window_less_an_empty_one() -> None:

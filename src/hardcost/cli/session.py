@@ -21,7 +21,7 @@ from hardcost.cli.waiting import until_done
 from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
-from hardcost.errors import MachineError
+from hardcost.errors import HardcostError, MachineError
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     FindingOf = Callable[[str, Sequence[Record], Measure], Finding]
     """Makes a finding of a run's name and records; machine and environment are filled in later."""
 
-    Outcomes = dict[str, Record | MachineError]
+    Outcomes = dict[str, Record | HardcostError]
     """What came of trials, by their identity."""
 
 
@@ -180,7 +180,7 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     if missing:
         until_done(_measure(run, missing, known, machine, store, limits=limits, goes_on=goes_on))
     came = [(trial, known[trial.identity]) for trial in prepared]
-    errors = [(trial, one) for trial, one in came if isinstance(one, MachineError)]
+    errors = [(trial, one) for trial, one in came if isinstance(one, HardcostError)]
     if len(errors) == len(prepared) and errors:
         raise errors[0][1]
     records = tuple(
@@ -191,17 +191,17 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     return records, tuple(_failure(trial, error) for trial, error in errors)
 
 
-def _failure(prepared: Prepared, error: MachineError) -> Failure:
+def _failure(prepared: Prepared, error: HardcostError) -> Failure:
     trial = prepared.trial
-    problem = error.problems[0]
+    told = [f"{one.place}: {one.message}" if one.place else one.message for one in error.problems]
     return Failure(
         configuration=trial.configuration.name,
         workload=str(trial.workload),
         seed=trial.seed,
         repetition=trial.repetition,
-        reason=str(error),
-        hint=problem.hint,
-        log=error.console,
+        reason="; ".join(told),
+        hint=error.problems[0].hint,
+        log=error.console if isinstance(error, MachineError) else "",
     )
 
 

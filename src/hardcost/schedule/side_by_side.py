@@ -7,7 +7,7 @@ import contextlib
 import itertools
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError
+from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.trial.trial import execute
 
 if TYPE_CHECKING:
@@ -25,16 +25,17 @@ async def outcomes(
     jobs: int,
     limit_seconds: float | None,
     goes_on: bool = False,
-) -> AsyncIterator[tuple[Prepared, Record | MachineError]]:
+) -> AsyncIterator[tuple[Prepared, Record | HardcostError]]:
     """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
 
     Trials start in their order. Where the run `goes_on`, a trial that fails is yielded with its
-    error like any other. Otherwise, and where the user's input is to blame, no more are started,
-    those that started before it still end, and the error of the first of them that failed is
-    raised: the same one each time. `limit_seconds` None is the usual limit of a trial's guest.
+    error like any other, also where the user's input is to blame, such as a sysctl that the guest's
+    kernel does not have. Otherwise no more are started, those that started before it still end, and
+    the error of the first of them that failed is raised: the same one each time. `limit_seconds`
+    None is the usual limit of a trial's guest.
     """
     waiting = iter(trials)
-    running: dict[asyncio.Task[Record | MachineError], Prepared] = {}
+    running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
 
     def start_next() -> None:
         for trial in waiting:
@@ -68,11 +69,11 @@ async def outcomes(
 
 async def _came(
     trial: Prepared, machine: Machine, limit_seconds: float | None, *, goes_on: bool
-) -> Record | MachineError:
+) -> Record | HardcostError:
     """Return what came of a trial; its error is raised unless the run goes on."""
     try:
         return await execute(trial, machine, limit_seconds)
-    except MachineError as error:
+    except (MachineError, InputError) as error:
         if not goes_on:
             raise
         return error
