@@ -77,8 +77,10 @@ impl Watch {
         if period < SHORTEST {
             return Err(Error::Other(format!("rows {period:?} apart are too many")));
         }
+        // Finding where the kernel keeps its queue takes longer than many a thing to be watched.
+        let audit = what.contains(&What::Audit).then(AuditWatch::begin).flatten();
         let epoch = Tsc::now();
-        let watcher = Watcher::new(what, epoch, period, place);
+        let watcher = Watcher::new(what, audit, epoch, period, place);
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_over);
         let thread = thread::spawn(move || watcher.run(&flag));
@@ -105,14 +107,20 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(what: &[What], epoch: u64, period: Duration, place: Place) -> Self {
+    fn new(
+        what: &[What],
+        audit: Option<AuditWatch>,
+        epoch: u64,
+        period: Duration,
+        place: Place,
+    ) -> Self {
         Self {
             epoch,
             start: Instant::now(),
             period,
             times: Vec::new(),
             cpu: what.contains(&What::Cpu).then(|| CpuWatch::begin(place)),
-            audit: what.contains(&What::Audit).then(AuditWatch::begin).flatten(),
+            audit,
             avc: what.contains(&What::Avc).then(AvcWatch::begin).flatten(),
         }
     }
