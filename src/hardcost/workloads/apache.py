@@ -33,6 +33,7 @@ _SERVICE = "apache"
 _LOGS = ("/var/log/apache2/error.log",)
 _PAGE = "/var/www/html/index.html"
 _CONFIGURATION = "/etc/apache2/conf-enabled/hardcost.conf"
+_REPORTED = re.compile(r"^([\w ]+): +(\d+)(?: bytes)?$", re.MULTILINE)
 _SETTINGS = {
     "prefork": "ServerLimit 256\nMaxRequestWorkers 256\n",
     # 25 threads in each process, as Debian has it, so the nearest that there can be.
@@ -176,15 +177,7 @@ def check(said: str, requests: int, clients: int) -> None:
         "Failed requests": 0,
         "HTML transferred": requests * PAGE_BYTES,
     }
-    found = {
-        name: int(number)
-        for name, number in re.findall(r"^([\w ]+): +(\d+)(?: bytes)?$", said, re.MULTILINE)
-    }
-    wrong = [
-        f"{name} {found.get(name, 'not said')} instead of {number}"
-        for name, number in expected.items()
-        if found.get(name) != number
-    ]
+    wrong = served.otherwise(said, _REPORTED, expected)
     wrong += [line.strip() for line in said.splitlines() if line.startswith("Non-2xx")]
     if wrong:
         raise TrialError(f"ab with {clients} clients: {', '.join(wrong)}")

@@ -35,6 +35,7 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "debian"
 PACKAGES = ("mariadb-server", "mariadb-client", "sysbench")
+_REPORTED = re.compile(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", re.MULTILINE)
 SETTINGS = (
     "MariaDB has Debian's configuration: transactions are durable"
     " (innodb_flush_log_at_trx_commit=1); sysbench draws rows evenly, from a fixed seed"
@@ -128,15 +129,7 @@ def check(said: str, transactions: int, clients: int) -> None:
         "ignored errors": 0,
         "reconnects": 0,
     }
-    found = {
-        name: int(number)
-        for name, number in re.findall(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", said, re.MULTILINE)
-    }
-    wrong = [
-        f"{name} {found.get(name, 'not said')} instead of {number}"
-        for name, number in expected.items()
-        if found.get(name) != number
-    ]
+    wrong = served.otherwise(said, _REPORTED, expected)
     if wrong:
         raise TrialError(
             f"sysbench with {clients} clients: {', '.join(wrong)}",

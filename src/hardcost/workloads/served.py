@@ -15,6 +15,7 @@ from hardcost.machines.requests import run
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
@@ -82,3 +83,16 @@ def whole(name: str, instrument: Instrument, answers: Sequence[Mapping[str, Any]
     """Return a metric: what the programs of `answers` took together."""
     ticks = sum(answer["ticks"] for answer in answers)
     return programs.metric(name, instrument.whole, ticks, answers)
+
+
+def otherwise(said: str, line: re.Pattern[str], expected: Mapping[str, int]) -> list[str]:
+    """Return where a program's report has other numbers than expected, or does not say one.
+
+    `line` finds the report's lines, with a name and a number as its groups.
+    """
+    found = {name: int(number) for name, number in line.findall(said)}
+    return [
+        f"{name} {found.get(name, 'not said')} instead of {number}"
+        for name, number in expected.items()
+        if found.get(name) != number
+    ]
