@@ -55,11 +55,28 @@ def applied(
     hardware: Hardware = FAST,
 ) -> Applied:
     """Carry out `work` under controls; `before` comes in front of all else."""
+    job = [*before, *apply.requests(controls), *work, *apply.finish(controls)]
+    return Applied(tuple(controls), carried_out(cache_root, controls, job, hardware))
+
+
+def carried_out(
+    cache_root: Path,
+    controls: Sequence[Control],
+    job: Sequence[Request],
+    hardware: Hardware = FAST,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> tuple[Answer, ...]:
+    """Carry out a job in a guest that boots as the controls want it."""
     machine = VirtualMachine(Cache(cache_root), hardware)
     boot = Boot(apply.boot_parameters(controls), guest="debian")
-    job = [*before, *apply.requests(controls), *work, *apply.finish(controls)]
-    done = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS))
-    return Applied(tuple(controls), done.answers)
+    return asyncio.run(machine.execute(boot, job, limit_seconds)).answers
+
+
+def before_start(work: Request, control: Control) -> list[Request]:
+    """Return a control's requests, with another in front of the start of its first service."""
+    asked = list(apply.requests([control]))
+    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
+    return [*asked[:first], work, *asked[first:], *apply.finish([control])]
 
 
 def shell(name: str, script: str, **more: Any) -> Request:  # noqa: ANN401  (of `ask.run`)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm import applied
+from tests.vm.applied import EXACT, FAST, before_start
 
 from hardcost.controls import apply
 from hardcost.controls.control import Fapolicyd, Lsm
 from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
 from hardcost.errors import TrialError
 from hardcost.machines import requests as ask
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +21,13 @@ if TYPE_CHECKING:
 
     from hardcost.controls.control import Control
     from hardcost.machines.machine import Answer, Request
+    from hardcost.machines.qemu.argv import Hardware
 
 pytestmark = pytest.mark.vm
 
-LIMIT_SECONDS = 240  # of host time, for a job of seconds, on a host that is busy
-ICOUNT = Hardware("icount")
-FAST = Hardware("tcg")
+# Seconds of host time, for a job of seconds, on a host that is busy.
+carried_out = functools.partial(applied.carried_out, limit_seconds=240)
+
 RULES = "/etc/fapolicyd/compiled.rules"
 CONTROL = Fapolicyd()
 COPY = ask.run(
@@ -43,25 +42,10 @@ def execute(
     cache_root: Path,
     controls: Sequence[Control],
     work: Sequence[Request],
-    hardware: Hardware = ICOUNT,
+    hardware: Hardware = EXACT,
 ) -> tuple[Answer, ...]:
     job = [*apply.requests(controls), *work, *apply.finish(controls)]
     return carried_out(cache_root, controls, job, hardware)
-
-
-def carried_out(
-    cache_root: Path, controls: Sequence[Control], job: Sequence[Request], hardware: Hardware = FAST
-) -> tuple[Answer, ...]:
-    machine = VirtualMachine(Cache(cache_root), hardware)
-    boot = Boot(apply.boot_parameters(controls), guest="debian")
-    return asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
-
-
-def before_start(work: Request) -> list[Request]:
-    """Return the control's requests, with another in front of the daemon's start."""
-    asked = list(apply.requests([CONTROL]))
-    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
-    return [*asked[:first], work, *asked[first:], *apply.finish([CONTROL])]
 
 
 def ticks(answers: Sequence[Answer]) -> int:
@@ -95,14 +79,14 @@ def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) ->
 
 
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
-    job = before_start(ask.install(RULES, "allow perm=any all : all\n", 0o644))
+    job = before_start(ask.install(RULES, "allow perm=any all : all\n", 0o644), CONTROL)
     answers = carried_out(cache_root, [CONTROL], job)
     with pytest.raises(TrialError, match="a program that is not trusted could be executed"):
         apply.verify([CONTROL], answers)
 
 
 def test_a_daemon_that_does_not_start_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
-    job = before_start(ask.install(RULES, "allow everything\n", 0o644))
+    job = before_start(ask.install(RULES, "allow everything\n", 0o644), CONTROL)
     with pytest.raises(TrialError, match="fapolicyd died") as caught:
         carried_out(cache_root, [CONTROL], job)
     assert "allow everything" in caught.value.console
@@ -111,7 +95,7 @@ def test_a_daemon_that_does_not_start_fails_the_trial_with_what_it_says(cache_ro
 def test_a_list_that_lacks_the_programs_denies_them(cache_root: Path) -> None:
     shorter = ["sed", "-i", "\\#^/usr/bin/true #d", "/etc/fapolicyd/trust.d/debian"]
     trusted = ask.run("shorter", shorter)
-    answers = carried_out(cache_root, [CONTROL], before_start(trusted))
+    answers = carried_out(cache_root, [CONTROL], before_start(trusted, CONTROL))
     with pytest.raises(TrialError, match="denies /usr/bin/true"):
         apply.verify([CONTROL], answers)
 

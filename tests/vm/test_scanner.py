@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm import applied
+from tests.vm.applied import EXACT, FAST, before_start
 
 from hardcost.controls import apply
 from hardcost.controls.control import (
@@ -19,10 +21,6 @@ from hardcost.controls.control import (
 )
 from hardcost.errors import TrialError
 from hardcost.machines import requests as ask
-from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,12 +28,13 @@ if TYPE_CHECKING:
 
     from hardcost.controls.control import Control
     from hardcost.machines.machine import Answer, Request
+    from hardcost.machines.qemu.argv import Hardware
 
 pytestmark = pytest.mark.vm
 
-LIMIT_SECONDS = 240  # of host time, for a job of seconds, on a host that is busy
-ICOUNT = Hardware("icount")
-FAST = Hardware("tcg")
+# Seconds of host time, for a job of seconds, on a host that is busy.
+carried_out = functools.partial(applied.carried_out, limit_seconds=240)
+
 CONTROL = Scanner()
 COPY = ask.run(
     "copy",
@@ -56,29 +55,14 @@ def execute(
     return carried_out(cache_root, controls, job, hardware)
 
 
-def carried_out(
-    cache_root: Path, controls: Sequence[Control], job: Sequence[Request], hardware: Hardware = FAST
-) -> tuple[Answer, ...]:
-    machine = VirtualMachine(Cache(cache_root), hardware)
-    boot = Boot(apply.boot_parameters(controls), guest="debian")
-    return asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
-
-
-def before_start(work: Request, control: Scanner = CONTROL) -> list[Request]:
-    """Return the control's requests, with another in front of the daemons' start."""
-    asked = list(apply.requests([control]))
-    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
-    return [*asked[:first], work, *asked[first:], *apply.finish([control])]
-
-
 def ticks(answers: Sequence[Answer], name: str) -> int:
     return next(int(one["ticks"]) for one in answers if one.get("name") == name)
 
 
 def test_scanning_costs_a_read_much_and_the_same_each_time(cache_root: Path) -> None:
-    first, second = (execute(cache_root, [CONTROL], [COPY, READ], ICOUNT) for _ in range(2))
+    first, second = (execute(cache_root, [CONTROL], [COPY, READ], EXACT) for _ in range(2))
     assert first == second
-    bare = execute(cache_root, [], [COPY, READ], ICOUNT)
+    bare = execute(cache_root, [], [COPY, READ], EXACT)
     assert ticks(first, "read") > 3 * ticks(bare, "read")
     (note,) = apply.verify([CONTROL], first)
     assert "101 signatures of our own" in note
@@ -109,7 +93,7 @@ def test_all_daemons_of_a_whole_profile_run_side_by_side(cache_root: Path) -> No
 
 def test_a_database_that_does_not_know_the_test_file_fails_the_trial(cache_root: Path) -> None:
     unknown = ask.install("/var/lib/clamav/hardcost.hdb", f"{'0' * 32}:68:Other\n")
-    answers = carried_out(cache_root, [CONTROL], before_start(unknown))
+    answers = carried_out(cache_root, [CONTROL], before_start(unknown, CONTROL))
     with pytest.raises(TrialError, match="did not detect the EICAR test file in /home"):
         apply.verify([CONTROL], answers)
 
@@ -117,7 +101,7 @@ def test_a_database_that_does_not_know_the_test_file_fails_the_trial(cache_root:
 def test_a_daemon_without_a_database_fails_the_trial_with_what_it_says(cache_root: Path) -> None:
     removed = ask.run("removed", ["sh", "-c", "rm -f /var/lib/clamav/*"])
     with pytest.raises(TrialError, match="clamd died") as caught:
-        carried_out(cache_root, [CONTROL], before_start(removed))
+        carried_out(cache_root, [CONTROL], before_start(removed, CONTROL))
     assert "database" in caught.value.console
 
 
