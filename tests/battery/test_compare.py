@@ -60,6 +60,22 @@ def test_lines_that_only_one_refuses_are_a_disagreement() -> None:
     assert "why" in str(found)
 
 
+def test_rules_that_were_deleted_decide_nothing() -> None:
+    rules = f"{RULES}-W /field/f1 -p r -k w\n-d never,exit -S getppid\n-d never,exit -S getppid\n"
+    gone = compared(rules, {1: "g"}, refused=frozenset({6}), loaded=1)
+    assert gone.disagreements == ()
+    assert (gone.counts["rules"], gone.counts["rules deleted"]) == (1, 2)
+    emptied = compared(f"{RULES}-D\n", {}, loaded=0)
+    assert emptied.disagreements == ()
+
+
+def test_of_rules_that_are_the_same_the_one_in_front_is_deleted() -> None:
+    twice = "-a always,exit -S getppid -k k\n-A never,exit -S getppid\n"
+    twice += "-A always,exit -S getppid -k k\n-d always,exit -S getppid -k k\n"
+    assert compared(twice, {}, loaded=2).disagreements == ()
+    assert compared(twice, {1: "k"}, loaded=2).disagreements != ()
+
+
 def test_of_an_unsteady_call_nothing_is_said() -> None:
     comparison = compared(RULES, {}, unsteady=frozenset({0}))
     assert comparison.disagreements == ()

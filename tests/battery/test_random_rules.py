@@ -40,6 +40,17 @@ def test_a_set_names_the_calls_at_which_it_is_aimed() -> None:
     assert set(wanted.calls) <= {0, 1, 2, 3}
 
 
+def test_some_rules_are_deleted_and_some_of_those_come_back() -> None:
+    sets = [rules.splitlines() for rules in drawn(3, 300)]
+    deletions = [(lines, at) for lines in sets for at, line in enumerate(lines) if line[:2] == "-d"]
+    assert len(deletions) > 100
+    for lines, at in deletions:
+        assert any(line[0] == "-" and line[2:] == lines[at][2:] for line in lines[:at])
+    assert any(
+        line in lines[at:] and line in lines[:at] for lines, at in deletions for line in lines
+    )
+
+
 def test_nearly_all_rules_can_be_loaded_and_all_kinds_come() -> None:
     lines = [line for rules in drawn(3, 300) for line in rules.splitlines()]
     refused = 0
@@ -54,7 +65,8 @@ def test_nearly_all_rules_can_be_loaded_and_all_kinds_come() -> None:
     assert 0 < refused < len(lines) / 20
     together = "\n".join(lines)
     for words in (
-        "-w /", "-A always", "-a never", "exit,always", "filesystem", "arch=b32", "arch!=",
+        "-w /", "-d always", "-d never", "-W /", "-D\n", "-A always", "-a never", "exit,always",
+        "filesystem", "arch=b32", "arch!=",
         "-S all", "-F path=", "-F dir=", "-F inode=", "-F inode!=", "-F exe=", "-F exe!=",
         "-F perm=", "-C ",
         "-F exit", "-F success", "auid!=unset", "-F saddr_fam", "-F a0", "-F pers", "-F filetype",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.rule import Rule
     from hardcost.battery.calls import Call
     from hardcost.battery.run import Battery, SetResult, Wanted
 
@@ -100,6 +101,7 @@ def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> 
         loaded, refused = loaded_set(wanted.rules, battery)
         counts["sets"] += 1
         counts["rules"] += len(loaded.rules)
+        counts["rules deleted"] += _deleted(wanted.rules, refused)
         counts["lines refused"] += len(refused)
         if refused != result.refused:
             found.append(_refusal(wanted.rules, refused, result))
@@ -129,6 +131,10 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
         reading = read_line(line, Place("set", number))
         if reading.fault is not None:
             refused.add(number)
+        if reading.deletes == "":
+            taken = []
+        if reading.deletion is not None and not _deletes(reading.deletion, taken):
+            refused.add(number)
         if reading.rule is None:
             continue
         try:
@@ -142,6 +148,31 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
         else:
             refused.add(number)
     return load(taken, battery.files), frozenset(refused)
+
+
+def _deletes(deletion: Rule, taken: list[KernelRule]) -> bool:
+    """Take out the first rule in the kernel's list that is the same; say whether there was one.
+
+    How it was added has no part in that (`audit_compare_rule`, AF:712). Of several that are the
+    same all but the first to come were prepended, and the last of those stands in front.
+    """
+    try:
+        wanted = replace(translate(deletion, GUEST), prepend=False, source=None)
+    except RulesError:
+        return False
+    same = [
+        at for at, rule in enumerate(taken) if replace(rule, prepend=False, source=None) == wanted
+    ]
+    if not same:
+        return False
+    del taken[next((at for at in reversed(same) if taken[at].prepend), same[0])]
+    return True
+
+
+def _deleted(rules: str, refused: frozenset[int]) -> int:
+    """Return how many lines delete a rule that is there."""
+    numbered = enumerate(rules.splitlines(), 1)
+    return sum(line[:2] in {"-d", "-W"} and number not in refused for number, line in numbered)
 
 
 def _finds_its_place(rule: KernelRule, battery: Battery) -> bool:

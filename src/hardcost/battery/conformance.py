@@ -36,6 +36,7 @@ EXERCISED = (
     "decided with auid", "decided with uid", "decided with euid", "decided with suid",
     "decided with fsuid", "decided with gid", "decided with egid", "decided with sgid",
     "decided with fsgid", "decided with saddr_fam", "decided with subj_role", "lines refused",
+    "rules deleted",
 )  # fmt: skip
 """What a battery has to exercise to be worth its while."""
 

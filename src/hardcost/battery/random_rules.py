@@ -78,6 +78,9 @@ _IN_TURN = (
 )  # fmt: skip
 """How the conditions begin of which each has its turn."""
 
+_DELETING = {"-a": "-d", "-A": "-d", "-w": "-W"}
+"""By which option a rule goes that came by another."""
+
 _ATTEMPTS = 500  # draws until one is of the kind whose turn it is
 
 
@@ -100,11 +103,29 @@ class Drawing:
         lines: list[str] = odd
         for _ in range(self.chance.randint(1, most)):
             lines += self._lines(made, lines, of_files)
+        if happens(self.chance, 0.4):
+            lines = self._with_deletions(lines)
         if happens(self.chance, 0.02):
             # No rule, or none that counts.
             return Wanted(f"{self.chance.choice(('', *_OTHER_LISTS))}\n", tuple(sorted(made)))
         lines += self._in_turn(made, _IN_TURN[number % len(_IN_TURN)])
         return Wanted("\n".join(lines) + "\n", tuple(sorted(made)))
+
+    def _with_deletions(self, lines: Sequence[str]) -> list[str]:
+        """Return lines among which some rules go again later, and some of those come back."""
+        changed = list(lines)
+        for _ in range(self.chance.choice((1, 2, 4))):
+            at = self.chance.randrange(len(changed))
+            line = changed[at]
+            if line[:2] not in _DELETING:
+                continue
+            gone = self.chance.randint(at + 1, len(changed))
+            changed.insert(gone, f"{_DELETING[line[:2]]}{line[2:]}")
+            if happens(self.chance, 0.4):
+                changed.insert(self.chance.randint(gone + 1, len(changed)), line)
+        if happens(self.chance, 0.1):
+            changed.insert(self.chance.randrange(len(changed)), "-D")
+        return changed
 
     def _in_turn(self, made: list[int], kind: str) -> list[str]:
         """Return a rule of a kind for a call; for one that is not made yet if need be."""
