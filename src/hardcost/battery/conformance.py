@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.battery.compare import Comparison, compare
 from hardcost.battery.random_rules import Drawing
 from hardcost.battery.repertoire import CALLS
 from hardcost.battery.run import run_battery
+from hardcost.machines.machine import Boot as State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hardcost.battery.run import Battery, Wanted
     from hardcost.machines.machine import Machine
@@ -50,24 +51,46 @@ class Boot:
     comparison: Comparison
 
 
-def boots(machine: Machine, cases: int, seed: int) -> Iterator[Boot]:
+def boots(
+    machine: Machine,
+    cases: int,
+    seed: int,
+    state: State = State(),  # noqa: B008  (frozen)
+) -> Iterator[Boot]:
     """Yield boot after boot until at least so many cases were compared.
 
     Raises:
         TrialError: A guest did not do its job.
     """
+    return (only for (only,) in on_each(((machine, state),), cases, seed))
+
+
+def on_each(
+    guests: Sequence[tuple[Machine, State]], cases: int, seed: int, *, listed: bool = False
+) -> Iterator[tuple[Boot, ...]]:
+    """Yield boot after boot of each guest, with the same sets, until so many cases were compared.
+
+    The sets are aimed at what the calls do in the first guest, whose cases are counted. `listed`
+    has the rules listed as each kernel then holds them.
+
+    Raises:
+        TrialError: A guest did not do its job.
+    """
     # What the calls do is known before sets are aimed at them.
-    known = run_battery(machine, ())
+    known = run_battery(guests[0][0], (), boot=guests[0][1])
     drawing = Drawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
     compared = drawn = 0
     while compared < cases:
         wanted = min(SETS_A_BOOT, -(-(cases - compared) // CALLS_A_SET))
-        sets = tuple(drawing.rule_set(CALLS_A_SET, drawn + index) for index in range(wanted))
+        sets = tuple(
+            replace(drawing.rule_set(CALLS_A_SET, drawn + index), listed=listed)
+            for index in range(wanted)
+        )
         drawn += wanted
-        battery = run_battery(machine, sets)
-        comparison = compare(battery, sets, CALLS)
-        compared += comparison.counts["cases"]
-        yield Boot(sets, battery, comparison)
+        batteries = [run_battery(machine, sets, boot=state) for machine, state in guests]
+        parts = tuple(Boot(sets, one, compare(one, sets, CALLS)) for one in batteries)
+        compared += parts[0].comparison.counts["cases"]
+        yield parts
 
 
 def total(parts: Iterator[Boot]) -> Comparison:
