@@ -32,12 +32,15 @@ class KernelRecipe:
 
     `base` is the name of one that comes with hardcost, or a file's path; `options` are (name
     without `CONFIG_`, value) in the order in which they are set, the last of a name holding. Where
-    it is `tolerant`, an option that does not come out is noted, else it is an error.
+    it is `tolerant`, an option that does not come out is noted, else it is an error. `patches` are
+    applied to the source, one after another: each a file, a folder of patches, or the name of a
+    series that comes with hardcost.
     """
 
     base: str = "lean"
     options: tuple[tuple[str, str], ...] = ()
     tolerant: bool = False
+    patches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

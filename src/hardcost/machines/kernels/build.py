@@ -1,9 +1,9 @@
 """Building kernels: configured, checked, compiled, kept by content; never built twice.
 
 All kernels of one source are built in one folder, one after another, so that only what an option
-touches is compiled again; ccache knows the rest. The folder is marked while a build is under way:
-one that failed or was interrupted is cleared before the next, so that nothing half made is ever
-linked. A kernel enters the cache whole, by renaming.
+or a patch touches is compiled again; ccache knows the rest. The folder is marked while a build is
+under way: one that failed or was interrupted is cleared before the next, so that nothing half made
+is ever linked. A kernel enters the cache whole, by renaming.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.kernels import config, kconfig, source, tools
+from hardcost.machines.kernels import config, kconfig, overlay, patches, source, tools
+from hardcost.machines.kernels.tree import Tree
 from hardcost.machines.process import run, running
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
+    from hardcost.machines.kernels.source import Source
     from hardcost.machines.machine import KernelRecipe
 
 _RECIPE = "1"  # raise it when kernels come out otherwise than by their parts
@@ -106,6 +108,15 @@ class Progress:
         return self.seconds / self.done * (self.of - self.done)
 
 
+@dataclass(frozen=True)
+class _Patched:
+    """What patches make of the source: their names, what differs, and what Kconfig reads."""
+
+    names: tuple[str, ...]
+    overlay: overlay.Overlay
+    configured: Source
+
+
 class Kernels:
     """Kernels built from one source; `told` hears of progress about twice a second, then None."""
 
@@ -122,9 +133,11 @@ class Kernels:
         self._folder = folder
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._told = told or (lambda _: None)
+        self._patched: dict[tuple[str, ...], _Patched] = {}
+        self._depends: dict[Path, kconfig.Kconfig] = {}
 
     @cached_property
-    def source(self) -> source.Source:
+    def source(self) -> Source:
         """The source; Debian's is fetched and unpacked on first use.
 
         Raises:
@@ -137,10 +150,36 @@ class Kernels:
             return source.debian_source(self._cache)
         return source.from_folder(self._folder)
 
-    @cached_property
-    def kconfig(self) -> kconfig.Kconfig:
-        """What the source's options depend on."""
-        return kconfig.read(self.source.folder)
+    def depends(self, recipe: KernelRecipe) -> kconfig.Kconfig:
+        """Return what the options of a recipe's source depend on."""
+        folder = self._configured_source(recipe).folder
+        if folder not in self._depends:
+            self._depends[folder] = kconfig.read(folder)
+        return self._depends[folder]
+
+    def _patches(self, recipe: KernelRecipe) -> _Patched:
+        """Return what a recipe's patches make of the source, as they were when first asked for.
+
+        Raises:
+            InputError: One is no patch, or does not apply.
+        """
+        if recipe.patches not in self._patched:
+            read = patches.read(recipe.patches)
+            files = overlay.of(read, self.source.folder)
+            # Only Debian's source stays as it is for sure, so that a tree can be linked to it.
+            shared = not files.files or (
+                self._folder is None and files.is_plain(self.source.folder)
+            )
+            self._patched[recipe.patches] = _Patched(
+                tuple(patch.name for patch in read),
+                files,
+                self.source if shared else source.patched(self._cache, self.source, files),
+            )
+        return self._patched[recipe.patches]
+
+    def _configured_source(self, recipe: KernelRecipe) -> Source:
+        """Return the source that Kconfig reads: with patches where these may matter to it."""
+        return self._patches(recipe).configured
 
     @cached_property
     def _tools(self) -> tools.Tools:
@@ -152,9 +191,9 @@ class Kernels:
 
     def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
         """Return the options of a recipe that don't come out as asked for, with the reasons."""
-        found = self.configuration(recipe)
+        found, depends = self.configuration(recipe), self.depends(recipe)
         return tuple(
-            Unmet(name, wanted, got, self.kconfig.why(name, wanted, found))
+            Unmet(name, wanted, got, depends.why(name, wanted, found))
             for name, wanted in dict(recipe.options).items()
             if (got := config.value(found, name)) != wanted
         )
@@ -178,14 +217,14 @@ class Kernels:
 
     def name(self, recipe: KernelRecipe) -> str:
         """Return the name of the kernel that comes of a recipe: the hash of all it is made of."""
-        return digest(
-            {
-                "source": self.source.digest,
-                "tools": self._tools.versions,
-                "config": self._resolved(recipe),
-                "recipe": _RECIPE,
-            }
-        )
+        parts = {
+            "source": self.source.digest,
+            "tools": self._tools.versions,
+            "config": self._resolved(recipe),
+            "recipe": _RECIPE,
+        }
+        changed = self._patches(recipe).overlay.digest
+        return digest({**parts, "patches": changed} if changed else parts)
 
     def find(self, recipe: KernelRecipe) -> Built | None:
         """Return the kernel if it is in the cache."""
@@ -220,9 +259,10 @@ class Kernels:
         self._tools.need_all()
         started = time.monotonic()
         log = self._log(name)
-        async with self._workplace(self.title(recipe)) as (place, lock):
+        async with self._workplace(recipe) as (place, lock):
+            folder_of_source = self._laid_out(place, recipe)
             (place / "o" / ".config").write_text(self._resolved(recipe))
-            steps = await self._make(place, lock, log, recipe)
+            steps = await self._make(place, folder_of_source, lock, log, recipe)
             self.source.check_unchanged()
             release = (place / "o/include/config/kernel.release").read_text().strip()
             for made, kept in (("vmlinux", "vmlinux"), ("System.map", "System.map")):
@@ -234,6 +274,7 @@ class Kernels:
             "source": self.source.title,
             "base": recipe.base,
             "options": " ".join(f"{option}={value}" for option, value in recipe.options),
+            "patches": "\n".join(self._patches(recipe).names),
             "tools": self._tools.versions,
             "seconds": f"{time.monotonic() - started:.0f}",
             "steps": str(steps),
@@ -241,8 +282,22 @@ class Kernels:
         }
         (folder / "about.json").write_text(json.dumps(about, indent=1))
 
-    async def _make(self, place: Path, lock: int, log: Path, recipe: KernelRecipe) -> int:
-        """Compile what is configured in `place`; return how many steps that took.
+    def _laid_out(self, place: Path, recipe: KernelRecipe) -> Path:
+        """Return the folder to compile: the source's own, or its tree in `place`, with patches."""
+        configured = self._configured_source(recipe)
+        if configured is not self.source or self._folder is not None:
+            return configured.folder
+        tree = Tree(place, configured.folder)
+        if tree.make():  # what was compiled before is of another folder
+            shutil.rmtree(place / "o")
+            (place / "o").mkdir()
+        tree.set(self._patches(recipe).overlay)
+        return tree.folder
+
+    async def _make(
+        self, place: Path, folder: Path, lock: int, log: Path, recipe: KernelRecipe
+    ) -> int:
+        """Compile what is configured in `place` of the source in `folder`; return the steps taken.
 
         The programs inherit `lock`, so that nobody else begins before the last of them is gone.
 
@@ -250,7 +305,7 @@ class Kernels:
             MachineError: It failed.
         """
         argv = [
-            *self._words(place / "o", self._ccache()),
+            *self._words(folder, place / "o", self._ccache()),
             f"gen-randstruct-seed={place / 'seed'}",
             f"CC={self._tools.compiler}",
             f"-j{self._jobs}",
@@ -268,12 +323,11 @@ class Kernels:
         return _steps(log)
 
     @contextlib.asynccontextmanager
-    async def _workplace(self, title: str) -> AsyncIterator[tuple[Path, int]]:
+    async def _workplace(self, recipe: KernelRecipe) -> AsyncIterator[tuple[Path, int]]:
         """Give the folder in which this source is built, nobody else's meanwhile, and its lock."""
-        place = self._place()
-        async with self._cache.locked(
-            "builds", place.name, functools.partial(self._wait, title)
-        ) as lock:
+        place = self._place(self._configured_source(recipe))
+        waiting = functools.partial(self._wait, self.title(recipe))
+        async with self._cache.locked("builds", place.name, waiting) as lock:
             whole = place / "whole"
             if not whole.exists() and (place / "o").exists():
                 shutil.rmtree(place / "o")
@@ -282,9 +336,9 @@ class Kernels:
             yield place, lock
             whole.touch()
 
-    def _place(self) -> Path:
-        """Return the folder of this source's builds, with the script that fixes the seed."""
-        name = digest({"source": self.source.digest, "recipe": _RECIPE})
+    def _place(self, of: Source) -> Path:
+        """Return the folder of a source's builds, with the script that fixes the seed."""
+        name = digest({"source": of.digest, "recipe": _RECIPE})
         hashed = f'#define RANDSTRUCT_HASHED_SEED "{_SEED}"'
 
         def fill(folder: Path) -> None:
@@ -292,7 +346,7 @@ class Kernels:
             script.write_text(f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n')
             script.chmod(0o755)
 
-        return self._cache.make("builds", name, f"builds of {self.source.title}", fill)
+        return self._cache.make("builds", name, f"builds of {of.title}", fill)
 
     def _log(self, name: str) -> Path:
         folder = self._cache.root / "logs"
@@ -312,11 +366,14 @@ class Kernels:
             "tools": self._tools.versions,
             "recipe": _RESOLVED,
         }
-        kept = self._place() / "resolved" / digest(parts)
+        origin = self._configured_source(recipe)
+        kept = self._place(origin) / "resolved" / digest(parts)
         with contextlib.suppress(OSError):
             return kept.read_text()
         self._tools.need_all()
-        text = self._configured("olddefconfig", (self._tiny() if tiny else "") + wanted)
+        text = self._configured(
+            origin, "olddefconfig", (self._tiny(origin) if tiny else "") + wanted
+        )
         if not text.lstrip("#\n").startswith(_RESOLVED_BY_KCONFIG[1:]):
             raise MachineError(
                 "Kconfig left the configuration as it was", hint="is this its source?"
@@ -325,34 +382,36 @@ class Kernels:
         _write_whole(kept, text)
         return text
 
-    def _tiny(self) -> str:
+    def _tiny(self, origin: Source) -> str:
         """Return the source's own smallest configuration, which the bases build on; kept."""
-        kept = self._place() / f"tiny.{digest({'tools': self._tools.versions})}"
+        kept = self._place(origin) / f"tiny.{digest({'tools': self._tools.versions})}"
         with contextlib.suppress(OSError):
             return kept.read_text()
-        text = self._configured("tinyconfig", "")
+        text = self._configured(origin, "tinyconfig", "")
         _write_whole(kept, text)
         return text
 
-    def _configured(self, target: str, text: str) -> str:
+    def _configured(self, origin: Source, target: str, text: str) -> str:
         """Return what Kconfig makes of a configuration, in a folder in which it stays compiled."""
-        output = self._place() / "kconfig"
+        place = self._place(origin)
+        output = place / "kconfig"
         output.mkdir(exist_ok=True)
-        with (self._place() / "kconfig.lock").open("w") as lock:
+        with (place / "kconfig.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             (output / ".config").write_text(text)
             run(
-                [*self._words(output), f"CC={self._tools.plain_compiler}", target],
+                [*self._words(origin.folder, output), f"CC={self._tools.plain_compiler}", target],
                 remedy="is the source whole?",
             )
             return (output / ".config").read_text()
 
-    def _words(self, output: Path, more: Mapping[str, str] | None = None) -> list[str]:
+    @staticmethod
+    def _words(folder: Path, output: Path, more: Mapping[str, str] | None = None) -> list[str]:
         """Return the words that start make, in an environment that holds nothing but ours."""
         user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
         environment = {**user, **_ENVIRONMENT, **(more or {})}
         pairs = [f"{name}={value}" for name, value in environment.items()]
-        return ["env", "-i", *pairs, "make", "-C", str(self.source.folder), f"O={output}"]
+        return ["env", "-i", *pairs, "make", "-C", str(folder), f"O={output}"]
 
     def _ccache(self) -> dict[str, str]:
         place = self._cache.make("builds", "ccache", "compiler's cache", lambda _: None)
@@ -362,7 +421,9 @@ class Kernels:
         """Return the error of a failed build, with what the compiler said."""
         lines = log.read_text(errors="replace").splitlines()
         said = "\n".join(([line for line in lines if _ERROR.search(line)] or lines)[-_SHOWN_LINES:])
-        free = min(shutil.disk_usage(place).free for place in (log.parent, self._place()))
+        free = min(
+            shutil.disk_usage(place).free for place in (log.parent, log.parent.parent / "builds")
+        )
         full = free < _LITTLE_SPACE or any("No space left on device" in line for line in lines)
         hint = "free some space: the disk is full" if full else f"the whole log is {log}"
         return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
@@ -375,7 +436,9 @@ class Kernels:
         """Return the kernel's name for a reader."""
         options = dict(recipe.options)
         what = f"{len(options)} options" if len(options) != 1 else next(iter(options)) + " set"
-        return f"Linux {self.source.version}, {recipe.base}{f' and {what}' if options else ''}"
+        words = [f"Linux {self.source.version}, {recipe.base}", *[what] * bool(options)]
+        words += [f"{patches.shown(recipe.patches)} applied"] * bool(recipe.patches)
+        return " and ".join(words)
 
 
 def built(folder: Path) -> Built:

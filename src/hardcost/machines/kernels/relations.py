@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hardcost.machines.kernels.build import Kernels, Unmet
+    from hardcost.machines.kernels.kconfig import Kconfig
     from hardcost.machines.machine import KernelRecipe
 
 
@@ -49,14 +50,14 @@ def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
         already=tuple(option for option in held if option not in effective),
         unmet=unmet,
         requires={
-            name: _required(kernels, name, wanted, dict(effective), base)
+            name: _required(kernels.depends(recipe), name, wanted, dict(effective), base)
             for name, wanted in effective
         },
     )
 
 
 def _required(
-    kernels: Kernels,
+    depends: Kconfig,
     name: str,
     wanted: str,
     among: Mapping[str, str],
@@ -68,9 +69,7 @@ def _required(
     needs those to be gone that select it.
     """
     if wanted == NOT_SET:
-        return frozenset(
-            by for by in kernels.kconfig.selectors(name, base) if among.get(by) == NOT_SET
-        )
-    missing = kernels.kconfig.missing(name, base)
+        return frozenset(by for by in depends.selectors(name, base) if among.get(by) == NOT_SET)
+    missing = depends.missing(name, base)
     named = expressions.names(missing)
     return frozenset(one for one in named if one in among and one != name)

@@ -6,12 +6,14 @@ import hashlib
 import os
 import platform
 import re
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest
+from hardcost.machines.kernels.tree import lay_out, link
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
+    from hardcost.machines.kernels.overlay import Overlay
 
 PACKAGE = "linux-source-6.1"
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
@@ -100,6 +103,26 @@ def from_folder(folder: Path) -> Source:
             hint=f"`make -C {folder} mrproper` clears that; keep the .config elsewhere",
         )
     return Source(folder, _digest(folder), str(folder), _version(folder))
+
+
+def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
+    """Return a source with an overlay as a source of its own, which is kept."""
+    name = digest({"source": source.digest, "patches": overlay.digest})
+    title = f"{source.title}, patched"
+
+    def fill(folder: Path) -> None:
+        # A folder of the user's may be written to, and what is linked to it with it.
+        own = source.title == str(source.folder)
+        whole = folder / "source"
+        lay_out(source.folder, whole, shutil.copy2 if own else link)
+        source.check_unchanged()
+        for path, file in overlay.files.items():
+            (whole / path).unlink(missing_ok=True)
+            if file is not None:
+                file.write(whole / path)
+
+    folder = cache.make("sources", name, title, fill) / "source"
+    return Source(folder, name, title, _version(folder))
 
 
 def _version(folder: Path) -> str:

@@ -47,6 +47,18 @@ class Tools:
             )
 
 
+def need_patch() -> None:
+    """Check that patches can be applied.
+
+    Raises:
+        MachineError: The program is missing.
+    """
+    if shutil.which("patch") is None:
+        raise MachineError(
+            "applying patches takes what is not installed: patch", hint="apt-get install patch"
+        )
+
+
 def find() -> Tools:
     """Return the tools of this machine."""
     missing = [package for name, package in _PROGRAMS.items() if shutil.which(name) is None]

@@ -1,0 +1,111 @@
+"""The tree that kernels of one source are compiled in: always at one place, patched or not.
+
+The path of a source is in each of a build's command lines. So that a kernel with patches is
+compiled where the one without was, and only what they touch anew, both are compiled in this tree:
+links to the source's files, but for those that differ. The source itself is never written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.kernels.overlay import File
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hardcost.machines.kernels.overlay import Overlay
+
+_SOURCE_ITSELF = "source"
+_SHOWN = 300  # characters of an error that may name every file
+
+
+class Tree:
+    """A source with an overlay, in the folder `place`, of which the caller has the lock."""
+
+    def __init__(self, place: Path, source: Path) -> None:
+        self.folder = place / "tree"
+        self._source = source
+        self._state = place / "tree.state"  # which overlay it is; not there while it is changed
+        self._touched = place / "tree.touched"  # every file that may not be the source's
+
+    def make(self) -> bool:
+        """Make the tree unless it is there; say whether it was made.
+
+        Raises:
+            MachineError: It can't be, on a full disk for one.
+        """
+        if self.folder.is_dir():
+            return False
+        fresh = self.folder.with_suffix(".new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        self._state.unlink(missing_ok=True)
+        lay_out(self._source, fresh, link)
+        self._touched.write_text("")
+        fresh.rename(self.folder)
+        self._state.write_text(_SOURCE_ITSELF)
+        return True
+
+    def set(self, overlay: Overlay) -> None:
+        """Make it the source with `overlay`; what was another before becomes newer than objects.
+
+        A file that is put back is a copy: a link would have the age of the source's, and make would
+        take what was compiled of the other for newer.
+        """
+        wanted = overlay.digest or _SOURCE_ITSELF
+        with contextlib.suppress(OSError):
+            if self._state.read_text() == wanted:
+                return
+        self._state.unlink(missing_ok=True)
+        names = {*self._touched.read_text().split(), *overlay.files}
+        self._touched.write_text("\n".join(sorted(names)))
+        for name in sorted(names):
+            here = name in overlay.files
+            self._put(name, overlay.files[name] if here else File.at(self._source / name))
+        self._touched.write_text("\n".join(sorted(overlay.files)))
+        self._state.write_text(wanted)
+
+    def _put(self, name: str, wanted: File | None) -> None:
+        """Make a file what it is to be, and leave it alone where it is that already."""
+        path = self.folder / name
+        if File.at(path) == wanted:
+            return
+        if wanted is not None:
+            wanted.write(path)
+            return
+        path.unlink()
+        folder = path.parent
+        while not (self._source / folder.relative_to(self.folder)).is_dir():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+            folder = folder.parent
+
+
+def lay_out(source: Path, target: Path, copy: Callable[[str, str], object]) -> None:
+    """Copy a source file by file; git's own folder is left out.
+
+    Raises:
+        MachineError: It can't be, on a full disk for one.
+    """
+    try:
+        left_out = shutil.ignore_patterns(".git")
+        shutil.copytree(source, target, symlinks=True, copy_function=copy, ignore=left_out)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise MachineError(
+            f"{source} can't be laid out in {target.parent}: {str(error)[:_SHOWN]}",
+            hint="free some space, if the disk is full",
+        ) from None
+
+
+def link(source: str, target: str) -> None:
+    """Link a file where that is possible, and copy it where it is not."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
