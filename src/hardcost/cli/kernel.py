@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +64,14 @@ def kernel() -> None:
     type=click.Path(path_type=Path),
     help="A file of options, as a kernel configuration writes them. May be given again.",
 )
+@click.option(
+    "--patch",
+    "patches",
+    multiple=True,
+    metavar="PATCH",
+    help="A patch to the source: a file, a folder of patches, or a series that comes with hardcost,"
+    " such as flat. May be given again.",
+)
 @click.option("--profile", help="A profile whose kernel options are set, such as kspp.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
 @options.format_option()
@@ -71,6 +81,7 @@ def build(  # noqa: PLR0913  (click's options)
     source: Path | None,
     single: tuple[str, ...],
     fragments: tuple[Path, ...],
+    patches: tuple[str, ...],
     profile: str | None,
     jobs: int | None,
     format: str,  # noqa: A002
@@ -83,12 +94,14 @@ def build(  # noqa: PLR0913  (click's options)
     \b
     Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
                hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
+               hardcost kernel build --patch flat --patch my-fix.patch
     """
     cache = Cache()
     if source is None:
         announce_source(cache)
     made = options.kernels(cache, source, jobs)
     recipe, own = _recipe(base, profile, fragments, single)
+    recipe = replace(recipe, patches=(*recipe.patches, *patches))
     note("asking Kconfig what comes of the options …")
     if recipe.tolerant:
         for unmet in made.unmet(recipe):
@@ -102,7 +115,7 @@ def build(  # noqa: PLR0913  (click's options)
 @kernel.command(name="list")
 @options.format_option()
 def list_(format: str) -> None:  # noqa: A002
-    """List the kernels that were built, with their options and their score.
+    """List the kernels that were built, with their options, patches and score.
 
     \b
     Example:  hardcost kernel list --format json
@@ -148,8 +161,8 @@ def _recipe(
     recipe = KernelRecipe()
     if profile is not None:
         found = recipe_of(catalogue.load(profile, options.package_root).controls)
-        if found is None or not found.options:
-            raise InputError(f"the profile {profile} has no kernel options")
+        if found is None or not (found.options or found.patches):
+            raise InputError(f"the profile {profile} has no kernel options and no patches")
         recipe = found
     wanted: dict[str, str] = {}
     for path in fragments:
@@ -160,9 +173,7 @@ def _recipe(
         except ValueError as error:
             raise InputError(f"--option: {error}") from None
         wanted[option.option] = option.value
-    together = KernelRecipe(
-        base or recipe.base, (*recipe.options, *wanted.items()), recipe.tolerant
-    )
+    together = replace(recipe, base=base or recipe.base, options=(*recipe.options, *wanted.items()))
     return together, frozenset(wanted)
 
 
@@ -171,15 +182,22 @@ def _present(found: tuple[Built, ...], form: str) -> None:
         print(json.dumps([_data(one) for one in found], indent=2))
         return
     table = Table()
-    for column in ("name", "release", "base", "options", "score", "seconds", "image"):
+    for column in ("name", "release", "base", "options", "patches", "score", "seconds", "image"):
         table.add_column(column, overflow="fold")
     for one in found:
         about = one.about
         set_here = len(about["options"].split())
         named = about["options"] if set_here <= 3 else f"{set_here} options"  # noqa: PLR2004
-        row = (one.name, one.release, about["base"], named, shown(_score(one)), about["seconds"])
+        score, seconds = shown(_score(one)), about["seconds"]
+        row = (one.name, one.release, about["base"], named, _applied(one), score, seconds)
         table.add_row(*map(visible, row), visible(str(one.image)))
     show(table)
+
+
+def _applied(one: Built) -> str:
+    """Return the patches of a kernel for a reader: those of a folder by its name and number."""
+    folders = Counter(name.partition("/")[0] for name in one.patches)
+    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in folders.items())
 
 
 def shown(score: Score) -> str:
@@ -200,6 +218,7 @@ def _data(one: Built) -> dict[str, object]:
         "config": str(one.config),
         "score": _score_data(_score(one)),
         **one.about,
+        "patches": list(one.patches),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -141,11 +142,13 @@ class Kernel:
 
     `base` is the name of a configuration that comes with hardcost, such as `lean`, or the path of a
     kernel configuration file. `tolerant` says that an option which can't hold on this base is noted
-    rather than refused, as for options taken from a catalogue.
+    rather than refused, as for options taken from a catalogue. `patches` are applied to its source:
+    files, folders of patches, or series that come with hardcost; they are no controls of their own.
     """
 
     base: str = "lean"
     tolerant: bool = False
+    patches: tuple[str, ...] = ()
     ids: tuple[str, ...] = field(default=(), compare=False)
 
     mechanism: ClassVar[str] = "kconfig"
@@ -153,7 +156,8 @@ class Kernel:
     @property
     def name(self) -> str:
         """Return the name in reports."""
-        return f"kernel {self.base}"
+        patched = ", ".join(Path(patch).name or patch for patch in self.patches)
+        return f"kernel {self.base}{f' with {patched}' if patched else ''}"
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,10 @@ class ControlsTable(SystemTable):
     `kernel` is what hardcost builds a kernel from: the name of a configuration that comes with it,
     which is one word, or else the path of a configuration file, which has a dot or a slash.
     `kconfig` are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` takes a group
-    of the catalogue's, or `all` of them, of which `kconfig` may change some. Options without a
-    `kernel` are set on `lean`.
+    of the catalogue's, or `all` of them, of which `kconfig` may change some. `kernel-patches` are
+    applied to the kernel's source, in their order: each the name of a series that comes with
+    hardcost, which is one word, or else the path of a file or a folder of patches. Options and
+    patches without a `kernel` are for `lean`.
     """
 
     boot: tuple[str, ...] = ()
@@ -101,6 +103,7 @@ class ControlsTable(SystemTable):
     kernel: str | None = None
     kconfig: tuple[str, ...] = ()
     kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
+    kernel_patches: Annotated[tuple[str, ...], Field(alias="kernel-patches")] = ()
 
     @field_validator("sysctl", mode="before")
     @classmethod
@@ -113,11 +116,11 @@ class ControlsTable(SystemTable):
 class Controls:
     """Controls by their kind, so that those of several tables can be put together.
 
-    `kernel` is None where no table names one, also where there are `kernel_options`: a default that
-    stood here would override what another table names. `tolerant` says that some of the options
-    come from the catalogue, where each base lacks something that others depend on. `system` are
-    those that need a whole Debian system, one of each slot. `asked` are the ids of audit rules, by
-    the place at which a rule stands.
+    `kernel` is None where no table names one, also where there are `kernel_options` or
+    `kernel_patches`: a default that stood here would override what another table names. `tolerant`
+    says that some of the options come from the catalogue, where each base lacks something that
+    others depend on. `system` are those that need a whole Debian system, one of each slot. `asked`
+    are the ids of audit rules, by the place at which a rule stands.
     """
 
     audit: RuleSet | None = None
@@ -126,6 +129,7 @@ class Controls:
     notes: tuple[str, ...] = ()
     kernel: Kernel | None = None
     kernel_options: tuple[KernelOption, ...] = ()
+    kernel_patches: tuple[str, ...] = ()
     tolerant: bool = False
     system: tuple[SystemControl, ...] = ()
     asked: tuple[tuple[RulePlace, tuple[str, ...]], ...] = ()
@@ -137,8 +141,10 @@ class Controls:
         that is built, its options.
         """
         built: tuple[Control, ...] = ()
-        if self.kernel is not None or self.kernel_options:
-            kernel = replace(self.kernel or Kernel(), tolerant=self.tolerant)
+        if self.kernel is not None or self.kernel_options or self.kernel_patches:
+            kernel = replace(
+                self.kernel or Kernel(), tolerant=self.tolerant, patches=self.kernel_patches
+            )
             built = (kernel, *self.kernel_options)
         return (*self._audit(), *self.sysctls, *self.boots, *self.system, *built)
 
@@ -164,8 +170,8 @@ class Controls:
 def together(parts: Sequence[Controls]) -> Controls:
     """Return the controls of several tables.
 
-    Rules add up; of a sysctl, of a kernel's option, of the kernel itself and of each slot of a
-    system the last one holds.
+    Rules and patches add up; of a sysctl, of a kernel's option, of the kernel itself and of each
+    slot of a system the last one holds.
     """
     sets = [part.audit for part in parts if part.audit is not None]
     sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
@@ -180,6 +186,7 @@ def together(parts: Sequence[Controls]) -> Controls:
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         kernel=kernels[-1] if kernels else None,
         kernel_options=tuple(options.values()),
+        kernel_patches=tuple(dict.fromkeys(one for part in parts for one in part.kernel_patches)),
         tolerant=any(part.tolerant for part in parts),
         system=tuple(system.values()),
         asked=tuple(dict.fromkeys(one for part in parts for one in part.asked)),
@@ -197,15 +204,17 @@ def of_profile(profile: Profile) -> Controls:
     kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
     options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
     tolerant = kernel is not None and kernel.tolerant
-    if options and kernel is not None and kernel.base == Kernel().base:
-        kernel = None  # what `listed` adds; so options can be put on another table's kernel
+    patches = kernel.patches if kernel is not None else ()
+    if (options or patches) and kernel is not None and kernel.base == Kernel().base:
+        kernel = None  # what `listed` adds; so these can be put on another table's kernel
     return Controls(
         audit=audit,
         sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
         boots=tuple(one for one in profile.controls if isinstance(one, BootParameter)),
         notes=profile.notes,
-        kernel=kernel,
+        kernel=kernel if kernel is None else replace(kernel, patches=()),
         kernel_options=options,
+        kernel_patches=patches,
         tolerant=tolerant,
         system=tuple(one for one in profile.controls if isinstance(one, SystemControl)),
         asked=tuple(
@@ -253,6 +262,7 @@ class Resolver:
                 boots=tuple(self._boots(table, *at, "boot")),
                 kernel=self._kernel(table.kernel, *at, "kernel"),
                 kernel_options=tuple(self._kernel_options(table, *at, "kconfig")),
+                kernel_patches=tuple(self._patches(table.kernel_patches, *at, "kernel-patches")),
                 system=tuple(table.system()),
             )
         )
@@ -425,6 +435,23 @@ class Resolver:
         message = f"the kernel configuration '{base}' can't be read: {why}"
         self.problems.append(self.file.problem(message, *at))
         return None
+
+    def _patches(self, words: Sequence[str], *at: str | int) -> Iterable[str]:
+        """Yield series by their names, files and folders by their paths."""
+        for index, word in enumerate(words):
+            if _BASE_NAME.fullmatch(word):
+                yield word
+                continue
+            path = self.folder / word
+            try:
+                if word and path.exists():
+                    yield str(path)
+                    continue
+                why = "there is no such file or folder"
+            except (OSError, ValueError) as error:
+                why = str(error)
+            message = f"the patch '{word}' can't be read: {why}"
+            self.problems.append(self.file.problem(message, *at, index))
 
     def _kernel_options(self, table: ControlsTable, *at: str | int) -> Iterable[KernelOption]:
         for index, text in enumerate(table.kconfig):

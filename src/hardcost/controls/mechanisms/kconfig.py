@@ -32,4 +32,5 @@ def recipe(controls: Sequence[Control]) -> KernelRecipe | None:
             "there are kernel options, and no kernel to set them on", hint='add kernel = "lean"'
         )
     tolerant = any(kernel.tolerant for kernel in kernels)
-    return KernelRecipe(bases[0], options, tolerant) if bases else None
+    patches = tuple(dict.fromkeys(patch for kernel in kernels for patch in kernel.patches))
+    return KernelRecipe(bases[0], options, tolerant, patches) if bases else None

@@ -75,6 +75,11 @@ class Built:
     release: str
     about: dict[str, str]
 
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """The names of the patches to its source, in the order in which they were applied."""
+        return tuple(self.about.get("patches", "").splitlines())
+
 
 @dataclass(frozen=True)
 class Unmet:
