@@ -1,15 +1,19 @@
-"""What a build refuses before anything is run. Kernels are built in tests/vm/test_kernels.py."""
+"""What a build refuses, and what patches make of one. Kernels are built in tests/vm."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.machines.kernels import linux
+from tests.machines.kernels.linux import AUDIT, THREE, changed
 
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import config, source
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.build import Kernels, kept
+from hardcost.machines.machine import KernelRecipe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,3 +48,69 @@ def test_strings_of_ordinary_configurations_are_taken() -> None:
             "CMDLINE": "console=ttyS0 quiet",
         }
     )
+
+
+def kernels(tmp_path: Path) -> Kernels:
+    """Return what builds kernels of a source that takes no time."""
+    folder = tmp_path / "linux"
+    return Kernels(Cache(tmp_path / "cache"), folder if folder.exists() else linux.make(folder))
+
+
+def patch(tmp_path: Path, name: str, text: str) -> KernelRecipe:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return KernelRecipe(patches=(str(path),))
+
+
+def test_a_kernel_is_built_of_the_patched_source_which_stays_as_it_is(tmp_path: Path) -> None:
+    made = kernels(tmp_path)
+    recipe = patch(tmp_path, "three.patch", THREE)
+    found = asyncio.run(made.build(recipe))
+    stock = asyncio.run(made.build(KernelRecipe()))
+    assert found.image.read_text() == AUDIT.replace("three", "THREE")
+    assert stock.image.read_text() == AUDIT == (tmp_path / "linux/kernel/audit.c").read_text()
+    assert (found.patches, stock.patches) == (("three.patch",), ())
+    assert made.find(recipe) == found
+    assert "three.patch" in made.title(recipe)
+    assert not list((tmp_path / "linux").rglob("*.orig"))
+
+
+def test_the_same_patches_under_two_names_are_one_kernel(tmp_path: Path) -> None:
+    first = patch(tmp_path, "a.patch", THREE)
+    second = patch(tmp_path, "folder/0001.patch", f"Subject: otherwise said\n\n{THREE}")
+    folder = KernelRecipe(patches=(str(tmp_path / "folder"),))
+    other = patch(tmp_path, "b.patch", THREE.replace("THREE", "3"))
+    names = [kernels(tmp_path).name(one) for one in (first, second, folder, other, KernelRecipe())]
+    assert names[0] == names[1] == names[2]
+    assert len(set(names)) == 3
+
+
+def test_a_patch_to_what_is_configured_is_seen_by_kconfig(tmp_path: Path) -> None:
+    made = kernels(tmp_path)
+    recipe = patch(tmp_path, "k.patch", changed("Kconfig", "CONFIG_A=y", "CONFIG_B=y"))
+    assert made.configuration(recipe) == {"B": "y"}
+    assert made.configuration(KernelRecipe()) == {"A": "y"}
+
+
+def test_a_patched_build_that_fails_keeps_its_log_and_leaves_no_kernel(tmp_path: Path) -> None:
+    made = kernels(tmp_path)
+    recipe = patch(tmp_path, "bad.patch", THREE.replace("+THREE", "+nonsense"))
+    with pytest.raises(MachineError, match="nonsense") as caught:
+        asyncio.run(made.build(recipe))
+    (log,) = (tmp_path / "cache/logs").iterdir()
+    assert str(log) in (caught.value.problems[0].hint or "")
+    assert made.find(recipe) is None
+    assert not list(kept(Cache(tmp_path / "cache")))
+
+
+def test_a_patch_that_does_not_apply_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    made = kernels(tmp_path)
+    for recipe in (
+        patch(tmp_path, "other.patch", THREE.replace(" two", " 2")),
+        patch(tmp_path, "text.patch", "hello\n"),
+        KernelRecipe(patches=("missing",)),
+    ):
+        with pytest.raises(InputError):
+            made.name(recipe)
+    assert not (tmp_path / "cache").exists()
