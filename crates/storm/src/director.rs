@@ -1,0 +1,212 @@
+//! Starts and ends the storm's processes, and has what is decided compared in between.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::calls::n64;
+use crate::fault::Faults;
+use crate::load::Weather;
+use crate::netlink::Netlink;
+use crate::options::{First, Options};
+use crate::random_rules::{KEPT, REPLACED};
+use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field, has_key};
+use crate::sentinel;
+use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
+use crate::{callers, evict, kcore, load, policy, survey};
+
+const KMEMLEAK: &str = "/sys/kernel/debug/kmemleak";
+/// More than the allocations that adding the first rule takes, and than the bytes.
+const ALLOCATIONS: u32 = 300;
+const ROOM: u32 = 64 << 10;
+const STEP: usize = 256;
+
+/// Carries out all that was asked for.
+pub fn direct(shared: &'static Shared, options: &Options) {
+    if let Err(error) = all(shared, options) {
+        shared.fault(&format!("the director: {error}"));
+    }
+    for (at, title) in TITLES.iter().enumerate() {
+        say(&format!("count {title}: {}", shared.counted_at(at)));
+    }
+}
+
+fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
+    say(&format!("{options:?}"));
+    furnish()?;
+    let has_policy = policy::begin()?;
+    let has_faults = Faults::prepare()?;
+    say(&format!("policy: {has_policy}, failing allocations: {has_faults}"));
+    clear_leaks();
+    let mut netlink = Netlink::open()?;
+    if has_faults {
+        first_rule(&mut netlink, shared, options.first)?;
+    }
+    for which in (0..SENTINELS).filter(|&which| has_policy || which != 5) {
+        netlink.add(&sentinel::rule(which).bytes())?;
+    }
+    if options.first != First::Plenty {
+        survey::compare(&mut netlink, shared)?;
+    }
+    netlink.add(&evict::rule().bytes())?;
+    let mut lost = netlink.lost()?;
+    for round in 0..options.rounds {
+        for weather in [Weather::Fair, Weather::Short] {
+            if weather == Weather::Short && !has_faults {
+                continue;
+            }
+            storm(shared, options, (round, weather), has_policy);
+            let now = netlink.lost()?;
+            // Where memory fails, records of changed rules may be lost for want of it.
+            if weather == Weather::Fair && now != lost {
+                shared.fault(&format!("{} records were lost", now - lost));
+            }
+            lost = now;
+            tell_index(options);
+            survey::compare(&mut netlink, shared)?;
+            clear(&mut netlink, shared)?;
+            say(&format!("round {} of {}: {}", round + 1, options.rounds, summary(shared)));
+        }
+    }
+    finish(&mut netlink, shared, options)
+}
+
+/// Makes the files and directories that all work on.
+fn furnish() -> io::Result<()> {
+    let kept = (0..KEPT).map(|at| format!("/storm/w{at}"));
+    let replaced = (0..REPLACED).map(|at| format!("/storm/p{at}"));
+    let others = ["/storm/q0", "/storm/q1", "/storm", sentinel::DIRECTORY].map(str::to_owned);
+    for folder in kept.chain(replaced).chain(others) {
+        fs::create_dir_all(&folder)?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777))?;
+        fs::write(format!("{folder}/f"), "content")?;
+    }
+    fs::write(format!("{}/file", sentinel::DIRECTORY), "content")?;
+    fs::write(sentinel::FILE, "content")?;
+    fs::hard_link("/init", "/storm/noop")
+}
+
+/// Adds the first rule of all while memory fails, until it is taken although something failed.
+fn first_rule(netlink: &mut Netlink, shared: &Shared, first: First) -> io::Result<()> {
+    let Some(faults) = Faults::open().filter(|_| first != First::Plenty) else { return Ok(()) };
+    let getppid = u32::try_from(n64::GETPPID).unwrap_or(0);
+    let rule = Rule::new(EXIT, ALWAYS).call(getppid).number(field::UID, EQUAL, 3000).key("first");
+    let rule = rule.bytes();
+    let ways: Vec<u32> = match first {
+        First::One => (1..ALLOCATIONS).collect(),
+        _ => (0..ROOM).step_by(STEP).collect(),
+    };
+    for way in ways {
+        let (done, failed) = match first {
+            First::One => faults.at(way, || netlink.add(&rule))?,
+            _ => faults.after(way, || netlink.add(&rule))?,
+        };
+        shared.add(Count::Injected, u64::from(failed));
+        if done.is_ok() {
+            shared.count(Count::Survived);
+            say(&format!("the first rule was taken with {first:?} at {way}, failed: {failed}"));
+            return Ok(());
+        }
+        // It may have been taken, and the answer not been sent.
+        if netlink.delete(&rule).is_ok() {
+            say(&format!("the first rule was taken without an answer, {first:?} at {way}"));
+        }
+    }
+    Err(io::Error::other("the first rule was never taken"))
+}
+
+/// Everything at once, for as long as was asked for.
+fn storm(shared: &'static Shared, options: &Options, when: (u64, Weather), has_policy: bool) {
+    let (round, weather) = when;
+    let turn = 2 * round + u64::from(weather == Weather::Short);
+    let seed = options.seed;
+    shared.stop.store(0, SeqCst);
+    let mut started = sentinel::start(shared, has_policy);
+    started.extend(callers::start(shared, seed, turn));
+    started.extend(evict::start(shared, seed, turn));
+    started.extend(load::start(shared, seed, turn, (weather, has_policy)));
+    if has_policy {
+        started.push(policy::start(shared, seed, turn));
+    }
+    pause(1000 * options.seconds);
+    shared.stop.store(1, SeqCst);
+    for process in started {
+        if !wait(process) {
+            shared.fault(&format!("process {process} has died"));
+        }
+    }
+}
+
+/// Deletes all rules but the sentinels' and that of the evicter without context.
+fn clear(netlink: &mut Netlink, shared: &Shared) -> io::Result<()> {
+    for rule in netlink.list()? {
+        let kept = (0..SENTINELS).any(|which| has_key(&rule, &sentinel::key(which)));
+        if !kept && !has_key(&rule, "no-context") {
+            netlink.delete(&rule)?;
+            shared.count(Count::Deleted);
+        }
+    }
+    Ok(())
+}
+
+/// Deletes everything, and looks whether the kernel agrees that nothing is left.
+fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Result<()> {
+    for rule in netlink.list()? {
+        netlink.delete(&rule)?;
+    }
+    for (name, address) in ["audit_n_rules", "audit_signals"].iter().zip(options.counters) {
+        match kcore::word(address).filter(|_| address != 0) {
+            Some(0) => say(&format!("{name} is 0 at the end")),
+            Some(left) => shared.fault(&format!("{name} is {left} with no rule loaded")),
+            None => say(&format!("{name} is not known")),
+        }
+    }
+    tell_index(options);
+    find_leaks(shared)
+}
+
+fn tell_index(options: &Options) {
+    if let Some(found) = kcore::word(options.unindexed).filter(|_| options.unindexed != 0) {
+        say(&format!("rules without an index: {found}"));
+    }
+}
+
+fn clear_leaks() {
+    // Without kmemleak there is nothing to clear.
+    let _ = fs::write(KMEMLEAK, "clear");
+}
+
+/// Has the kernel look for memory that nobody knows any more; what was freed late gets some time.
+fn find_leaks(shared: &Shared) -> io::Result<()> {
+    if !fs::exists(KMEMLEAK)? {
+        return Ok(());
+    }
+    for _ in 0..2 {
+        pause(6000);
+        if fs::write(KMEMLEAK, "scan").is_err() {
+            shared.fault("kmemleak has given up");
+            return Ok(());
+        }
+    }
+    let found = fs::read_to_string(KMEMLEAK)?;
+    if found.is_empty() {
+        say("kmemleak finds nothing");
+    } else {
+        shared.fault(&format!("kmemleak: {found}"));
+    }
+    Ok(())
+}
+
+fn summary(shared: &Shared) -> String {
+    let of = |what| shared.counted(what);
+    format!(
+        "{} rules added, {} deleted, {} evictions, {} sentinels' calls, {} records, {} faults",
+        of(Count::Added),
+        of(Count::Deleted),
+        of(Count::Directories) + of(Count::Mounts) + of(Count::Executables) + of(Count::Watched),
+        of(Count::Heard),
+        of(Count::Records),
+        of(Count::Faults)
+    )
+}

@@ -1,0 +1,83 @@
+//! Allocations that fail on demand, for one process at a time.
+//!
+//! Two ways. Let the n-th allocation fail, and that alone (`/proc/self/fail-nth`), for n = 1, 2, …:
+//! so each allocation of an addition fails once. Or let all fail after so many bytes (`failslab`
+//! with its filter by task): so an allocation that has a second way loses that too.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+const FAILSLAB: &str = "/sys/kernel/debug/failslab";
+const FAILPAGE: &str = "/sys/kernel/debug/fail_page_alloc";
+
+/// The kernel's switches, opened beforehand.
+pub struct Faults {
+    nth: File,
+    task: File,
+    space: File,
+}
+
+impl Faults {
+    /// Opens them; `None` where the kernel has none.
+    pub fn open() -> Option<Self> {
+        let open = |path: &str| File::options().read(true).write(true).open(path).ok();
+        Some(Self {
+            nth: open("/proc/self/fail-nth")?,
+            task: open("/proc/self/make-it-fail")?,
+            space: open(&format!("{FAILSLAB}/space"))?,
+        })
+    }
+
+    /// Sets what is the same for all processes; nothing fails yet. Whether the kernel can do that.
+    pub fn prepare() -> io::Result<bool> {
+        if !fs::exists(FAILSLAB)? {
+            return Ok(false);
+        }
+        for (folder, name, value) in [
+            // Also what could sleep for memory; quietly, and without end.
+            (FAILSLAB, "ignore-gfp-wait", "N"),
+            (FAILPAGE, "ignore-gfp-wait", "N"),
+            // Not single pages: those that caches grow by.
+            (FAILPAGE, "min-order", "1"),
+        ] {
+            fs::write(format!("{folder}/{name}"), value)?;
+        }
+        for folder in [FAILSLAB, FAILPAGE] {
+            for (name, value) in [
+                ("task-filter", "Y"),
+                ("verbose", "0"),
+                ("interval", "1"),
+                ("times", "-1"),
+                ("probability", "100"),
+            ] {
+                fs::write(format!("{folder}/{name}"), value)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does something in which the n-th allocation fails; also whether there were so many.
+    pub fn at<T>(&self, n: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
+        self.nth.write_at(n.to_string().as_bytes(), 0)?;
+        let done = action();
+        let mut left = [0; 16];
+        let length = self.nth.read_at(&mut left, 0)?;
+        self.nth.write_at(b"0", 0)?;
+        Ok((done, left[..length].starts_with(b"0")))
+    }
+
+    /// Does something in which all allocations fail after so many bytes; also whether any did.
+    pub fn after<T>(&self, bytes: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
+        self.space.write_at(bytes.to_string().as_bytes(), 0)?;
+        self.task.write_at(b"1", 0)?;
+        let done = action();
+        self.task.write_at(b"0", 0)?;
+        let mut left = [0; 16];
+        let length = self.space.read_at(&mut left, 0)?;
+        let left: i64 = String::from_utf8_lossy(&left[..length]).trim().parse().unwrap_or(0);
+        // Nothing is charged any more once something has failed; the next would cost more than
+        // what is left.
+        Ok((done, left <= 4096))
+    }
+}

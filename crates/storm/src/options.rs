@@ -1,0 +1,65 @@
+//! What the storm is asked for, in words of the kernel's command line: `storm.NAME=VALUE`.
+
+/// How long, how random, and what else it has to know.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How often each kind of weather comes.
+    pub rounds: u64,
+    /// How long each lasts, in seconds.
+    pub seconds: u64,
+    pub seed: u64,
+    /// What is in short supply when the first rule of all is added.
+    pub first: First,
+    /// Where the kernel counts rules, and those that name calls that send signals; 0 if unknown.
+    pub counters: [u64; 2],
+    /// The kernel's counter of rules without an index; 0 if there is none.
+    pub unindexed: u64,
+}
+
+/// How memory fails when the first rule is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// It does not.
+    Plenty,
+    /// One allocation fails.
+    One,
+    /// All fail after some bytes.
+    All,
+}
+
+impl Options {
+    pub fn parse(line: &str) -> Self {
+        let word = |name: &str| {
+            let mut found = line.split_ascii_whitespace().filter_map(|word| {
+                word.strip_prefix("storm.")?.strip_prefix(name)?.strip_prefix('=')
+            });
+            found.next_back().unwrap_or("")
+        };
+        let number = |name, otherwise| word(name).parse().unwrap_or(otherwise);
+        let address = |name| u64::from_str_radix(word(name), 16).unwrap_or(0);
+        Self {
+            rounds: number("rounds", 1),
+            seconds: number("seconds", 10),
+            seed: number("seed", 1),
+            first: match word("first") {
+                "one" => First::One,
+                "all" => First::All,
+                _ => First::Plenty,
+            },
+            counters: [address("rules"), address("signals")],
+            unindexed: address("unindexed"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{First, Options};
+
+    #[test]
+    fn words_of_the_boot_line_are_read_and_others_are_not() {
+        let read = Options::parse("quiet storm.rounds=3 storm.first=all storm.rules=ff rounds=9");
+        assert_eq!((read.rounds, read.first, read.counters), (3, First::All, [255, 0]));
+        assert_eq!((read.seconds, read.seed), (10, 1));
+    }
+}

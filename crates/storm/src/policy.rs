@@ -1,0 +1,66 @@
+//! A process that changes SELinux's policy, its booleans and its mode, which has the kernel replace
+//! every rule that has to do with it (`audit_update_lsm_rules`).
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::random::Random;
+use crate::shared::{Count, Shared, pause, spawn};
+
+const MOUNTED: &str = "/sys/fs/selinux";
+/// Two policies: in the second the type `storm_t` is missing.
+const POLICIES: [&str; 2] = ["/policy.a", "/policy.b"];
+
+/// Loads the first policy; whether there is SELinux, and one.
+pub fn begin() -> io::Result<bool> {
+    if !Path::new(MOUNTED).join("load").exists() || !Path::new(POLICIES[0]).exists() {
+        return Ok(false);
+    }
+    load(0)?;
+    Ok(true)
+}
+
+fn load(which: usize) -> io::Result<()> {
+    fs::write(format!("{MOUNTED}/load"), fs::read(POLICIES[which])?)
+}
+
+/// Starts it; it ends when the storm does.
+pub fn start(shared: &'static Shared, seed: u64, round: u64) -> i32 {
+    spawn(move || {
+        let mut random = Random::new(seed, 500, round);
+        while shared.goes_on() {
+            if let Err(error) = one(shared, &mut random) {
+                shared.fault(&format!("who changes the policy: {error}"));
+                return;
+            }
+            pause(u64::from(random.below(150)));
+        }
+        // As it was: rules are to mean the same from here on.
+        if let Err(error) = load(0) {
+            shared.fault(&format!("who changes the policy: {error}"));
+        }
+    })
+}
+
+fn one(shared: &Shared, random: &mut Random) -> io::Result<()> {
+    match random.below(3) {
+        0 => {
+            load(random.below(2) as usize)?;
+            shared.count(Count::Policies);
+        }
+        1 => {
+            let value = random.below(2).to_string();
+            fs::write(format!("{MOUNTED}/booleans/storm_on"), value)?;
+            fs::write(format!("{MOUNTED}/commit_pending_bools"), "1")?;
+            shared.count(Count::Booleans);
+        }
+        _ => {
+            for value in ["1", "0"] {
+                fs::write(format!("{MOUNTED}/enforce"), value)?;
+            }
+            shared.count(Count::Enforced);
+        }
+    }
+    Ok(())
+}

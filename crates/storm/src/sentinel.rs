@@ -1,0 +1,145 @@
+//! Sentinels: processes whose every call has to be recorded exactly once, whatever else happens.
+//!
+//! Each has a rule of its own that stays loaded; it numbers its calls, and the reader of records
+//! expects number after number. The quiet one makes calls that no rule can match.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::calls::{Place, call, call32, n32, n64, open_close};
+use crate::random::Random;
+use crate::rule::{ALWAYS, B32, B64, EQUAL, EXIT, Rule, field};
+use crate::shared::{Count, SENTINELS, Shared, become_user, spawn};
+
+/// User ids from here on belong to sentinels; no other rule matches them.
+pub const FIRST_USER: u32 = 60_000;
+/// The user whose calls no rule matches.
+pub const QUIET_USER: u32 = 60_100;
+/// Where the sentinel of directories and that of files look.
+pub const DIRECTORY: &str = "/sentinel/directory";
+pub const FILE: &str = "/sentinel/file";
+
+const OUTSTANDING: u64 = 32; // calls made and not yet heard of
+const PATIENCE: u64 = 20_000; // turns of waiting, of 5 ms
+const NO_DESCRIPTOR: usize = usize::MAX; // and no address of a time to sleep
+
+/// What names a sentinel in records.
+pub fn key(which: usize) -> String {
+    format!("sentinel-{which}")
+}
+
+pub fn user(which: usize) -> u32 {
+    FIRST_USER + u32::try_from(which).unwrap_or(0)
+}
+
+/// The rule that records a sentinel's calls.
+pub fn rule(which: usize) -> Rule {
+    let rule = Rule::new(EXIT, ALWAYS);
+    let rule = match which {
+        // One call of one architecture.
+        0 => rule.call(number(n64::GETPPID)).number(field::ARCH, EQUAL, B64),
+        // Every call.
+        1 => rule.all_calls(),
+        2 => rule.all_calls().text(field::DIR, EQUAL, DIRECTORY).number(field::PERM, EQUAL, 4),
+        // Not of the exit list: a file's rule.
+        3 => rule.all_calls().text(field::WATCH, EQUAL, FILE).number(field::PERM, EQUAL, 4),
+        4 => rule.call(n32::GETPPID.unsigned_abs()).number(field::ARCH, EQUAL, B32),
+        // Replaced by a copy at each reload of the policy.
+        _ => rule.call(number(n64::GETPPID)).text(field::SUBJ_TYPE, EQUAL, "base_t"),
+    };
+    rule.number(field::UID, EQUAL, user(which)).key(&key(which))
+}
+
+fn number(call: i64) -> u32 {
+    u32::try_from(call).unwrap_or(0)
+}
+
+/// The calls that the sentinel of every call numbers.
+const NUMBERED: [i64; 7] = [n64::GETPPID, n64::GETUID, n64::LSEEK, n64::NANOSLEEP, 600, 2000, 2031];
+
+/// Whether the sentinel of every call numbers this one.
+pub fn numbered(number: u64) -> bool {
+    NUMBERED.iter().any(|&one| i64::try_from(number) == Ok(one))
+}
+
+/// Starts all of them, and the quiet one; they end when the storm does.
+pub fn start(shared: &'static Shared, has_policy: bool) -> Vec<i32> {
+    let all = (0..SENTINELS).filter(|&which| has_policy || which != 5);
+    let mut started: Vec<i32> = all
+        .map(|which| {
+            spawn(move || {
+                become_user(user(which), user(which));
+                keep_watch(shared, which);
+            })
+        })
+        .collect();
+    started.push(spawn(move || {
+        become_user(QUIET_USER, QUIET_USER);
+        stay_quiet(shared);
+    }));
+    started
+}
+
+fn keep_watch(shared: &Shared, which: usize) {
+    let own = &shared.sentinels[which];
+    let places = [format!("{DIRECTORY}/file"), FILE.to_owned()].map(|path| Place::new(&path));
+    let mut random = Random::new(1, which as u64, own.made.load(SeqCst));
+    while shared.goes_on() {
+        let mark = own.made.load(SeqCst) + 1;
+        let done = match which {
+            0 | 5 => call(n64::GETPPID, [0; 3], mark) > 0,
+            1 => {
+                let number = random.pick(&NUMBERED);
+                call(number, [NO_DESCRIPTOR, 0, 0], mark);
+                true
+            }
+            2 | 3 => open_close(&places[which - 2], 0, mark),
+            _ => call32(n32::GETPPID, 0, mark) > 0,
+        };
+        if !done {
+            shared.fault(&format!("sentinel {which} could not make its call"));
+            return;
+        }
+        own.made.store(mark, SeqCst);
+        wait_for_reader(shared, which, mark);
+    }
+}
+
+/// Waits until the reader is not too far behind. The one whose every call is recorded waits by
+/// calls that are numbered too.
+fn wait_for_reader(shared: &Shared, which: usize, mut mark: u64) {
+    let own = &shared.sentinels[which];
+    let nap = [0_i64, 5_000_000];
+    for _ in 0..PATIENCE {
+        if own.heard.load(SeqCst) + OUTSTANDING > mark {
+            return;
+        }
+        if which == 1 {
+            mark += 1;
+            call(n64::NANOSLEEP, [nap.as_ptr() as usize, 0, 0], mark);
+            own.made.store(mark, SeqCst);
+        } else {
+            crate::shared::pause(5);
+        }
+    }
+    let heard = own.heard.load(SeqCst);
+    shared.fault(&format!("sentinel {which} made {mark} calls, and {heard} were heard of"));
+}
+
+fn stay_quiet(shared: &Shared) {
+    let places = ["/storm/w0/f", "/storm/p0/f", "/sentinel/file"].map(Place::new);
+    let mut random = Random::new(2, 0, 0);
+    while shared.goes_on() {
+        for place in &places {
+            open_close(place, 0, 0);
+            call(n64::ACCESS, [place.address(), 0, 0], 0);
+        }
+        for number in [n64::GETPPID, n64::GETUID, 600, 2047, 5000, 0x4000_0000 | n64::GETPPID] {
+            call(number, [0; 3], 0);
+        }
+        call32(n32::GETPPID, 0, 0);
+        shared.add(Count::QuietCalls, 16);
+        if random.chance(20) {
+            crate::shared::pause(1);
+        }
+    }
+}

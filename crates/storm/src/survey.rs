@@ -1,0 +1,156 @@
+//! What is decided about a fixed set of calls under the rules that are loaded, and whether it is the
+//! same once all these rules are loaded anew.
+
+use std::io;
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
+use crate::netlink::Netlink;
+use crate::reader::Record;
+use crate::sentinel;
+use crate::shared::{Count, SURVEYED, Shared, USERS, become_user, pause, say, spawn, wait};
+
+const FIRST_MARK: u64 = 0x51_0000;
+const BARRIER: usize = 0; // the sentinel whose call comes last
+
+type Decisions = Vec<(usize, usize, u64)>;
+
+/// Keeps what a record says, if it is of a call of a survey.
+pub fn heard(record: &Record<'_>, shared: &Shared) {
+    let Some(user) = USERS.iter().position(|&user| user == record.user) else { return };
+    let Some(slot) = record.mark.checked_sub(FIRST_MARK).and_then(|at| usize::try_from(at).ok())
+    else {
+        return;
+    };
+    if slot >= SURVEYED {
+        return;
+    }
+    let found = digest(record);
+    if shared.survey[user][slot].swap(found, SeqCst) != 0 {
+        shared.fault(&format!("one call, two records: {record:?}"));
+    }
+}
+
+/// Call, architecture and key as one number, which is never 0.
+fn digest(record: &Record<'_>) -> u64 {
+    let text = format!("{} {} {}", record.call, record.arch, record.key);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest: u64, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    }) | 1
+}
+
+/// Loads all rules anew, in their order, and compares what is decided before and after.
+pub fn compare(netlink: &mut Netlink, shared: &'static Shared) -> io::Result<()> {
+    let rules = netlink.list()?;
+    let before = decisions(shared);
+    for rule in &rules {
+        netlink.delete(rule)?;
+    }
+    let left = netlink.list()?.len();
+    if left != 0 {
+        shared.fault(&format!("{left} rules are left of {} when all were deleted", rules.len()));
+    }
+    for rule in &rules {
+        netlink.add(rule)?;
+    }
+    let after = decisions(shared);
+    shared.count(Count::Surveys);
+    shared.add(Count::Decisions, before.len() as u64);
+    let recorded = before.iter().filter(|&&(_, _, found)| found != 0).count();
+    say(&format!("survey: {} rules, {recorded} of {} calls recorded", rules.len(), before.len()));
+    for (one, other) in before.iter().zip(&after).filter(|(one, other)| one != other) {
+        let (user, slot, found) = one;
+        let message = format!(
+            "call {slot} of user {}: {found:x} as the rules stood, {:x} loaded anew",
+            USERS[*user], other.2
+        );
+        shared.fault(&message);
+    }
+    Ok(())
+}
+
+/// Makes the calls as each of the users, and returns what was recorded.
+fn decisions(shared: &'static Shared) -> Decisions {
+    for slot in shared.survey.iter().flatten() {
+        slot.store(0, SeqCst);
+    }
+    for user in USERS {
+        wait(spawn(move || {
+            become_user(user, user);
+            make_calls();
+        }));
+    }
+    barrier(shared);
+    let slots = shared.survey.iter().enumerate();
+    slots
+        .flat_map(|(user, slots)| {
+            let found = slots.iter().enumerate();
+            found.map(move |(slot, found)| (user, slot, found.load(SeqCst)))
+        })
+        .collect()
+}
+
+/// Waits until all that was recorded so far has been read.
+fn barrier(shared: &'static Shared) {
+    let own = &shared.sentinels[BARRIER];
+    let mark = own.made.load(SeqCst) + 1;
+    wait(spawn(move || {
+        become_user(sentinel::user(BARRIER), 0);
+        call(n64::GETPPID, [0; 3], mark);
+    }));
+    own.made.store(mark, SeqCst);
+    for _ in 0..12_000 {
+        if own.heard.load(SeqCst) >= mark {
+            return;
+        }
+        pause(10);
+    }
+    shared.fault("the last call of a survey was not recorded");
+}
+
+fn make_calls() {
+    let mut mark = FIRST_MARK;
+    let mut next = || {
+        mark += 1;
+        mark - 1
+    };
+    let paths = ["/storm/w0/f", "/storm/w1/f", "/storm/w2/f", "/storm/f", "/proc/self/stat"];
+    for path in paths.map(Place::new) {
+        open_close(&path, 0, next());
+        call(n64::ACCESS, [path.address(), 4, 0], next());
+        call(n64::CHMOD, [path.address(), 0o644, 0], next());
+    }
+    let own = Place::new("/storm/w3/own");
+    let other = Place::new("/storm/w4/moved");
+    open_close(&own, 0o1101, next());
+    call(n64::RENAME, [own.address(), other.address(), 0], next());
+    call(n64::UNLINK, [other.address(), 0, 0], next());
+    call(n64::MKDIR, [own.address(), 0o700, 0], next());
+    call(n64::RMDIR, [own.address(), 0, 0], next());
+    execute(&Place::new("/storm/noop"), next());
+    for number in [n64::GETPPID, n64::GETUID, n64::READ, n64::CLOSE, n64::LSEEK, n64::KILL] {
+        call(number, [usize::MAX, 99, 0], next());
+    }
+    for number in [64, 500, 600, 1999, 2000, 2031, 2032, 2040, 2047, 2048, 5000, 0x4000_006e, -7] {
+        call(number, [usize::MAX, 0, 0], next());
+    }
+    for number in [n32::GETPPID, n32::CLOSE, n32::FCHMOD, 600, 2000, 2047, 2048, -9] {
+        call32(number, u32::MAX, next());
+    }
+    let absent = Place::new("/storm/w5/absent");
+    open_close(&absent, 0, next());
+    call(n64::EXECVE, [absent.address(), 0, 0], next());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digest;
+    use crate::reader::Record;
+
+    #[test]
+    fn another_key_is_another_decision() {
+        let of = |key| digest(&Record { user: 1, mark: 1, call: 2, arch: 3, key });
+        assert_ne!(of("a"), of("b"));
+        assert_ne!(of("(null)"), 0);
+    }
+}
