@@ -233,6 +233,41 @@ def test_a_kernel_that_is_no_file_is_told(name: str) -> None:
     assert message.startswith("the kernel configuration '")
 
 
+def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_the_table(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "my.patch").write_text("")
+    (tmp_path / "fixes").mkdir()
+    text = 'kernel-patches = ["flat", "my.patch", "./fixes"]'
+    words = ("flat", str(tmp_path / "my.patch"), str(tmp_path / "fixes"))
+    controls, problems = resolved(text, tmp_path)
+    assert problems == []
+    assert controls.listed() == (Kernel("lean", patches=words),)
+    assert controls.listed()[0].name == "kernel lean with flat, my.patch, fixes"
+    assert resolved('kernel = "big"\nkernel-patches = ["flat"]')[0].listed() == (
+        Kernel("big", patches=("flat",)),
+    )
+
+
+@pytest.mark.parametrize("name", ["", "no/such", "such.patch", r"a\u0000b", "x." * 5000])
+def test_a_patch_that_is_no_file_is_told_at_its_line(name: str) -> None:
+    ((line, message),) = resolved(f'kernel-patches = [\n"flat",\n"{name}",\n]')[1]
+    assert line == 3
+    assert message.startswith("the patch '")
+
+
+def test_patches_of_several_tables_add_up_and_stay_with_a_profile() -> None:
+    first = Controls(kernel=Kernel("big"), kernel_patches=("a", "b"))
+    both = together([first, Controls(kernel_patches=("b", "c"))])
+    (kernel,) = both.listed()
+    assert kernel == Kernel("big", patches=("a", "b", "c"))
+    assert of_profile(Profile("p", "", "", (kernel,))) == both
+    lean = Profile("p", "", "", (Kernel(patches=("a",)),))
+    assert together([Controls(kernel=Kernel("big")), of_profile(lean)]).listed() == (
+        Kernel("big", patches=("a",)),
+    )
+
+
 def test_an_option_that_is_none_is_told_at_its_line() -> None:
     controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
     assert controls.kernel_options == (KernelOption("A", "y"),)

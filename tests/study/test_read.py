@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.cli.options import package_root
-from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel
 from hardcost.errors import InputError, Problem
 from hardcost.study.model import Study, Workload
 from hardcost.study.read import names, read, titles, workload
@@ -65,25 +65,32 @@ class TestAuditRules:
         numbers = (0, 1, 10, 20, 30, 40, 50, 100, 160)
         assert [configuration.name for configuration in read("audit-rules").configurations] == [
             "audit-off",
-            *(f"rules={n}" for n in numbers),
-            *(f"rules={n} catch-all" for n in numbers),
+            *(f"{on}rules={n}" for n in numbers for on in ("", "kernel=flat ")),
+            *(f"{on}rules={n} catch-all" for n in numbers for on in ("", "kernel=flat ")),
         ]
+
+    def test_the_kernel_is_the_lean_one_with_and_without_the_series_of_patches(self) -> None:
+        stock, flat = Kernel("lean"), Kernel("lean", patches=("flat",))
+        for configuration in read("audit-rules").configurations:
+            wanted = flat if configuration.name.startswith("kernel=flat ") else stock
+            kernels = [one for one in configuration.controls if isinstance(one, Kernel)]
+            assert kernels == [wanted]
 
     def test_audit_is_off_from_the_boot_on_in_one_and_on_in_all_others(self) -> None:
         off, *others = read("audit-rules").configurations
-        assert off.controls == (BootParameter("audit=0"),)
+        assert off.controls == (BootParameter("audit=0"), Kernel("lean"))
         assert all(other.controls[0] == AuditDaemon() for other in others)
 
     def test_every_rule_is_of_another_user_that_nobody_is(self) -> None:
         last = read("audit-rules").configurations[-1]
-        assert last.levels == (("rules", "160"), ("catch-all", "on"))
+        assert last.levels == (("kernel", "flat"), ("rules", "160"), ("catch-all", "on"))
         rules = [control for control in last.controls if isinstance(control, AuditRule)]
         stem = "-a always,exit -F arch=b64 -S swapon -F uid="
         assert [rule.name for rule in rules] == [
             *(f"{stem}{uid}" for uid in range(70001, 70161)),
             "-a always,exit -S all -F uid=70000",
         ]
-        assert str(rules[0].rule.place) == "audit-rules.toml:23"
+        assert str(rules[0].rule.place) == "audit-rules.toml:35"
 
     def test_it_says_what_it_repeats(self) -> None:
         study = read("audit-rules")

@@ -20,6 +20,11 @@ def test_options_come_in_their_order_on_their_base() -> None:
     assert found == KernelRecipe("my.config", (("SLUB_DEBUG_ON", "y"), ("AIO", "n")))
 
 
+def test_patches_come_with_their_kernel_and_each_once() -> None:
+    found = kconfig.recipe((Kernel(patches=("flat", "a.patch")), Kernel(patches=("flat",))))
+    assert found == KernelRecipe("lean", patches=("flat", "a.patch"))
+
+
 def test_what_lacks_something_on_every_base_is_tolerated_only_if_the_kernel_says_so() -> None:
     found = kconfig.recipe((Kernel(tolerant=True), OPTION))
     assert found is not None
