@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,8 @@ def busy(loops: int) -> Iterator[None]:
 
 
 def test_load_moves_no_count_and_every_rule_costs_the_same(hardcost: Command) -> None:
-    words = ("run", "audit-rules", "--workload", "syscalls calls=null+open", "--fresh")
+    study = hardcost.write("rules.toml", RULES)
+    words = ("run", study, "--workload", "syscalls calls=null+open", "--fresh")
     alone = hardcost(*words, "--format", "json")
     with busy(2):
         beside = hardcost(*words, "--format", "json")

@@ -9,6 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import RULES
 
 from hardcost.errors import TrialError
 from hardcost.machines.cache import Cache
@@ -85,14 +86,15 @@ sysctl = { "nodots" = 1 }
 def test_a_kernel_that_cannot_be_read_is_one_error_that_names_it(
     hardcost: Command, cache_root: Path
 ) -> None:
-    hardcost("run", "audit-rules", "--dry-run")
+    study = hardcost.write("rules.toml", RULES)
+    hardcost("run", study, "--dry-run")
     real = next(cache_root.glob("packages/*/files/boot/vmlinuz-*")).read_bytes()
     hardcost.write("text", "hello\n")
     hardcost.write("start", real[:520])
     hardcost.write("half", real[: len(real) // 2])
     (hardcost.folder / "folder").mkdir()
     for name in ("missing", "text", "folder", "start", "half"):
-        outcome = hardcost("run", "audit-rules", "--kernel", name, status=2)
+        outcome = hardcost("run", study, "--kernel", name, status=2)
         (error,) = errors(outcome.err)
         assert f" {name} " in f" {error} "
 
@@ -208,7 +210,7 @@ mount -o remount,size=64m "$folder"
 """
     apart = mount_namespace()
     hardcost.store.parent.mkdir()
-    words = ("run", "audit-rules", *NULL, "--format", "json")
+    words = ("run", hardcost.write("rules.toml", RULES), *NULL, "--format", "json")
     under = (*apart, "sh", "-c", script, "sh", str(hardcost.store.parent))
     outcome = hardcost.end(hardcost.start(*words, under=under))
     before, _, after = outcome.err.partition("first: 3\n")
@@ -216,7 +218,7 @@ mount -o remount,size=64m "$folder"
     assert "can't be used" in error
     assert "disk" in error
     assert "--resume" in before
-    assert "going on with audit-rules-" in after
+    assert "going on with rules-" in after
     assert "of 19 trials are in the store already" in after
     assert outcome.status == 0
     assert len(outcome.cells()) == 19

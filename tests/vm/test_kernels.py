@@ -6,17 +6,17 @@ import os
 import shutil
 import signal
 import time
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.vm.conftest import Command
 from tests.vm.test_failures import mount_namespace
 
 if TYPE_CHECKING:
     import subprocess
 
-    from tests.vm.conftest import Outcome
+    from tests.vm.conftest import Command, Outcome
 
 pytestmark = pytest.mark.vm
 
@@ -36,13 +36,6 @@ name = "audit"
 kernel = "lean"
 audit.rules = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
 """
-
-
-@pytest.fixture(scope="module")
-def lean(tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
-    """Return what building the lean kernel prints; the only kernel that these tests build whole."""
-    command = Command(tmp_path_factory.mktemp("lean"), cache_root, limit_seconds=3000)
-    return command("kernel", "build", "--format", "json")
 
 
 @pytest.fixture
@@ -95,6 +88,40 @@ def test_a_study_boots_it_and_measures_calls_and_compiling(
     assert opened["plain"] < opened["audit"] < opened["debug"]
     assert wall["plain"] < wall["debug"]
     assert first.data()["scores"]["plain"]["of"] > 0
+
+
+def test_a_kernel_with_patches_is_another_and_tells_which(
+    lean: Outcome, flat: Outcome, hardcost: Command
+) -> None:
+    (stock,), (patched,) = lean.data(), flat.data()
+    assert stock["patches"] == []
+    assert patched["patches"]
+    assert all(name.startswith("flat/0") for name in patched["patches"])
+    assert patched["name"] != stock["name"]
+    assert patched["sha256"] != stock["sha256"]
+    assert patched["release"] == stock["release"]
+    folder = Path(str(resources.files("hardcost.machines.kernels"))) / "series/flat"
+    (again,) = hardcost("kernel", "build", "--patch", str(folder), "--format", "json").data()
+    assert again == patched
+
+
+def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_published(
+    flat: Outcome, hardcost: Command
+) -> None:
+    assert flat.status == 0
+    found = hardcost("run", "audit-rules", "--workload", "syscalls calls=null", "--format", "json")
+    null = found.values("null")
+    assert len(null) == 37
+    for more in ("", " catch-all"):
+        few, many = (f"kernel=flat rules={count}{more}" for count in (1, 160))
+        assert null[many] == pytest.approx(null[few], rel=0.01)
+        assert null[many] < null[f"rules=160{more}"] / 2
+    published = [one for one in found.data()["published"] if one["metric"] == "null"]
+    beside = {one["configuration"]: one["ours_low"] for one in published}
+    assert beside["rules=160"] == pytest.approx(null["rules=160"] / null["rules=0"])
+    assert beside["kernel=flat rules=160"] == pytest.approx(
+        null["kernel=flat rules=160"] / null["kernel=flat rules=0"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.vm.conftest import RULES
 
 from hardcost.machines.qemu.guest import probe_binary
 from hardcost.workloads import syscalls
@@ -70,7 +71,8 @@ def test_a_run_is_reported_and_compared_by_its_name_a_beginning_or_last(hardcost
 
 
 def test_a_dry_run_prints_the_plan_and_boots_nothing(hardcost_apart: Command) -> None:
-    for words, trials in ((("run", "audit-rules"), 19), (("bill", "stig-reduced"), 100)):
+    study = hardcost_apart.write("rules.toml", RULES)
+    for words, trials in ((("run", study), 19), (("bill", "stig-reduced"), 100)):
         plan = hardcost_apart(*words, "--dry-run", "--format", "json").data()
         assert len(plan["trials"]) == trials
         assert plan["expected_seconds"] > 0
