@@ -160,3 +160,14 @@ def test_other_tasks_go_on_while_one_waits_for_what_another_run_makes(tmp_path: 
 
     asyncio.run(asyncio.wait_for(both(), 20))
     assert happened == ["went on", "found"]
+
+
+def test_what_two_entries_link_to_is_counted_once_in_all(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    folder = cache.make(
+        "sources", "a", "", lambda place: (place / "x").write_bytes(b"x" * (1 << 20))
+    )
+    before = sum(entry.size for entry in cache.entries())
+    cache.make("builds", "b", "", lambda place: os.link(folder / "x", place / "x"))
+    assert before >= 1 << 20
+    assert sum(entry.size for entry in cache.entries()) - before < 1 << 16

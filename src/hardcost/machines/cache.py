@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from dataclasses import dataclass
@@ -269,7 +270,10 @@ def _size(place: Path) -> int:
     blocks = 0
     for path in place.rglob("*"):
         with contextlib.suppress(OSError):
-            blocks += path.lstat().st_blocks
+            status = path.lstat()
+            # What other entries link to as well is shared between them.
+            shares = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
+            blocks += status.st_blocks // shares
     return blocks * 512
 
 
