@@ -1,8 +1,9 @@
 """Whether kernels come out the same: `python bench/kernels.py [OPTION=VALUE …]`.
 
-Builds the lean kernel and one with the options given (RANDSTRUCT_FULL=y and
-GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random numbers, unless others are named), then each
-again where the other was built last, then the second once more from nothing. Prints seconds, steps
+Builds the lean kernel, the same with the patches of the series `flat`, and one with the options
+given (RANDSTRUCT_FULL=y and GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random numbers, unless
+others are named), then each again where another was built last, then the last two once more from
+nothing. Prints seconds, steps
 and hashes; status 1 if two kernels of one recipe differ. Debian's source comes from the user's
 cache, all else is made anew.
 """
@@ -27,6 +28,7 @@ def main() -> int:
     """Build, compare, and return the exit status."""
     options = [KernelOption.of(text) for text in sys.argv[1:] or RANDOM]
     lean = KernelRecipe("lean")
+    patched = KernelRecipe("lean", patches=("flat",))
     treated = KernelRecipe("lean", tuple((one.option, one.value) for one in options))
     base = default_root()
     base.mkdir(parents=True, exist_ok=True)
@@ -35,13 +37,15 @@ def main() -> int:
         for kind in ("sources", "packages"):
             (base / kind).mkdir(exist_ok=True)
             (root / kind).symlink_to(base / kind)
-        seen: dict[KernelRecipe, set[str]] = {lean: set(), treated: set()}
-        for how in ("first", "after the other"):
-            for recipe in (lean, treated):
+        seen: dict[KernelRecipe, set[str]] = {lean: set(), patched: set(), treated: set()}
+        for how in ("first", "after another"):
+            for recipe in seen:
                 seen[recipe].add(told(how, build(root, recipe)))
                 shutil.rmtree(root / "kernels")
-        shutil.rmtree(root / "builds")  # with all that ccache knew
-        seen[treated].add(told("from nothing", build(root, treated)))
+        for recipe in (patched, treated):
+            shutil.rmtree(root / "builds")  # with all that ccache knew
+            seen[recipe].add(told("from nothing", build(root, recipe)))
+            shutil.rmtree(root / "kernels")
     differ = any(len(hashes) > 1 for hashes in seen.values())
     print("kernels of one recipe differ" if differ else "kernels of one recipe are the same")
     return int(differ)
@@ -55,7 +59,7 @@ def build(root: Path, recipe: KernelRecipe) -> Built:
 def told(how: str, kernel: Built) -> str:
     """Print what a build took, and return the hash of what came out."""
     about = kernel.about
-    what = about["options"] or "lean"
+    what = about["options"] or ("lean, flat" if kernel.patches else "lean")
     print(
         f"{what:50} {how:32} {about['seconds']:>5} s {about['steps']:>5} steps  {about['sha256']}"
     )
