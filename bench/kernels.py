@@ -39,8 +39,8 @@ def main() -> int:
             (root / kind).symlink_to(base / kind)
         seen: dict[KernelRecipe, set[str]] = {lean: set(), patched: set(), treated: set()}
         for how in ("first", "after another"):
-            for recipe in seen:
-                seen[recipe].add(told(how, build(root, recipe)))
+            for recipe, hashes in seen.items():
+                hashes.add(told(how, build(root, recipe)))
                 shutil.rmtree(root / "kernels")
         for recipe in (patched, treated):
             shutil.rmtree(root / "builds")  # with all that ccache knew

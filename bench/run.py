@@ -12,7 +12,6 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import cells
 from hardcost.cli.options import package_root
@@ -23,11 +22,9 @@ from hardcost.machines.qemu import snapshot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.schedule import side_by_side
+from hardcost.store.record import Record
 from hardcost.study.read import read
 from hardcost.trial.trial import Prepared, prepare
-
-if TYPE_CHECKING:
-    from hardcost.store.record import Record
 
 _ROUNDS = 10
 _LIMIT_SECONDS = 120.0
@@ -119,8 +116,10 @@ def study(machine: VirtualMachine) -> tuple[int, float]:
 async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list[Record]:
     """Return the records of all trials, a guest for each core at a time."""
     jobs = len(os.sched_getaffinity(0))
-    found = side_by_side.records(prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
-    return [record async for _, record in found]
+    found = side_by_side.outcomes(
+        prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS, goes_on=False
+    )
+    return [came async for _, came in found if isinstance(came, Record)]
 
 
 def rebooted(trials: int, booted: float, seconds: float) -> float:
