@@ -33,7 +33,11 @@ pub fn direct(shared: &'static Shared, options: &Options) {
 }
 
 fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
-    say(&format!("{options:?}"));
+    let processors = std::thread::available_parallelism()?;
+    say(&format!("{processors} processors, {options:?}"));
+    if processors.get() < 2 {
+        shared.fault("one processor alone: nothing happens at the same time");
+    }
     furnish()?;
     let has_policy = policy::begin()?;
     let has_faults = Faults::prepare()?;
@@ -47,7 +51,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
         netlink.add(&sentinel::rule(which).bytes())?;
     }
     if options.first != First::Plenty {
-        survey::compare(&mut netlink, shared)?;
+        look_into(&mut netlink, shared, options)?;
     }
     netlink.add(&evict::rule().bytes())?;
     let mut lost = netlink.lost()?;
@@ -63,8 +67,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
                 shared.fault(&format!("{} records were lost", now - lost));
             }
             lost = now;
-            tell_index(options);
-            survey::compare(&mut netlink, shared)?;
+            look_into(&mut netlink, shared, options)?;
             clear(&mut netlink, shared)?;
             say(&format!("round {} of {}: {}", round + 1, options.rounds, summary(shared)));
         }
@@ -138,6 +141,18 @@ fn storm(shared: &'static Shared, options: &Options, when: (u64, Weather), has_p
     }
 }
 
+/// Compares what is decided as the rules stand, with what is where all were loaded with memory at
+/// hand.
+fn look_into(netlink: &mut Netlink, shared: &'static Shared, options: &Options) -> io::Result<()> {
+    if let Some(number) = missing(options) {
+        say(&format!("the index lacks {number} of the rules"));
+        shared.add(Count::Missing, u64::from(number));
+    }
+    survey::compare(netlink, shared)?;
+    check_index(shared, options);
+    Ok(())
+}
+
 /// Deletes all rules but the sentinels' and that of the evicter without context.
 fn clear(netlink: &mut Netlink, shared: &Shared) -> io::Result<()> {
     for rule in netlink.list()? {
@@ -162,13 +177,20 @@ fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Resu
             None => say(&format!("{name} is not known")),
         }
     }
-    tell_index(options);
+    check_index(shared, options);
     find_leaks(shared)
 }
 
-fn tell_index(options: &Options) {
-    if let Some(found) = kcore::word(options.unindexed).filter(|_| options.unindexed != 0) {
-        say(&format!("rules without an index: {found}"));
+/// How many rules the kernel's index lacks; `None` where it has no index.
+fn missing(options: &Options) -> Option<u32> {
+    kcore::word(options.missing).filter(|_| options.missing != 0)
+}
+
+/// Makes sure that the index lacks none of the rules that were loaded with memory at hand.
+fn check_index(shared: &Shared, options: &Options) {
+    match missing(options) {
+        Some(0) | None => {}
+        Some(number) => shared.fault(&format!("the index lacks {number} rules")),
     }
 }
 

@@ -97,7 +97,7 @@ fn look(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()>
 
 impl Loader {
     fn one(&mut self) -> io::Result<()> {
-        if self.own.len() >= MOST || (!self.own.is_empty() && self.random.chance(45)) {
+        if self.own.len() >= MOST || (!self.own.is_empty() && self.random.chance(35)) {
             let at = self.random.below(u32::try_from(self.own.len()).unwrap_or(1)) as usize;
             let rule = self.own.swap_remove(at);
             return self.delete(&rule);

@@ -12,6 +12,8 @@ use rustix::net::{
     sockopt,
 };
 
+use crate::rule;
+
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 const GET: u16 = 1000;
@@ -95,7 +97,9 @@ impl Netlink {
 
     /// The rules that are loaded, in their order.
     pub fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {
-        self.request(LIST_RULES, 0, &[])
+        let listed = self.request(LIST_RULES, 0, &[])?;
+        // Messages are filled up to whole words.
+        Ok(listed.iter().map(|rule| rule::whole(rule).to_vec()).collect())
     }
 
     /// Has the kernel let go of what is no longer mounted below watched directories.

@@ -12,8 +12,8 @@ pub struct Options {
     pub first: First,
     /// Where the kernel counts rules, and those that name calls that send signals; 0 if unknown.
     pub counters: [u64; 2],
-    /// The kernel's counter of rules without an index; 0 if there is none.
-    pub unindexed: u64,
+    /// Where it counts rules that its index lacks; 0 if it has no index.
+    pub missing: u64,
 }
 
 /// How memory fails when the first rule is added.
@@ -47,7 +47,7 @@ impl Options {
                 _ => First::Plenty,
             },
             counters: [address("rules"), address("signals")],
-            unindexed: address("unindexed"),
+            missing: address("missing"),
         }
     }
 }

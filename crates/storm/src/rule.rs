@@ -167,6 +167,14 @@ fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
+/// A rule that the kernel listed, without what follows it.
+pub fn whole(bytes: &[u8]) -> &[u8] {
+    let at = (3 + WORDS + 3 * FIELDS) * 4;
+    let texts = bytes.get(at..at + 4).and_then(<[u8]>::first_chunk).copied();
+    let length = texts.map_or(0, u32::from_ne_bytes) as usize;
+    &bytes[..bytes.len().min(at + 4 + length)]
+}
+
 /// Whether a rule that the kernel listed has this key.
 pub fn has_key(bytes: &[u8], key: &str) -> bool {
     // The key is the last field of all rules that the storm makes, and so the last text.
@@ -175,7 +183,7 @@ pub fn has_key(bytes: &[u8], key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key};
+    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key, whole};
 
     #[test]
     fn a_rule_has_the_kernels_layout() {
@@ -191,6 +199,8 @@ mod tests {
         assert_eq!([word(131), word(132)], [B64, 2]);
         assert_eq!(word(3 + 64 + 192), 2);
         assert!(has_key(&bytes, "ab"));
+        let listed = [&bytes[..], &[0, 0]].concat();
+        assert_eq!(whole(&listed), bytes);
     }
 
     #[test]

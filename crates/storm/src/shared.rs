@@ -53,6 +53,7 @@ counts! {
     Failed: "rules refused for want of memory",
     Survived: "rules loaded although an allocation failed",
     Starved: "rules added with all later allocations failing",
+    Missing: "rules that the index lacked when decisions were compared",
     Surveys: "surveys of what is decided",
     Decisions: "decisions compared",
     Faults: "faults",

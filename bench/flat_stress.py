@@ -1,0 +1,257 @@
+"""Try to break the kernel's audit filter, and have its own checkers look on.
+
+    .venv/bin/python bench/flat_stress.py --rounds 20 --seed 1
+    .venv/bin/python bench/flat_stress.py --kernel stock
+
+Builds the kernel with all checkers (kernel/checks.config), the guest (crates/storm) and its
+policies for SELinux, and boots on two processors, once for each way in which memory may fail when
+the first rule of all is added. In each round rules are added and deleted, what they watch is taken
+away and the policy changes while calls are made, first in fair weather and then with failing
+allocations; after each the decisions about a fixed set of calls are compared with those of the same
+rules loaded anew.
+
+Prints each report of the kernel's checkers and each fault that the guest finds, and then how often
+everything was done. Exits with 1 if there is any that is not known of the stock kernel alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hardcost.errors import MachineError
+from hardcost.machines import debian
+from hardcost.machines.cache import Cache
+from hardcost.machines.kernels import config
+from hardcost.machines.kernels.build import Built, Kernels
+from hardcost.machines.machine import KernelRecipe
+from hardcost.machines.process import follow, run
+from hardcost.machines.qemu import cpio
+from hardcost.machines.qemu.argv import QEMU
+
+TOP = Path(__file__).resolve().parent.parent
+FRAGMENT = TOP / "kernel" / "checks.config"
+POLICY = TOP / "crates" / "storm" / "policy.conf"
+SECOND_POLICY_LACKS = "storm_t"
+_BUILD = "cargo build --release --locked --package hardcost-storm --message-format json".split()
+_POLICY_VERSION = "33"  # the newest that Linux 6.1 reads
+
+WAYS = ("plenty", "one", "all")
+"""How memory fails when the first rule of all is added."""
+
+COUNTERS = {"rules": "audit_n_rules", "signals": "audit_signals", "missing": "audit_index_missing"}
+"""The kernel's variables that the guest reads, by the words of the boot line that tell it where."""
+
+REPORT = re.compile(
+    r"BUG:|WARNING:|KASAN|UBSAN|INFO: task .* blocked|INFO: rcu|rcu: INFO|ODEBUG:"
+    r"|circular locking|suspicious RCU|inconsistent lock state|possible recursive locking"
+    r"|invalid wait context|list_(add|del) corruption|general protection|Oops|Kernel panic"
+    r"|Unable to handle|refcount_t:|kmemleak: (Cannot|Kernel memory leak)|soft lockup|hard LOCKUP"
+    r"|sleeping function called|scheduling while atomic|bad: scheduling|error updating LSM"
+)
+"""What begins a report of the kernel's, in a line of its console."""
+
+KNOWN_OF_STOCK = {
+    r"FAULT: audit_(n_rules|signals) is \d+ with no rule loaded": "the counters are not counted "
+    "down where a rule goes with its directory or its file",
+}
+"""Faults of the unpatched kernel, by what tells of them; with the patches each is an error."""
+
+_CONSOLE_STAMP = re.compile(r"^\[ *\d+\.\d+\](\[ *\w+\])? ")
+_SHOWN_LINES = 40  # of a report
+_SHOWN_REPORTS = 12
+_KERNEL_WORDS = (
+    "console=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable loglevel=5 oops=panic kasan_multi_shot"
+    " audit=1 audit_backlog_limit=131072 security=selinux selinux=1 enforcing=0"
+)
+
+
+@dataclass
+class Storm:
+    """What a guest told: reports and faults with what follows them, counts, and its end."""
+
+    told: list[list[str]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    lines: list[str] = field(default_factory=list)
+    ended: bool = False
+
+    def hear(self, line: str) -> None:
+        """Take a line of the console."""
+        text = _CONSOLE_STAMP.sub("", line.rstrip())
+        self.lines.append(line.rstrip())
+        own = text.startswith("storm: ")
+        if own and text.startswith("storm: count "):
+            what, _, number = text.removeprefix("storm: count ").rpartition(": ")
+            self.counts[what] += int(number)
+        elif text == "storm: end":
+            self.ended = True
+        elif "FAULT:" in text if own else REPORT.search(text):
+            self.told.append([text])
+        elif self.told and not own and len(self.told[-1]) < _SHOWN_LINES:
+            self.told[-1].append(text)
+
+    def unknown(self, *, stock: bool) -> list[list[str]]:
+        """Return what is not known of the stock kernel; of another nothing is."""
+        if not stock:
+            return self.told
+        return [one for one in self.told if known(one[0]) is None]
+
+
+def known(line: str) -> str | None:
+    """Say why the stock kernel tells this, None where that is not known."""
+    return next((why for form, why in KNOWN_OF_STOCK.items() if re.search(form, line)), None)
+
+
+def main() -> int:
+    """Run the storms that are asked for, and return the exit status."""
+    chosen = _arguments()
+    cache = Cache()
+    kernel = _kernel(cache, chosen)
+    note(f"kernel {kernel.name}: {kernel.image}")
+    stock = chosen.kernel == "stock"
+    counts: Counter[str] = Counter()
+    bad = 0
+    with cache.scratch() as scratch:
+        archive = scratch / "storm.cpio"
+        archive.write_bytes(guest(cache, scratch))
+        for way in chosen.first or WAYS:
+            storm = _weathered(kernel, archive, chosen, way)
+            if chosen.console:
+                chosen.console.mkdir(parents=True, exist_ok=True)
+                (chosen.console / f"{way}.log").write_text("\n".join(storm.lines))
+            bad += _tell(storm, way, stock=stock)
+            counts += storm.counts
+    width = max(map(len, counts), default=0)
+    for what, number in {"seed": chosen.seed, "rounds": chosen.rounds, **counts}.items():
+        print(f"{what:{width}}  {number:>10}")
+    print("nothing to report" if not bad else f"{bad} to look into")
+    return int(bool(bad))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="The audit filter under stress.")
+    parser.add_argument(
+        "--kernel", default="flat", help="'stock', or patches: 'flat', a file, a folder"
+    )
+    parser.add_argument("--built", help="a folder with vmlinux and System.map, to use that kernel")
+    parser.add_argument("--plain", action="store_true", help="the base lean, without checkers")
+    parser.add_argument("--rounds", type=int, default=1, help="of each boot")
+    parser.add_argument("--seconds", type=int, default=30, help="of each weather of a round")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=120, help="at most so long a boot")
+    parser.add_argument("--first", action="append", choices=WAYS, help="this way alone")
+    parser.add_argument("--console", type=Path, help="a folder to keep the consoles in")
+    return parser.parse_args()
+
+
+def _kernel(cache: Cache, chosen: argparse.Namespace) -> Built:
+    """Return the kernel, built unless it was before."""
+    if chosen.built:
+        folder = Path(chosen.built)
+        return Built(folder.name, folder / "vmlinux", folder / "System.map", folder, "", {})
+    options = {} if chosen.plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
+    patches = () if chosen.kernel == "stock" else (chosen.kernel,)
+    recipe = KernelRecipe(options=tuple(options.items()), patches=patches)
+    made = Kernels(cache)
+    made.check(recipe)
+    return asyncio.run(made.build(recipe))
+
+
+def guest(cache: Cache, scratch: Path) -> bytes:
+    """Return the guest's archive: the storm as process 1, and policies for SELinux."""
+    said = run(_BUILD, folder=TOP, remedy="`make setup` installs Rust")
+    built = [line["executable"] for line in map(json.loads, said.splitlines()) if _is_program(line)]
+    policies = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
+    policies["policy.b"] = [
+        line for line in policies["policy.a"] if SECOND_POLICY_LACKS not in line
+    ]
+    files = [cpio.regular("init", Path(built[-1]).read_bytes(), 0o755)]
+    files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
+    checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
+    for name, lines in policies.items():
+        (scratch / name).write_text("".join(lines))
+        run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],
+            folder=scratch)  # fmt: skip
+        files.append(cpio.regular(name, (scratch / f"{name}.bin").read_bytes()))
+    return cpio.archive(files)
+
+
+def _is_program(line: dict[str, object]) -> bool:
+    return bool(line.get("executable"))
+
+
+def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> list[str]:
+    """Return QEMU's command line: two processors that really run at once."""
+    found = _symbols(kernel.symbols)
+    own = {
+        "rounds": chosen.rounds,
+        "seconds": chosen.seconds,
+        "seed": chosen.seed,
+        "first": way,
+        **{word: found[name] for word, name in COUNTERS.items() if name in found},
+    }
+    asked = " ".join(f"storm.{name}={value}" for name, value in own.items())
+    # The BIOS's table, by which a kernel without ACPI goes, has one processor of each socket.
+    return [
+        *(QEMU, "-accel", "tcg,thread=multi", "-smp", "2,sockets=2", "-cpu", "max", "-m", "2048M"),
+        *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"),
+        *("-kernel", str(kernel.image), "-initrd", str(archive)),
+        *("-append", f"{_KERNEL_WORDS} {asked}"),
+    ]
+
+
+def _symbols(path: Path) -> dict[str, str]:
+    """Return the addresses of the kernel's symbols, in hexadecimal digits."""
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {name: address for address, _, name in lines}
+
+
+def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> Storm:
+    """Boot, and listen until the guest has ended."""
+    storm, until = Storm(), time.monotonic() + 60 * chosen.minutes
+    note(f"first rule with {way}: {chosen.rounds} rounds, seed {chosen.seed}")
+
+    def heard(line: str | None) -> None:
+        if line is not None:
+            storm.hear(line)
+            if "storm: " in line and "count " not in line:
+                note(line.strip())
+        if time.monotonic() > until:
+            raise MachineError(f"the guest was still running after {chosen.minutes} minutes")
+
+    try:
+        follow(words(kernel, archive, chosen, way), heard, remedy="apt-get install qemu-system-x86")
+    except MachineError as error:
+        storm.told.append([f"the guest failed: {error}"])
+    if not storm.ended:
+        storm.told.append(["the guest did not come to its end", *storm.lines[-_SHOWN_LINES:]])
+    return storm
+
+
+def _tell(storm: Storm, way: str, *, stock: bool) -> int:
+    """Print what is to be looked into, and return how much that is."""
+    unknown = storm.unknown(stock=stock)
+    for one in storm.told:
+        if one not in unknown:
+            print(f"known of the stock kernel: {one[0]} ({known(one[0])})")
+    for one in unknown[:_SHOWN_REPORTS]:
+        print(f"--- first rule with {way}\n" + "\n".join(one), flush=True)
+    if len(unknown) > _SHOWN_REPORTS:
+        print(f"--- and {len(unknown) - _SHOWN_REPORTS} more; --console keeps all")
+    return len(unknown)
+
+
+def note(message: str) -> None:
+    """Tell of progress."""
+    print(message, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
