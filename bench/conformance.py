@@ -1,10 +1,16 @@
 """Compare the semantics of audit rules with a kernel: random rule sets, real system calls.
 
     .venv/bin/python bench/conformance.py --cases 100000 --seed 1
+    .venv/bin/python bench/conformance.py --both --cases 100000
+
+A kernel is `debian` (the machine's own), `stock` (the lean kernel that hardcost builds), `flat`
+(the same with the patches of that name), or a file, a vmlinux or bzImage. `--beside` names a second
+one that gets the same sets and calls: its records are then compared with the first one's, record by
+record and key by key, and the rules as both list them. `--both` is short for stock beside flat.
 
 Prints each disagreement whole, as it is found; then cases, disagreements and seconds, and how often
-each oddity was exercised. Exits with 1 if there is any disagreement, or if something was never
-exercised.
+each oddity was exercised. Exits with 1 if there is any disagreement or difference, or if something
+was never exercised.
 """
 
 from __future__ import annotations
@@ -13,10 +19,14 @@ import argparse
 import asyncio
 import sys
 import time
+from collections import Counter
+from pathlib import Path
 
 from hardcost.battery import conformance
+from hardcost.battery.beside import Beside, beside
+from hardcost.battery.repertoire import CALLS
 from hardcost.machines.cache import Cache
-from hardcost.machines.machine import Boot
+from hardcost.machines.machine import Boot, KernelRecipe, Machine
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
@@ -25,38 +35,92 @@ _SHOWN = 20  # disagreements
 
 def main() -> int:
     """Run the cases that are asked for, and return the exit status."""
+    chosen = _arguments()
+    names = [chosen.kernel, *([chosen.beside] if chosen.beside else [])]
+    guests = [guest(name) for name in names]
+    for machine, boot in guests:
+        asyncio.run(machine.make_ready(boot))
+    started = time.monotonic()
+    counts = [Counter[str]() for _ in names]
+    both = Beside(Counter(), ())
+    found = 0
+    rounds = conformance.on_each(guests, chosen.cases, chosen.seed, listed=len(guests) > 1)
+    for parts in rounds:
+        for name, part, sums in zip(names, parts, counts, strict=True):
+            sums.update(part.comparison.counts)
+            found += _shown(f"{name} and the semantics", part.comparison.disagreements, found)
+        if len(parts) > 1:
+            first, second = parts
+            compared = beside(first.battery, second.battery, first.sets, CALLS)
+            _shown(" and ".join(names), compared.differences, len(both.differences))
+            both += compared
+        seconds = time.monotonic() - started
+        told = f"{counts[0]['cases']} cases, {found} disagreements, {seconds:.0f} s"
+        print(f"{told}, {len(both.differences)} differences", file=sys.stderr)
+    missing = [
+        f"{fact} ({name})"
+        for name, sums in zip(names, counts, strict=True)
+        for fact in conformance.EXERCISED
+        if not sums[fact]
+    ]
+    _print(chosen, names, counts, (found, both), time.monotonic() - started)
+    if missing:
+        print(f"never exercised: {', '.join(missing)}")
+    return int(bool(found or both.differences or missing))
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Audit semantics against a real kernel.")
     parser.add_argument("--cases", type=int, default=100_000, help="at least so many")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kernel", default="debian", help="debian, stock, flat, or a file")
+    parser.add_argument("--beside", default="", help="a second kernel, compared with the first")
+    parser.add_argument("--both", action="store_true", help="--kernel stock --beside flat")
     chosen = parser.parse_args()
-    machine = VirtualMachine(Cache(), Hardware("tcg"))
-    asyncio.run(machine.make_ready(Boot()))
-    started = time.monotonic()
-    counts = conformance.Counter[str]()
-    found = []
-    for part in conformance.boots(machine, chosen.cases, chosen.seed):
-        counts += part.comparison.counts
-        for one in part.comparison.disagreements[: max(_SHOWN - len(found), 0)]:
-            print(f"{one}\n", flush=True)
-        found += part.comparison.disagreements
-        seconds = time.monotonic() - started
-        told = f"{counts['cases']} cases, {len(found)} disagreements, {seconds:.0f} s"
-        print(told, file=sys.stderr)
-    seconds = time.monotonic() - started
-    rows = {
-        "kernel": machine.kernel.release,
-        "seed": chosen.seed,
-        "cases": counts.pop("cases"),
-        "disagreements": len(found),
-        "seconds": f"{seconds:.0f}",
-        **dict(counts.most_common()),
-    }
-    for what, figure in rows.items():
-        print(f"{what:40}{figure}")
-    missing = [fact for fact in conformance.EXERCISED if not counts[fact]]
-    if missing:
-        print(f"never exercised: {', '.join(missing)}")
-    return int(bool(found or missing))
+    if chosen.both:
+        chosen.kernel, chosen.beside = "stock", "flat"
+    return chosen
+
+
+def guest(name: str) -> tuple[Machine, Boot]:
+    """Return the machine, and what it boots, for a kernel's name or file."""
+    hardware = Hardware("tcg")
+    if name == "debian":
+        return VirtualMachine(Cache(), hardware), Boot()
+    labels = ("security=apparmor",)  # which is on in Debian: some rules ask for labels
+    if name in {"stock", "flat"}:
+        recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
+        return VirtualMachine(Cache(), hardware), Boot(labels, kernel=recipe)
+    return VirtualMachine(Cache(), hardware, Path(name)), Boot(labels, fresh=True)
+
+
+def _shown(who: str, found: tuple[object, ...], before: int) -> int:
+    """Print what was found unless enough was printed before, and return how much it is."""
+    for one in found[: max(_SHOWN - before, 0)]:
+        print(f"{who}: {one}\n", flush=True)
+    return len(found)
+
+
+def _print(
+    chosen: argparse.Namespace,
+    names: list[str],
+    counts: list[Counter[str]],
+    found: tuple[int, Beside],
+    seconds: float,
+) -> None:
+    """Print the figures: a column for each kernel, then what the two are beside each other."""
+    disagreements, both = found
+    print(f"{'kernel':40}{'  '.join(names)}")
+    print(f"{'seed':40}{chosen.seed}")
+    print(f"{'disagreements with the semantics':40}{disagreements}")
+    print(f"{'seconds':40}{seconds:.0f}")
+    for what, _ in counts[0].most_common():
+        print(f"{what:40}{''.join(f'{sums[what]:<10}' for sums in counts)}")
+    if len(names) > 1:
+        print(f"{' beside '.join(names)}:")
+        for what, count in both.counts.most_common():
+            print(f"  {what:38}{count}")
+        print(f"  {'differences':38}{len(both.differences)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,149 @@
+"""The audit filter made flat, beside the stock one: what calls, loading and memory cost.
+
+    .venv/bin/python bench/flat.py
+    .venv/bin/python bench/flat.py --only calls --only loading --json flat.json
+
+Builds the lean kernel and the same with the patches `flat`, unless they are in the cache, and
+measures both in guests whose clock counts instructions. Prints Markdown: the tables, and for each
+line of the acceptance list whether it holds. Exits with 1 if one does not.
+
+The parts: `calls` (under some thirty sets of rules), `stig` (published sets, all calls), `loading`
+(480 rules of several kinds, loaded and deleted), `memory`. `--stock` and `--flat` name other
+kernels by their files, a vmlinux or bzImage each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import flat_kernels
+import flat_sets
+from flat_report import (
+    Line,
+    Pair,
+    calls_lines,
+    calls_text,
+    loading_lines,
+    loading_text,
+    memory_text,
+    profiles_text,
+)
+
+from hardcost.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from flat_kernels import Kernel
+
+T = TypeVar("T")
+
+PARTS = ("calls", "stig", "loading", "memory")
+
+
+def main() -> int:
+    """Measure what is asked for, print it, and return the exit status."""
+    parser = argparse.ArgumentParser(description="The flat audit filter beside the stock one.")
+    parser.add_argument("--only", action="append", choices=PARTS, help="may be given again")
+    parser.add_argument("--json", type=Path, help="a file for all figures")
+    parser.add_argument("--stock", type=Path, help="another kernel in the place of stock")
+    parser.add_argument("--flat", type=Path, help="another kernel in the place of flat")
+    chosen = parser.parse_args()
+    kernels = Pair(
+        flat_kernels.kernel("stock", chosen.stock), flat_kernels.kernel("flat", chosen.flat)
+    )
+    environment = kernels.flat.machine.environment(kernels.flat.boot)
+    print(f"{environment['kernel']}, QEMU {environment['qemu']}, cpu {environment['cpu_model']}\n")
+    try:
+        lines, figures = asyncio.run(measure(kernels, chosen.only or PARTS))
+    except MachineError as error:
+        print(f"{error}\n{error.console}", file=sys.stderr)
+        return 3
+    print("\n### Acceptance\n")
+    for line in lines:
+        print(line)
+    if chosen.json:
+        told = {"environment": environment, **figures, "lines": [asdict(one) for one in lines]}
+        chosen.json.write_text(json.dumps(told, indent=1))
+    return int(not all(line.holds for line in lines))
+
+
+async def measure(kernels: Pair[Kernel], parts: Iterable[str]) -> tuple[list[Line], dict[str, Any]]:
+    """Measure and print the parts; return lines of the acceptance list, and all figures."""
+    lines: list[Line] = []
+    figures: dict[str, Any] = {}
+    for part in PARTS:
+        if part in parts:
+            started = time.monotonic()
+            found, of_part = await {
+                "calls": calls,
+                "stig": stig,
+                "loading": loading,
+                "memory": memory,
+            }[part](kernels)
+            lines += found
+            figures[part] = of_part
+            print(f"{part}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    return lines, figures
+
+
+async def of_both(kernels: Pair[Kernel], measured: Callable[[Kernel], Awaitable[T]]) -> Pair[T]:
+    """Return the same of both kernels; guests of both run side by side."""
+    return Pair(*await asyncio.gather(measured(kernels.stock), measured(kernels.flat)))
+
+
+async def calls(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
+    """Calls under sets of rules."""
+    sets = flat_sets.of_calls()
+    found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, sets))
+    print(*calls_text(found), sep="", flush=True)
+    return list(calls_lines(found)), asdict(found)
+
+
+async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
+    """Published sets of rules."""
+    none, *_ = (one for one in flat_sets.of_calls() if one.name == "no rules")
+    sets = flat_sets.profiles()
+    found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, (none, *sets)))
+    print(*profiles_text(found, {one.name: one.size for one in sets}), sep="", flush=True)
+    return [], asdict(found)
+
+
+async def loading(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
+    """Rules loaded and deleted."""
+
+    async def of(kernel: Kernel) -> dict[str, flat_kernels.Changes]:
+        kinds = flat_sets.of_loading()
+        sets = [flat_sets.of_lines(kind, lines) for kind, lines in kinds.items()]
+        found = await asyncio.gather(*(flat_kernels.changes(kernel, one) for one in sets))
+        return dict(zip(kinds, found, strict=True))
+
+    found = await of_both(kernels, of)
+    print(*loading_text(found), sep="", flush=True)
+    return list(loading_lines(found)), asdict(found)
+
+
+async def memory(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
+    """What the kernel holds in memory."""
+    sets = flat_sets.of_memory()
+
+    async def of(kernel: Kernel) -> dict[str, flat_kernels.Memory]:
+        found = await asyncio.gather(*(flat_kernels.memory(kernel, one) for one in sets))
+        return {one.name: held for one, held in zip(sets, found, strict=True)}
+
+    found = await of_both(kernels, of)
+    sizes = {one.name: one.size for one in sets}
+    sections = Pair(*map(flat_kernels.sections, (kernels.stock, kernels.flat)))
+    print(*memory_text(found, sizes, sections), sep="", flush=True)
+    return [], {**asdict(found), "sections": asdict(sections)}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

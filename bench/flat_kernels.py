@@ -1,0 +1,210 @@
+"""What `flat.py` asks of a guest: calls under rules, changes of rules, the kernel's memory."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+import os
+import statistics
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.mechanisms import audit
+from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.errors import HardcostError
+from hardcost.machines import requests as ask
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot, KernelRecipe
+from hardcost.machines.process import run
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.schedule import side_by_side
+from hardcost.trial.trial import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flat_sets import RuleSet
+
+    from hardcost.machines.machine import Request
+
+_LIMIT_SECONDS = 600.0
+_PROGRAM = "/usr/local/bin/flat-guest"
+_SOURCE = Path(__file__).with_name("flat_guest.c")
+_RULES = "/tmp/hardcost.rules"  # noqa: S108  (in a guest)
+_JOBS = len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel to be measured: its name in tables, and how a guest comes to it."""
+
+    name: str
+    machine: VirtualMachine
+    boot: Boot
+
+    def image(self) -> Path:
+        """Return its vmlinux."""
+        return self.machine.recipe(self.boot).kernel
+
+
+def kernel(name: str, image: Path | None = None) -> Kernel:
+    """Return the kernel `stock` or `flat`, built if need be, or the one in `image`."""
+    machine = VirtualMachine(Cache(), Hardware("icount"), image)
+    if image is not None:
+        return Kernel(name, machine, Boot(fresh=True))
+    recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
+    found = Kernel(name, machine, Boot(kernel=recipe))
+    asyncio.run(machine.make_ready(found.boot))
+    return found
+
+
+# Calls ------------------------------------------------------------------------------------------
+
+
+async def calls(
+    measured: Kernel, sets: Sequence[RuleSet], names: str = ""
+) -> dict[str, dict[str, float]]:
+    """Return each set's name with the instructions of each call of the workload `syscalls`.
+
+    Each set has a guest of its own, as in a study; a call's figure is the median of its samples.
+    """
+    workload = Workload("syscalls", (("calls", names),) if names else ())
+    prepared = []
+    for one in sets:
+        trial = Trial(Configuration(one.name, one.controls), workload, "insn", 0)
+        ready = prepare(trial, measured.machine)
+        boot = dataclasses.replace(measured.boot, parameters=ready.boot.parameters)
+        prepared.append(dataclasses.replace(ready, boot=boot))
+    found = {}
+    jobs = max(1, _JOBS // 2)  # two kernels at a time
+    going = side_by_side.outcomes(
+        prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS
+    )
+    async for done, record in going:
+        if isinstance(record, HardcostError):
+            raise record
+        levels = {one.metric: statistics.median(one.samples) for one in record.measured}
+        found[done.trial.configuration.name] = levels
+    return {one.name: found[one.name] for one in sets}
+
+
+# Changes of rules -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What it took to change rules, in instructions.
+
+    `requests` has the kernel's work for each request, rule by rule, by what was done: the caller's
+    processor time, so without the time in which it waits (for a grace period of RCU); `deferred` is
+    what the kernel did about all of them within 40e6 instructions after the last. `auditctl` is the
+    processor time of auditctl as a whole, kernel and program. `waited` are nanoseconds of the guest
+    from start to end, idle time included: no instructions.
+    """
+
+    requests: dict[str, list[int]]
+    deferred: dict[str, float]
+    auditctl: dict[str, int]
+    waited: dict[str, int]
+
+
+async def changes(measured: Kernel, rules: RuleSet) -> Changes:
+    """Load rules by auditctl, delete and add them again one by one, and delete all by auditctl."""
+    text = "".join(f"{line}\n" for line in rules.lines)
+    load = ask.run("load", ["auditctl", "-R", _RULES], clock="tsc")
+    alone = [*_before(rules), _install(), ask.install(_RULES, text), load]
+    job = [*alone, ask.run("requests", [_PROGRAM, "rules"], limit_seconds=300)]
+    together = [*_before(rules), {"do": "audit", "rules": ""}, ask.install(_RULES, text), load]
+    together.append(ask.run("delete", ["auditctl", "-D"], clock="tsc"))
+    answers, daemon = await asyncio.gather(_ran(measured, job), _ran(measured, together))
+    found = Changes(
+        {},
+        {},
+        {name: 1000 * (daemon[name]["user"] + daemon[name]["system"]) for name in daemon},
+        {f"auditctl {name}": daemon[name]["ticks"] for name in daemon},
+    )
+    for line in answers["requests"]["stdout"].splitlines():
+        name, whole, later, *each = line.split()
+        found.requests[name] = [int(one) for one in each]
+        found.deferred[name] = float(later)
+        found.waited[name] = int(whole)
+    if len(found.requests["add"]) != rules.size:
+        raise SystemExit(f"{rules.name}: {len(found.requests['add'])} of {rules.size} were loaded")
+    return found
+
+
+def _before(rules: RuleSet) -> list[Request]:
+    """Return the requests that make what rules watch."""
+    return [one for one in audit.requests(rules.controls) if one["do"] == "make"]
+
+
+_guests = asyncio.Semaphore(_JOBS)
+
+
+async def _ran(measured: Kernel, job: list[Request]) -> dict[str, Any]:
+    async with _guests:
+        execution = await measured.machine.execute(measured.boot, job, _LIMIT_SECONDS)
+    return {answer["name"]: answer for answer in execution.answers if answer["event"] == "ran"}
+
+
+def _install() -> Request:
+    return ask.install(_PROGRAM, _program(), 0o755)
+
+
+@functools.cache
+def _program() -> bytes:
+    """Return the program that runs in the guest, compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "program"
+        run(["cc", "-static", "-O2", "-o", made, _SOURCE], remedy="apt-get install gcc libc6-dev")
+        return made.read_bytes()
+
+
+# Memory -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the kernel holds: bytes of used objects by slab cache, and beyond slabs.
+
+    `large` are allocations that are too large for a slab, `mapped` those of vmalloc.
+    """
+
+    slabs: dict[str, int]
+    large: int
+    mapped: int
+
+
+async def memory(measured: Kernel, rules: RuleSet) -> Memory:
+    """Return what the kernel holds under rules."""
+    job = [
+        *audit.requests(rules.controls),
+        _install(),
+        ask.run("slabs", [_PROGRAM, "slabs"]),
+    ]
+    return _memory((await _ran(measured, job))["slabs"]["stdout"])
+
+
+def _memory(text: str) -> Memory:
+    parts = {part.partition("\n")[0]: part.partition("\n")[2] for part in text.split("== ")[1:]}
+    page = 4096
+    slabs, in_slabs = {}, 0
+    for line in parts["/proc/slabinfo"].splitlines()[2:]:
+        words = line.split()
+        name, active, size = words[0], int(words[1]), int(words[3])
+        slabs[name] = active * size
+        in_slabs += int(words[14]) * int(words[5]) * page
+    counts = dict(line.split() for line in parts["/proc/vmstat"].splitlines())
+    pages = int(counts["nr_slab_unreclaimable"]) + int(counts["nr_slab_reclaimable"])
+    mapped = sum(int(line.split()[1]) for line in parts["/proc/vmallocinfo"].splitlines())
+    return Memory(slabs, pages * page - in_slabs, mapped)
+
+
+def sections(measured: Kernel) -> dict[str, int]:
+    """Return the sizes of the kernel's code, data and zeroed data, in bytes."""
+    lines = run(["size", measured.image()], remedy="apt-get install binutils").splitlines()
+    return dict(zip(("text", "data", "bss"), map(int, lines[1].split()), strict=False))

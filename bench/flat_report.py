@@ -1,0 +1,262 @@
+"""What `flat.py` found, as Markdown, and which lines of the acceptance list hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flat_kernels import Changes, Memory
+
+SHOWN = ("null", "read", "write", "stat", "fstat", "open")
+"""The calls of which the acceptance list speaks."""
+
+AT_MOST = 1.01
+LEAST_GAIN = 0.5
+DEARER = 5.0  # instructions, than on stock
+LOADING = 2.0
+DELETING = 1.0
+FEW = ("audit off", "no rules", "1 rule", "catch-all")
+"""The sets of no rule or one that are no kind of single rules by themselves."""
+
+Levels = dict[str, dict[str, float]]
+"""Instructions by call, by set of rules."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Pair(Generic[T]):
+    """The same of both kernels."""
+
+    stock: T
+    flat: T
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the acceptance list, and whether it holds; `detail` is the figure nearest to no."""
+
+    what: str
+    holds: bool
+    detail: str
+
+    def __str__(self) -> str:
+        """Return it as an item of a list."""
+        return f"- {'holds' if self.holds else 'DOES NOT HOLD'}: {self.what} ({self.detail})"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def both(stock: float, flat: float) -> str:
+    """Return two figures, stock's first."""
+    return f"{stock:,.0f} → {flat:,.0f}"
+
+
+# Calls ------------------------------------------------------------------------------------------
+
+
+def calls_text(levels: Pair[Levels]) -> Iterator[str]:
+    """Yield the tables of calls under sets of rules."""
+    many = [name for name in levels.stock if not name.startswith("1: ")]
+    rows = [
+        [name, *(both(levels.stock[name][call], levels.flat[name][call]) for call in SHOWN)]
+        for name in many
+    ]
+    yield "### Calls\n\nInstructions of one operation, stock → flat; `open` closes too.\n\n"
+    yield table(["rules", *SHOWN], rows)
+    few = [name for name in levels.stock if name.startswith("1: ") or name in FEW]
+    rows = []
+    for name in few:
+        stock, flat = levels.stock[name], levels.flat[name]
+        worst = max(stock, key=lambda call: flat[call] - stock[call])
+        shown = [f"{flat[call] - stock[call]:+,.0f}" for call in SHOWN]
+        rows.append([name, *shown, f"{flat[worst] - stock[worst]:+,.1f} ({worst})"])
+    yield "\nNo rule or one: instructions by which flat is dearer than stock; last, the call of all"
+    yield f" {len(next(iter(levels.stock.values())))} that fares worst.\n\n"
+    yield table(["rules", *SHOWN, "worst of all"], rows)
+
+
+def calls_lines(levels: Pair[Levels]) -> Iterator[Line]:
+    """Yield what the acceptance list asks of calls."""
+    flat, stock = levels.flat, levels.stock
+    yield _near(flat, "160 rules", "1 rule", SHOWN)
+    yield _near(flat, "160 rules + catch-all", "catch-all", SHOWN)
+    for kind in ("watch", "no perm", "arch, perm"):
+        name = f"50 dir, {kind}"
+        yield _near(flat, name, "1 rule", ("null",))
+        share = flat[name]["open"] / stock[name]["open"]
+        figures = f"{both(stock[name]['open'], flat[name]['open'])}, {share:.0%}"
+        yield Line(f"{name}: open is cheaper than half of stock", share < LEAST_GAIN, figures)
+    few = [name for name in stock if name in FEW or name.startswith("1: ")]
+    dearer = sorted(
+        (
+            (flat[name][call] - stock[name][call], name, call)
+            for name in few
+            for call in stock[name]
+        ),
+        reverse=True,
+    )
+    over = [one for one in dearer if one[0] > DEARER]
+    shown = "; ".join(f"{call} {more:+,.1f} under {name}" for more, name, call in dearer[:1])
+    if over:
+        shown = f"{len(over)} of {len(dearer)} do: " + "; ".join(
+            f"{call} {more:+,.1f} under {name}" for more, name, call in over[:20]
+        )
+    what = f"no rule or one, of {len(few)} kinds: no call is dearer by more than {DEARER:.0f}"
+    yield Line(what, not over, shown)
+
+
+def _near(levels: Levels, many: str, few: str, names: Sequence[str]) -> Line:
+    """Return the line that calls cost under many rules what they cost under few."""
+    ratios = {name: levels[many][name] / levels[few][name] for name in names}
+    worst = max(ratios, key=lambda name: ratios[name])
+    return Line(
+        f"{many}: {', '.join(names)} within 1 % of {few}",
+        ratios[worst] <= AT_MOST,
+        f"{worst} {levels[few][worst]:,.0f} → {levels[many][worst]:,.0f}",
+    )
+
+
+def profiles_text(levels: Pair[Levels], sizes: Mapping[str, int]) -> Iterator[str]:
+    """Yield a table for each published set of rules."""
+    bare = levels.flat["no rules"]
+    for name, size in sizes.items():
+        stock, flat = levels.stock[name], levels.flat[name]
+        rows = [
+            [
+                call,
+                f"{bare[call]:,.0f}",
+                f"{was:,.0f}",
+                f"{flat[call]:,.0f}",
+                _saved(was, flat[call]),
+            ]
+            for call, was in stock.items()
+        ]
+        yield f"\n### {name}: {size} rules\n\nInstructions of one operation.\n\n"
+        yield table(["call", "no rules", "stock", "flat", "flat is"], rows)
+
+
+def _saved(stock: float, flat: float) -> str:
+    return f"{flat / stock - 1:+.0%}"
+
+
+# Changes of rules -------------------------------------------------------------------------------
+
+Loaded = dict[str, "Changes"]
+
+_TOLD = {
+    "add": "add, by request",
+    "delete-first": "delete, the first one first",
+    "delete-last": "delete, the last one first",
+}
+
+
+def loading_text(found: Pair[Loaded]) -> Iterator[str]:
+    """Yield the tables of what changes of rules cost."""
+    yield "\n### Loading and deleting 480 rules\n\n"
+    yield (
+        "Thousands of instructions, stock → flat. By request: the processor time of whoever asks"
+        " the kernel, so without the time that it waits for a grace period; and what the kernel"
+        " does later on behalf of all 480 (give or take 4 thousand; what it does while the caller"
+        " waits is in neither). auditctl: processor time of the whole program, its own work"
+        " included.\n\n"
+    )
+    rows = []
+    for kind, stock in found.stock.items():
+        rows += list(_rows(kind, stock, found.flat[kind]))
+    yield table(["rules", "stock → flat", "flat is", "later"], rows)
+    yield "\nMilliseconds of the guest from start to end, waiting included: no instructions.\n\n"
+    waited = [
+        [
+            f"{kind}: {what}",
+            *(f"{one.waited[what] / 1e6:,.1f}" for one in (stock, found.flat[kind])),
+        ]
+        for kind, stock in found.stock.items()
+        for what in stock.waited
+    ]
+    yield table(["rules", "stock", "flat"], waited)
+
+
+def _rows(kind: str, stock: Changes, flat: Changes) -> Iterator[list[str]]:
+    for what, told in _TOLD.items():
+        one, other = stock.requests[what], flat.requests[what]
+        later = both(stock.deferred[what] / 1e3, flat.deferred[what] / 1e3)
+        yield [f"{kind}: {told}", *_thousands(sum(one), sum(other)), later]
+        if what == "add":
+            parts = sum(one[160:]), sum(other[160:])
+            yield [f"{kind}: of these 160 to 480", *_thousands(*parts), ""]
+    for what in stock.auditctl:
+        word = "auditctl -R" if what == "load" else "auditctl -D"
+        yield [f"{kind}: {word}", *_thousands(stock.auditctl[what], flat.auditctl[what]), ""]
+
+
+def _thousands(stock: float, flat: float) -> tuple[str, str]:
+    return both(stock / 1e3, flat / 1e3), f"{flat / stock:.2f} of stock"
+
+
+def loading_lines(found: Pair[Loaded]) -> Iterator[Line]:
+    """Yield what the acceptance list asks of loading and deleting."""
+    for kind, stock in found.stock.items():
+        flat = found.flat[kind]
+        pairs = {
+            "loading, by request": (_whole(stock, "add"), _whole(flat, "add"), LOADING),
+            "auditctl -R": (stock.auditctl["load"], flat.auditctl["load"], LOADING),
+            "deleting, the first first": (
+                *(_whole(one, "delete-first") for one in (stock, flat)),
+                DELETING,
+            ),
+            "deleting, the last first": (
+                *(_whole(one, "delete-last") for one in (stock, flat)),
+                DELETING,
+            ),
+            "auditctl -D": (stock.auditctl["delete"], flat.auditctl["delete"], DELETING),
+        }
+        for what, (was, now, most) in pairs.items():
+            line = f"480 rules, {kind}: {what} takes at most {most:.0f} times stock's instructions"
+            yield Line(line, now <= most * was, f"{both(was, now)}, {now / was:.3f} of stock")
+
+
+def _whole(changes: Changes, what: str) -> float:
+    """Return the instructions of all requests, and what was done about them later."""
+    return float(sum(changes.requests[what])) + changes.deferred[what]
+
+
+# Memory -----------------------------------------------------------------------------------------
+
+
+def memory_text(
+    found: Pair[dict[str, Memory]], sizes: Mapping[str, int], sections: Pair[dict[str, int]]
+) -> Iterator[str]:
+    """Yield the table of the memory that flat takes beyond stock."""
+    yield "\n### Memory\n\n"
+    yield (
+        "Bytes that flat's kernel holds beyond stock's under the same rules: used objects of each"
+        " slab cache times their size, and allocations that are too large for a slab.\n\n"
+    )
+    rows = []
+    for name, stock in found.stock.items():
+        flat = found.flat[name]
+        more = {
+            cache: flat.slabs.get(cache, 0) - stock.slabs.get(cache, 0)
+            for cache in {**stock.slabs, **flat.slabs}
+        }
+        caches = ", ".join(f"{cache} {grown:+,}" for cache, grown in more.items() if grown)
+        large = flat.large - stock.large + flat.mapped - stock.mapped
+        total = sum(more.values()) + large
+        size = sizes[name]
+        per_rule = f"{total / size:,.0f}" if size else ""
+        rows.append([name, str(size), f"{total:,}", per_rule, f"{large:,}", caches or "none"])
+    head = ["rules", "how many", "bytes", "a rule", "of these large", "by cache"]
+    yield table(head, rows)
+    parts = ", ".join(
+        f"{part} {sections.flat[part] - sections.stock[part]:+,}" for part in sections.stock
+    )
+    yield f"\nThe kernel's image, in bytes (flat less stock): {parts}.\n"
