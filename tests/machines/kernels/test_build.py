@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,3 +115,29 @@ def test_a_patch_that_does_not_apply_is_told_before_anything_is_made(tmp_path: P
         with pytest.raises(InputError):
             made.name(recipe)
     assert not (tmp_path / "cache").exists()
+
+
+def test_patches_of_one_source_are_compiled_in_one_tree_and_after_each_other(
+    tmp_path: Path,
+) -> None:
+    three = patch(tmp_path, "three.patch", THREE)
+    four = patch(tmp_path, "four.patch", THREE.replace("+THREE", "+4"))
+    kconfig = patch(tmp_path, "k.patch", changed("Kconfig", "CONFIG_A=y", "CONFIG_B=y"))
+    for recipe, text in ((three, "THREE"), (four, "4"), (kconfig, "three")):
+        found = asyncio.run(kernels(tmp_path).build(recipe))
+        assert found.image.read_text() == AUDIT.replace("three", text)
+        assert "CONFIG_B=y" in found.config.read_text() or recipe != kconfig
+    assert len(list((tmp_path / "cache/builds").glob("*/tree"))) == 1
+    shutil.rmtree(tmp_path / "cache/kernels")
+    again = asyncio.run(kernels(tmp_path).build(three))
+    assert again.image.read_text() == AUDIT.replace("three", "THREE")
+
+
+def test_a_source_of_ones_own_may_be_edited_after_it_was_patched(tmp_path: Path) -> None:
+    three = patch(tmp_path, "three.patch", THREE)
+    before = asyncio.run(kernels(tmp_path).build(three))
+    with (tmp_path / "linux/kernel/audit.c").open("a") as file:
+        file.write("six\n")
+    after = asyncio.run(kernels(tmp_path).build(three))
+    assert after.name != before.name
+    assert after.image.read_text() == before.image.read_text() + "six\n"

@@ -115,11 +115,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class _Patched:
-    """What patches make of the source: their names, what differs, and what Kconfig reads."""
+    """What patches make of the source: their names, what differs, and what Kconfig reads.
+
+    `in_tree`: what is compiled is a tree of that with what differs; else that itself.
+    """
 
     names: tuple[str, ...]
     overlay: overlay.Overlay
     configured: Source
+    in_tree: bool
 
 
 class Kernels:
@@ -171,16 +175,22 @@ class Kernels:
         if recipe.patches not in self._patched:
             read = patches.read(recipe.patches)
             files = overlay.of(read, self.source.folder)
-            # Only Debian's source stays as it is for sure, so that a tree can be linked to it.
-            shared = not files.files or (
-                self._folder is None and files.is_plain(self.source.folder)
-            )
             self._patched[recipe.patches] = _Patched(
-                tuple(patch.name for patch in read),
-                files,
-                self.source if shared else source.patched(self._cache, self.source, files),
+                tuple(patch.name for patch in read), files, *self._configured_with(files)
             )
         return self._patched[recipe.patches]
+
+    def _configured_with(self, files: overlay.Overlay) -> tuple[Source, bool]:
+        """Return the source that Kconfig reads, and whether a tree of it is compiled.
+
+        A tree is linked to its source, which a folder of the user's can't be: that may be edited.
+        """
+        if not files.files:
+            return self.source, self._folder is None
+        origin = self.source if self._folder is None else source.copied(self._cache, self.source)
+        if files.is_plain(origin.folder):
+            return origin, True
+        return source.patched(self._cache, origin, files), False
 
     def _configured_source(self, recipe: KernelRecipe) -> Source:
         """Return the source that Kconfig reads: with patches where these may matter to it."""
@@ -268,7 +278,7 @@ class Kernels:
             folder_of_source = self._laid_out(place, recipe)
             (place / "o" / ".config").write_text(self._resolved(recipe))
             steps = await self._make(place, folder_of_source, lock, log, recipe)
-            self.source.check_unchanged()
+            self._configured_source(recipe).check_unchanged()
             release = (place / "o/include/config/kernel.release").read_text().strip()
             for made, kept in (("vmlinux", "vmlinux"), ("System.map", "System.map")):
                 shutil.copy(place / "o" / made, folder / kept)
@@ -289,14 +299,14 @@ class Kernels:
 
     def _laid_out(self, place: Path, recipe: KernelRecipe) -> Path:
         """Return the folder to compile: the source's own, or its tree in `place`, with patches."""
-        configured = self._configured_source(recipe)
-        if configured is not self.source or self._folder is not None:
-            return configured.folder
-        tree = Tree(place, configured.folder)
+        patched = self._patches(recipe)
+        if not patched.in_tree:
+            return patched.configured.folder
+        tree = Tree(place, patched.configured.folder)
         if tree.make():  # what was compiled before is of another folder
             shutil.rmtree(place / "o")
             (place / "o").mkdir()
-        tree.set(self._patches(recipe).overlay)
+        tree.set(patched.overlay)
         return tree.folder
 
     async def _make(

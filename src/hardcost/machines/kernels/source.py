@@ -105,17 +105,26 @@ def from_folder(folder: Path) -> Source:
     return Source(folder, _digest(folder), str(folder), _version(folder))
 
 
+def copied(cache: Cache, source: Source) -> Source:
+    """Return a copy of a folder of the user's, which is kept and which nobody writes to."""
+    name = digest({"copy of": source.digest})
+
+    def fill(folder: Path) -> None:
+        lay_out(source.folder, folder / "source", shutil.copy2)
+        source.check_unchanged()
+
+    folder = cache.make("sources", name, f"copy of {source.title}", fill) / "source"
+    return Source(folder, name, source.title, source.version)
+
+
 def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
-    """Return a source with an overlay as a source of its own, which is kept."""
+    """Return a source that nobody writes to with an overlay, as a source of its own, kept."""
     name = digest({"source": source.digest, "patches": overlay.digest})
     title = f"{source.title}, patched"
 
     def fill(folder: Path) -> None:
-        # A folder of the user's may be written to, and what is linked to it with it.
-        own = source.title == str(source.folder)
         whole = folder / "source"
-        lay_out(source.folder, whole, shutil.copy2 if own else link)
-        source.check_unchanged()
+        lay_out(source.folder, whole, link)
         for path, file in overlay.files.items():
             (whole / path).unlink(missing_ok=True)
             if file is not None:
