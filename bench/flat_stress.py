@@ -40,7 +40,16 @@ TOP = Path(__file__).resolve().parent.parent
 FRAGMENT = TOP / "kernel" / "checks.config"
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
-_BUILD = "cargo build --release --locked --package hardcost-storm --message-format json".split()
+_BUILD = [
+    "cargo",
+    "build",
+    "--release",
+    "--locked",
+    "--package",
+    "hardcost-storm",
+    "--message-format",
+    "json",
+]
 _POLICY_VERSION = "33"  # the newest that Linux 6.1 reads
 
 WAYS = ("plenty", "one", "all")
@@ -65,6 +74,9 @@ KNOWN_OF_STOCK = {
 """Faults of the unpatched kernel, by what tells of them; with the patches each is an error."""
 
 _CONSOLE_STAMP = re.compile(r"^\[ *\d+\.\d+\](\[ *\w+\])? ")
+_COMPARED = "decisions compared"
+_SET_LINES = ("storm: set", "storm: rule ", "storm: decision ")
+_LONG = (*_SET_LINES, "storm: count ")  # what goes on for pages
 _SHOWN_LINES = 40  # of a report
 _SHOWN_REPORTS = 12
 _KERNEL_WORDS = (
@@ -80,16 +92,20 @@ class Storm:
     told: list[list[str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     lines: list[str] = field(default_factory=list)
+    sets: list[str] = field(default_factory=list)
     ended: bool = False
 
     def hear(self, line: str) -> None:
         """Take a line of the console."""
         text = _CONSOLE_STAMP.sub("", line.rstrip())
-        self.lines.append(line.rstrip())
         own = text.startswith("storm: ")
+        if not own or not text.startswith(_SET_LINES):
+            self.lines.append(line.rstrip())
         if own and text.startswith("storm: count "):
             what, _, number = text.removeprefix("storm: count ").rpartition(": ")
             self.counts[what] += int(number)
+        elif own and text.startswith(_SET_LINES):
+            self.sets.append(text.removeprefix("storm: "))
         elif text == "storm: end":
             self.ended = True
         elif "FAULT:" in text if own else REPORT.search(text):
@@ -113,21 +129,26 @@ def main() -> int:
     """Run the storms that are asked for, and return the exit status."""
     chosen = _arguments()
     cache = Cache()
-    kernel = _kernel(cache, chosen)
+    kernel = _built(chosen.built) or _kernel(cache, chosen.kernel, plain=chosen.plain)
     note(f"kernel {kernel.name}: {kernel.image}")
     stock = chosen.kernel == "stock"
     counts: Counter[str] = Counter()
     bad = 0
     with cache.scratch() as scratch:
+        files = guest(cache, scratch)
         archive = scratch / "storm.cpio"
-        archive.write_bytes(guest(cache, scratch))
+        archive.write_bytes(cpio.archive(files))
         for way in chosen.first or WAYS:
             storm = _weathered(kernel, archive, chosen, way)
             if chosen.console:
                 chosen.console.mkdir(parents=True, exist_ok=True)
                 (chosen.console / f"{way}.log").write_text("\n".join(storm.lines))
-            bad += _tell(storm, way, stock=stock)
+            bad += _tell(storm, f"first rule with {way}", stock=stock)
             counts += storm.counts
+            if chosen.replay and storm.sets:
+                again = _again(cache, files, storm.sets, chosen)
+                bad += _tell(again, "on the stock kernel", stock=False)
+                counts["decisions compared with the stock kernel's"] += again.counts[_COMPARED]
     width = max(map(len, counts), default=0)
     for what, number in {"seed": chosen.seed, "rounds": chosen.rounds, **counts}.items():
         print(f"{what:{width}}  {number:>10}")
@@ -140,32 +161,41 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--kernel", default="flat", help="'stock', or patches: 'flat', a file, a folder"
     )
-    parser.add_argument("--built", help="a folder with vmlinux and System.map, to use that kernel")
+    parser.add_argument(
+        "--built", type=Path, help="a folder with vmlinux and System.map, to use that kernel"
+    )
     parser.add_argument("--plain", action="store_true", help="the base lean, without checkers")
     parser.add_argument("--rounds", type=int, default=1, help="of each boot")
     parser.add_argument("--seconds", type=int, default=30, help="of each weather of a round")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=120, help="at most so long a boot")
     parser.add_argument("--first", action="append", choices=WAYS, help="this way alone")
+    parser.add_argument(
+        "--replay", action="store_true", help="decide the same on the stock kernel, and compare"
+    )
     parser.add_argument("--console", type=Path, help="a folder to keep the consoles in")
     return parser.parse_args()
 
 
-def _kernel(cache: Cache, chosen: argparse.Namespace) -> Built:
-    """Return the kernel, built unless it was before."""
-    if chosen.built:
-        folder = Path(chosen.built)
-        return Built(folder.name, folder / "vmlinux", folder / "System.map", folder, "", {})
-    options = {} if chosen.plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
-    patches = () if chosen.kernel == "stock" else (chosen.kernel,)
+def _built(folder: Path | None) -> Built | None:
+    """Return a kernel that lies in a folder."""
+    if folder is None:
+        return None
+    return Built(folder.name, folder / "vmlinux", folder / "System.map", folder, "", {})
+
+
+def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
+    """Return the stock kernel or one with patches, built unless it was before."""
+    options = {} if plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
+    patches = () if name == "stock" else (name,)
     recipe = KernelRecipe(options=tuple(options.items()), patches=patches)
     made = Kernels(cache)
     made.check(recipe)
     return asyncio.run(made.build(recipe))
 
 
-def guest(cache: Cache, scratch: Path) -> bytes:
-    """Return the guest's archive: the storm as process 1, and policies for SELinux."""
+def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
+    """Return the guest's files: the storm as process 1, and policies for SELinux."""
     said = run(_BUILD, folder=TOP, remedy="`make setup` installs Rust")
     built = [line["executable"] for line in map(json.loads, said.splitlines()) if _is_program(line)]
     policies = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
@@ -180,7 +210,7 @@ def guest(cache: Cache, scratch: Path) -> bytes:
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],
             folder=scratch)  # fmt: skip
         files.append(cpio.regular(name, (scratch / f"{name}.bin").read_bytes()))
-    return cpio.archive(files)
+    return files
 
 
 def _is_program(line: dict[str, object]) -> bool:
@@ -195,6 +225,7 @@ def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) ->
         "seconds": chosen.seconds,
         "seed": chosen.seed,
         "first": way,
+        "full": int(chosen.replay),
         **{word: found[name] for word, name in COUNTERS.items() if name in found},
     }
     asked = " ".join(f"storm.{name}={value}" for name, value in own.items())
@@ -221,7 +252,7 @@ def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: st
     def heard(line: str | None) -> None:
         if line is not None:
             storm.hear(line)
-            if "storm: " in line and "count " not in line:
+            if "storm: " in line and not any(word in line for word in _LONG):
                 note(line.strip())
         if time.monotonic() > until:
             raise MachineError(f"the guest was still running after {chosen.minutes} minutes")
@@ -235,14 +266,26 @@ def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: st
     return storm
 
 
-def _tell(storm: Storm, way: str, *, stock: bool) -> int:
+def _again(
+    cache: Cache, files: list[cpio.File], sets: list[str], chosen: argparse.Namespace
+) -> Storm:
+    """Have the stock kernel, without checkers, decide about the same calls under the same rules."""
+    kernel = _kernel(cache, "stock", plain=True)
+    replay = cpio.regular("replay", "".join(f"{line}\n" for line in sets).encode())
+    with cache.scratch() as scratch:
+        archive = scratch / "replay.cpio"
+        archive.write_bytes(cpio.archive([*files, replay]))
+        return _weathered(kernel, archive, chosen, "plenty")
+
+
+def _tell(storm: Storm, where: str, *, stock: bool) -> int:
     """Print what is to be looked into, and return how much that is."""
     unknown = storm.unknown(stock=stock)
     for one in storm.told:
         if one not in unknown:
             print(f"known of the stock kernel: {one[0]} ({known(one[0])})")
     for one in unknown[:_SHOWN_REPORTS]:
-        print(f"--- first rule with {way}\n" + "\n".join(one), flush=True)
+        print(f"--- {where}\n" + "\n".join(one), flush=True)
     if len(unknown) > _SHOWN_REPORTS:
         print(f"--- and {len(unknown) - _SHOWN_REPORTS} more; --console keeps all")
     return len(unknown)

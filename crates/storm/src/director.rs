@@ -16,6 +16,8 @@ use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
 use crate::{callers, evict, kcore, load, policy, survey};
 
+/// There if sets of rules of another kernel are to be tried.
+const REPLAY: &str = "/replay";
 const KMEMLEAK: &str = "/sys/kernel/debug/kmemleak";
 /// More than the allocations that adding the first rule takes, and than the bytes.
 const ALLOCATIONS: u32 = 300;
@@ -44,6 +46,9 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
     say(&format!("policy: {has_policy}, failing allocations: {has_faults}"));
     clear_leaks();
     let mut netlink = Netlink::open()?;
+    if fs::exists(REPLAY)? {
+        return survey::replay(&mut netlink, shared, &fs::read_to_string(REPLAY)?);
+    }
     if has_faults {
         first_rule(&mut netlink, shared, options.first)?;
     }
@@ -148,7 +153,7 @@ fn look_into(netlink: &mut Netlink, shared: &'static Shared, options: &Options) 
         say(&format!("the index lacks {number} of the rules"));
         shared.add(Count::Missing, u64::from(number));
     }
-    survey::compare(netlink, shared)?;
+    survey::compare(netlink, shared, options.in_full)?;
     check_index(shared, options);
     Ok(())
 }

@@ -10,6 +10,8 @@ pub struct Options {
     pub seed: u64,
     /// What is in short supply when the first rule of all is added.
     pub first: First,
+    /// Whether rules and decisions are told in full, to be tried on another kernel.
+    pub in_full: bool,
     /// Where the kernel counts rules, and those that name calls that send signals; 0 if unknown.
     pub counters: [u64; 2],
     /// Where it counts rules that its index lacks; 0 if it has no index.
@@ -46,6 +48,7 @@ impl Options {
                 "all" => First::All,
                 _ => First::Plenty,
             },
+            in_full: word("full") == "1",
             counters: [address("rules"), address("signals")],
             missing: address("missing"),
         }

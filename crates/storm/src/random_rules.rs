@@ -152,7 +152,7 @@ fn place(random: &mut Random, rule: Rule) -> Rule {
         6 => rule.text(field::WATCH, EQUAL, &format!("/storm/p{}/f", random.below(REPLACED))),
         7 => rule.text(field::WATCH, EQUAL, &format!("/storm/p{}/absent", random.below(REPLACED))),
         8 => rule.number(field::INODE, EQUAL, 100_000 + random.below(64)),
-        9..=10 => rule.number(field::INODE, UNEQUAL, random.below(64)),
+        9..=10 => rule.number(field::INODE, UNEQUAL, 100_000 + random.below(64)),
         11..=13 => rule.text(field::EXE, EQUAL, random.pick(&["/init", "/storm/noop"])),
         14 => rule.text(field::EXE, UNEQUAL, "/storm/noop"),
         _ => rule,

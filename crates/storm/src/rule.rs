@@ -1,5 +1,7 @@
 //! Audit rules as the kernel takes them (`struct audit_rule_data` in `linux/audit.h`).
 
+use std::fmt::Write;
+
 /// The lists that a rule may stand in.
 pub const USER: u32 = 0;
 /// Decides when a process is made.
@@ -68,6 +70,8 @@ pub const B32: u32 = 0x4000_0003;
 
 const WORDS: usize = 64;
 const FIELDS: usize = 64;
+/// Bytes of a rule before its texts; the last of its words is their length.
+const LENGTH: usize = (3 + WORDS + 3 * FIELDS + 1) * 4;
 /// Numbers of calls from here on stand for classes of calls.
 pub const FIRST_CLASS: u32 = 2032;
 /// How many numbers the mask has.
@@ -169,10 +173,42 @@ fn length(bytes: &[u8]) -> u32 {
 
 /// A rule that the kernel listed, without what follows it.
 pub fn whole(bytes: &[u8]) -> &[u8] {
-    let at = (3 + WORDS + 3 * FIELDS) * 4;
+    let at = LENGTH - 4;
     let texts = bytes.get(at..at + 4).and_then(<[u8]>::first_chunk).copied();
     let length = texts.map_or(0, u32::from_ne_bytes) as usize;
     &bytes[..bytes.len().min(at + 4 + length)]
+}
+
+/// A rule in letters: its words that are not 0, each with its place; then its texts, byte by byte.
+pub fn written(bytes: &[u8]) -> String {
+    let (fixed, texts) = bytes.split_at(LENGTH.min(bytes.len()));
+    let words =
+        fixed.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+    let mut text = String::new();
+    for (at, word) in words.enumerate().filter(|&(_, word)| word != 0) {
+        let _ = write!(text, "{at:x}={word:x},");
+    }
+    text.push('+');
+    for byte in texts {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The rule that was written so; `None` where nothing was.
+pub fn read(text: &str) -> Option<Vec<u8>> {
+    let (words, texts) = text.split_once('+')?;
+    let mut bytes = vec![0; LENGTH];
+    for word in words.split_terminator(',') {
+        let (at, word) = word.split_once('=')?;
+        let at = 4 * usize::from_str_radix(at, 16).ok()?;
+        let word = u32::from_str_radix(word, 16).ok()?;
+        bytes.get_mut(at..at + 4)?.copy_from_slice(&word.to_ne_bytes());
+    }
+    for at in (0..texts.len()).step_by(2) {
+        bytes.push(u8::from_str_radix(texts.get(at..at + 2)?, 16).ok()?);
+    }
+    Some(bytes)
 }
 
 /// Whether a rule that the kernel listed has this key.
@@ -183,7 +219,7 @@ pub fn has_key(bytes: &[u8], key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key, whole};
+    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key, read, whole, written};
 
     #[test]
     fn a_rule_has_the_kernels_layout() {
@@ -201,6 +237,7 @@ mod tests {
         assert!(has_key(&bytes, "ab"));
         let listed = [&bytes[..], &[0, 0]].concat();
         assert_eq!(whole(&listed), bytes);
+        assert_eq!(read(&written(&bytes)), Some(bytes));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
 use crate::netlink::Netlink;
 use crate::reader::Record;
+use crate::rule;
 use crate::sentinel;
 use crate::shared::{Count, SURVEYED, Shared, USERS, become_user, pause, say, spawn, wait};
 
@@ -39,34 +40,88 @@ fn digest(record: &Record<'_>) -> u64 {
     }) | 1
 }
 
-/// Loads all rules anew, in their order, and compares what is decided before and after.
-pub fn compare(netlink: &mut Netlink, shared: &'static Shared) -> io::Result<()> {
+/// Loads all rules anew, in their order, and compares what is decided before and after. Tells the
+/// rules and decisions in full where that is asked for.
+pub fn compare(netlink: &mut Netlink, shared: &'static Shared, in_full: bool) -> io::Result<()> {
     let rules = netlink.list()?;
     let before = decisions(shared);
+    delete(netlink, shared, &rules)?;
     for rule in &rules {
+        netlink.add(rule)?;
+    }
+    let after = decisions(shared);
+    let recorded = before.iter().filter(|&&(_, _, found)| found != 0).count();
+    say(&format!("survey: {} rules, {recorded} of {} calls recorded", rules.len(), before.len()));
+    differences(shared, &before, &after, "loaded anew");
+    if in_full {
+        say("set");
+        for rule in &rules {
+            say(&format!("rule {}", rule::written(rule)));
+        }
+        for (user, slot, found) in before.iter().filter(|&&(_, _, found)| found != 0) {
+            say(&format!("decision {user} {slot} {found:x}"));
+        }
+    }
+    Ok(())
+}
+
+/// Deletes rules, after which none may be left.
+fn delete(netlink: &mut Netlink, shared: &Shared, rules: &[Vec<u8>]) -> io::Result<()> {
+    for rule in rules {
         netlink.delete(rule)?;
     }
     let left = netlink.list()?.len();
     if left != 0 {
         shared.fault(&format!("{left} rules are left of {} when all were deleted", rules.len()));
     }
-    for rule in &rules {
-        netlink.add(rule)?;
-    }
-    let after = decisions(shared);
+    Ok(())
+}
+
+fn differences(shared: &Shared, one: &Decisions, other: &Decisions, how: &str) {
     shared.count(Count::Surveys);
-    shared.add(Count::Decisions, before.len() as u64);
-    let recorded = before.iter().filter(|&&(_, _, found)| found != 0).count();
-    say(&format!("survey: {} rules, {recorded} of {} calls recorded", rules.len(), before.len()));
-    for (one, other) in before.iter().zip(&after).filter(|(one, other)| one != other) {
+    shared.add(Count::Decisions, one.len() as u64);
+    for (one, other) in one.iter().zip(other).filter(|(one, other)| one != other) {
         let (user, slot, found) = one;
         let message = format!(
-            "call {slot} of user {}: {found:x} as the rules stood, {:x} loaded anew",
+            "call {slot} of user {}: {found:x} as the rules stood, {:x} {how}",
             USERS[*user], other.2
         );
         shared.fault(&message);
     }
+}
+
+/// Loads the sets of rules that another kernel had, and compares what is decided with what it
+/// decided.
+pub fn replay(netlink: &mut Netlink, shared: &'static Shared, text: &str) -> io::Result<()> {
+    let wrong = || io::Error::other("a set of rules that makes no sense");
+    for set in text.split("set\n").skip(1) {
+        let mut rules = Vec::new();
+        let empty =
+            (0..USERS.len()).flat_map(|user| (0..SURVEYED).map(move |slot| (user, slot, 0)));
+        let mut expected: Decisions = empty.collect();
+        for line in set.lines() {
+            if let Some(rule) = line.strip_prefix("rule ") {
+                rules.push(rule::read(rule).ok_or_else(wrong)?);
+            } else if let Some(decision) = line.strip_prefix("decision ") {
+                let (user, slot, found) = read(decision).ok_or_else(wrong)?;
+                expected.get_mut(user * SURVEYED + slot).ok_or_else(wrong)?.2 = found;
+            }
+        }
+        for rule in &rules {
+            netlink.add(rule)?;
+        }
+        let found = decisions(shared);
+        delete(netlink, shared, &rules)?;
+        differences(shared, &expected, &found, "here");
+    }
     Ok(())
+}
+
+fn read(decision: &str) -> Option<(usize, usize, u64)> {
+    let mut words = decision.split(' ');
+    let mut number = || words.next()?.parse().ok();
+    let (user, slot) = (number()?, number()?);
+    Some((user, slot, u64::from_str_radix(words.next()?, 16).ok()?))
 }
 
 /// Makes the calls as each of the users, and returns what was recorded.
