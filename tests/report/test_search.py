@@ -73,3 +73,12 @@ def test_a_kernels_score_stands_beside_its_cost(run: Finding) -> None:
     assert "hardcost kernel check" in text
     assert json.loads(to_json(finding))["scores"] == {first: {"met": 61, "of": 87}}
     assert "61 of 87" not in printed(run_table(run))
+
+
+def test_a_score_that_all_kernels_share_is_left_out_of_the_table(run: Finding) -> None:
+    scores = {name: Score(20, 87) for name in run.levels}
+    finding = replace(run, scores=scores)
+    text = printed(run_table(finding))
+    assert "20 of 87" not in text
+    assert "hardcost kernel check" not in text
+    assert len(json.loads(to_json(finding))["scores"]) == len(run.levels)

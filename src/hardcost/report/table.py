@@ -85,7 +85,7 @@ def measured_on(finding: Finding) -> list[str]:
 
 def note_lines(finding: Finding) -> list[str]:
     """Return the run's notes, escaped."""
-    scored = [_SCORED] if finding.scores else []
+    scored = [_SCORED] if _scores_differ(finding, [*finding.levels, *finding.scores]) else []
     return [f"Note: {visible(note)}" for note in (*scored, *finding.notes)]
 
 
@@ -151,7 +151,7 @@ def _labels(
     finding: Finding, configurations: list[str], cells: Mapping[tuple[str, str], Cell]
 ) -> tuple[Column, ...]:
     labels = [Column("configuration", tuple(map(visible, configurations)), left=True)]
-    if any(configuration in finding.scores for configuration in configurations):
+    if _scores_differ(finding, configurations):
         labels.append(Column("options", tuple(_score(finding, c) for c in configurations)))
     if len({cell.baseline for cell in cells.values()}) > 1:
         own = tuple(
@@ -185,6 +185,11 @@ def _table_notes(
     for name in baselines:
         if name in lost:
             yield f"the baseline {visible(name)} failed, so differences and ratios are unknown"
+
+
+def _scores_differ(finding: Finding, configurations: Iterable[str]) -> bool:
+    """Say whether some of the kernels have other options than others."""
+    return len({finding.scores.get(configuration) for configuration in configurations}) > 1
 
 
 def _score(finding: Finding, configuration: str) -> str:
