@@ -1,0 +1,115 @@
+"""The kernel with the series of patches `flat`: what calls cost there, and that it decides alike.
+
+`bench/flat.py` measures far more, and `bench/conformance.py --both` compares any number of cases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.vm.conftest import Command
+
+from hardcost.battery import conformance
+from hardcost.battery.beside import beside
+from hardcost.battery.repertoire import CALLS
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot, KernelRecipe
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.vm.conftest import Outcome
+
+pytestmark = pytest.mark.vm
+
+CASES = 2400
+SEED = 5
+MOST_MORE = 5  # instructions, where there is no rule or one
+
+ONE = ["-a always,exit -F arch=b64 -S swapon -F uid=70001"]
+MANY = [f"-a always,exit -F arch=b64 -S swapon -F uid={70001 + number}" for number in range(160)]
+CATCH_ALL = ["-a always,exit -S all -F uid=70000"]
+DIRECTORIES = [
+    *(f"-w /dir{number}/ -p wa -k tree" for number in range(25)),
+    *(f"-a always,exit -F dir=/dir{number} -k tree" for number in range(25, 50)),
+]
+LEVELS = {
+    "none": [],
+    "one": ONE,
+    "many": MANY,
+    "catch-all": CATCH_ALL,
+    "many-and-catch-all": [*MANY, *CATCH_ALL],
+    "directories": DIRECTORIES,
+}
+STUDY = """
+title = "two kernels"
+workloads = ["syscalls calls=null+open"]
+baseline = "rules=none"
+[base]
+kernel = "lean"
+audit.enabled = true
+[[axis]]
+name = "kernel"
+default = "stock"
+levels.stock = {}
+levels.flat.kernel-patches = ["flat"]
+[[axis]]
+name = "rules"
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory, cache_root: Path) -> Outcome:
+    """Return a run of both kernels under each set of rules, both built if need be."""
+    command = Command(tmp_path_factory.mktemp("flat"), cache_root, limit_seconds=3000)
+    levels = (f"levels.{name}.audit.rules = {json.dumps(rules)}" for name, rules in LEVELS.items())
+    command.write("study.toml", STUDY + "\n".join(levels))
+    return command("run", "study.toml", "--format", "json")
+
+
+@pytest.mark.parametrize("call", ["null", "open"])
+def test_rules_that_name_other_calls_cost_nothing(measured: Outcome, call: str) -> None:
+    values = measured.values(call)
+    assert values["kernel=flat rules=many"] == values["kernel=flat rules=one"]
+    catch_all = "kernel=flat rules=catch-all"
+    assert values["kernel=flat rules=many-and-catch-all"] == values[catch_all]
+    # On the stock kernel each of them costs some instructions, of which `open` pays twice.
+    assert values["rules=many"] > values["rules=one"] + 159 * 10
+
+
+def test_rules_on_directories_cost_nothing_where_none_was_met(measured: Outcome) -> None:
+    null, opened = measured.values("null"), measured.values("open")
+    assert null["kernel=flat rules=directories"] == null["kernel=flat rules=one"]
+    assert null["rules=directories"] > null["rules=one"] + 50 * 10
+    assert opened["kernel=flat rules=directories"] < opened["rules=directories"] / 2
+
+
+@pytest.mark.parametrize("call", ["null", "open"])
+@pytest.mark.parametrize("rules", ["none", "one", "catch-all"])
+def test_without_rules_or_with_one_no_call_is_dearer(
+    measured: Outcome, rules: str, call: str
+) -> None:
+    values = measured.values(call)
+    assert values[f"kernel=flat rules={rules}"] <= values[f"rules={rules}"] + MOST_MORE
+
+
+def test_it_records_what_the_stock_kernel_records(measured: Outcome, cache_root: Path) -> None:
+    assert measured.status == 0  # both are built
+    machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
+    kernels = [KernelRecipe("lean"), KernelRecipe("lean", patches=("flat",))]
+    guests = [(machine, Boot(("security=apparmor",), kernel=kernel)) for kernel in kernels]
+    for _, boot in guests:
+        asyncio.run(machine.make_ready(boot))
+    ((stock, flat),) = conformance.on_each(guests, CASES, SEED, listed=True)
+    assert not flat.comparison.disagreements, "\n\n".join(map(str, flat.comparison.disagreements))
+    compared = beside(stock.battery, flat.battery, stock.sets, CALLS)
+    assert not compared.differences, "\n\n".join(map(str, compared.differences[:5]))
+    assert compared.counts["cases"] >= CASES
+    assert compared.counts["recorded"] > CASES / 5
+    assert flat.comparison.counts["rules deleted"] > 0
+    assert not compared.counts["unsteady"]
