@@ -272,9 +272,9 @@ class Kernels:
     async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
         """Build a kernel and leave it in `folder`."""
         self._tools.need_all()
-        started = time.monotonic()
         log = self._log(name)
         async with self._workplace(recipe) as (place, lock):
+            started = time.monotonic()
             folder_of_source = self._laid_out(place, recipe)
             (place / "o" / ".config").write_text(self._resolved(recipe))
             steps = await self._make(place, folder_of_source, lock, log, recipe)
