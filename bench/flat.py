@@ -7,9 +7,10 @@ Builds the lean kernel and the same with the patches `flat`, unless they are in 
 measures both in guests whose clock counts instructions. Prints Markdown: the tables, and for each
 line of the acceptance list whether it holds. Exits with 1 if one does not.
 
-The parts: `calls` (under some thirty sets of rules), `stig` (published sets, all calls), `loading`
-(480 rules of several kinds, loaded and deleted), `memory`. `--stock` and `--flat` name other
-kernels by their files, a vmlinux or bzImage each.
+The parts: `calls` (under some thirty sets of rules), `layouts` (operations that vary with the
+layout of memory, in several), `stig` (published sets, all calls), `loading` (480 rules of several
+kinds, loaded and deleted), `memory`. `--stock` and `--flat` name other kernels by their files, a
+vmlinux or bzImage each.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import flat_kernels
 import flat_sets
 from flat_report import (
+    VARYING,
     Line,
     Pair,
     calls_lines,
@@ -34,6 +36,8 @@ from flat_report import (
     loading_text,
     memory_text,
     profiles_text,
+    seeded_lines,
+    seeded_text,
 )
 
 from hardcost.errors import MachineError
@@ -45,7 +49,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PARTS = ("calls", "stig", "loading", "memory")
+PARTS = ("calls", "layouts", "stig", "loading", "memory")
+SEEDS = range(1, 9)
 
 
 def main() -> int:
@@ -84,6 +89,7 @@ async def measure(kernels: Pair[Kernel], parts: Iterable[str]) -> tuple[list[Lin
             started = time.monotonic()
             found, of_part = await {
                 "calls": calls,
+                "layouts": layouts,
                 "stig": stig,
                 "loading": loading,
                 "memory": memory,
@@ -105,6 +111,16 @@ async def calls(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
     found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, sets))
     print(*calls_text(found), sep="", flush=True)
     return list(calls_lines(found)), asdict(found)
+
+
+async def layouts(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
+    """Operations that vary with the layout of memory."""
+    sets = flat_sets.of_seeds()
+    found = await of_both(
+        kernels, lambda kernel: flat_kernels.over_seeds(kernel, sets, VARYING, SEEDS)
+    )
+    print(*seeded_text(found), sep="", flush=True)
+    return list(seeded_lines(found)), asdict(found)
 
 
 async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:

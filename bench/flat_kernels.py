@@ -17,6 +17,7 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
 from hardcost.machines import requests as ask
 from hardcost.machines.cache import Cache
+from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
@@ -53,31 +54,57 @@ class Kernel:
 
 def kernel(name: str, image: Path | None = None) -> Kernel:
     """Return the kernel `stock` or `flat`, built if need be, or the one in `image`."""
-    machine = VirtualMachine(Cache(), Hardware("icount"), image)
-    if image is not None:
-        return Kernel(name, machine, Boot(fresh=True))
-    recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
-    found = Kernel(name, machine, Boot(kernel=recipe))
-    asyncio.run(machine.make_ready(found.boot))
-    return found
+    if image is None:
+        recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
+        image = asyncio.run(Kernels(Cache()).build(recipe)).image
+    return Kernel(name, VirtualMachine(Cache(), Hardware("icount"), image), Boot(fresh=True))
 
 
 # Calls ------------------------------------------------------------------------------------------
 
 
-async def calls(
-    measured: Kernel, sets: Sequence[RuleSet], names: str = ""
-) -> dict[str, dict[str, float]]:
+async def calls(measured: Kernel, sets: Sequence[RuleSet]) -> dict[str, dict[str, float]]:
     """Return each set's name with the instructions of each call of the workload `syscalls`.
 
     Each set has a guest of its own, as in a study; a call's figure is the median of its samples.
     """
-    workload = Workload("syscalls", (("calls", names),) if names else ())
+    trials = [Trial(_state(one), Workload("syscalls"), "insn", 0) for one in sets]
+    found = await _levels(measured, trials)
+    return {trial.configuration.name: found[trial] for trial in trials}
+
+
+async def over_seeds(
+    measured: Kernel, sets: Sequence[RuleSet], names: Sequence[str], seeds: Sequence[int]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the instructions of calls, with the kernel's and programs' memory laid out by seeds.
+
+    For calls whose figure depends on where things lie; a seed lays out both kernels alike.
+    """
+    workload = Workload("syscalls", (("calls", "+".join(names)),))
+    states = {one.name: _state(one) for one in sets}
+    trials = {
+        (name, seed): Trial(state, workload, "insn", seed)
+        for seed in seeds
+        for name, state in states.items()
+    }
+    found = await _levels(measured, list(trials.values()))
+    return {
+        name: {call: [found[trials[name, seed]][call] for seed in seeds] for call in names}
+        for name in states
+    }
+
+
+def _state(rules: RuleSet) -> Configuration:
+    return Configuration(rules.name, rules.controls)
+
+
+async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict[str, float]]:
     prepared = []
-    for one in sets:
-        trial = Trial(Configuration(one.name, one.controls), workload, "insn", 0)
+    for trial in trials:
         ready = prepare(trial, measured.machine)
-        boot = dataclasses.replace(measured.boot, parameters=ready.boot.parameters)
+        boot = dataclasses.replace(
+            measured.boot, parameters=ready.boot.parameters, layout_seed=ready.boot.layout_seed
+        )
         prepared.append(dataclasses.replace(ready, boot=boot))
     found = {}
     jobs = max(1, _JOBS // 2)  # two kernels at a time
@@ -88,8 +115,8 @@ async def calls(
         if isinstance(record, HardcostError):
             raise record
         levels = {one.metric: statistics.median(one.samples) for one in record.measured}
-        found[done.trial.configuration.name] = levels
-    return {one.name: found[one.name] for one in sets}
+        found[done.trial] = levels
+    return found
 
 
 # Changes of rules -------------------------------------------------------------------------------
@@ -102,8 +129,9 @@ class Changes:
     `requests` has the kernel's work for each request, rule by rule, by what was done: the caller's
     processor time, so without the time in which it waits (for a grace period of RCU); `deferred` is
     what the kernel did about all of them within 40e6 instructions after the last. `auditctl` is the
-    processor time of auditctl as a whole, kernel and program. `waited` are nanoseconds of the guest
-    from start to end, idle time included: no instructions.
+    processor time of auditctl as a whole, kernel and program: once while nothing is audited yet,
+    else with audit on, so that auditctl's own calls pay for the rules that it has loaded. `waited`
+    are nanoseconds of the guest from start to end, idle time included: no instructions.
     """
 
     requests: dict[str, list[int]]
@@ -121,11 +149,16 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
     together = [*_before(rules), {"do": "audit", "rules": ""}, ask.install(_RULES, text), load]
     together.append(ask.run("delete", ["auditctl", "-D"], clock="tsc"))
     answers, daemon = await asyncio.gather(_ran(measured, job), _ran(measured, together))
+    ran = {
+        "auditctl -R, audit off": answers["load"],
+        "auditctl -R, audit on": daemon["load"],
+        "auditctl -D, audit on": daemon["delete"],
+    }
     found = Changes(
         {},
         {},
-        {name: 1000 * (daemon[name]["user"] + daemon[name]["system"]) for name in daemon},
-        {f"auditctl {name}": daemon[name]["ticks"] for name in daemon},
+        {name: 1000 * (answer["user"] + answer["system"]) for name, answer in ran.items()},
+        {name: answer["ticks"] for name, answer in ran.items()},
     )
     for line in answers["requests"]["stdout"].splitlines():
         name, whole, later, *each = line.split()

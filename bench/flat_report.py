@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from hardcost.auditrules.cost import events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +19,16 @@ SHOWN = ("null", "read", "write", "stat", "fstat", "open")
 
 AT_MOST = 1.01
 LEAST_GAIN = 0.5
-DEARER = 5.0  # instructions, than on stock
+DEARER = 5.0  # instructions a call, than on stock
+VARYING = (
+    "exec", "fork", "connect", "unix", "pipe", "context-switch", "creat", "rename", "link",
+)  # fmt: skip
+"""Operations that differ by some instructions with where things lie in memory.
+
+Several processes take part, or names and pages are looked up whose places decide on the way there.
+"""
+
+_ERRORS = 2  # standard errors on either side of a mean
 LOADING = 2.0
 DELETING = 1.0
 FEW = ("audit off", "no rules", "1 rule", "catch-all")
@@ -76,12 +89,15 @@ def calls_text(levels: Pair[Levels]) -> Iterator[str]:
     rows = []
     for name in few:
         stock, flat = levels.stock[name], levels.flat[name]
-        worst = max(stock, key=lambda call: flat[call] - stock[call])
-        shown = [f"{flat[call] - stock[call]:+,.0f}" for call in SHOWN]
-        rows.append([name, *shown, f"{flat[worst] - stock[worst]:+,.1f} ({worst})"])
-    yield "\nNo rule or one: instructions by which flat is dearer than stock; last, the call of all"
-    yield f" {len(next(iter(levels.stock.values())))} that fares worst.\n\n"
-    yield table(["rules", *SHOWN, "worst of all"], rows)
+        exact = [call for call in stock if call not in VARYING]
+        worst = max(exact, key=lambda call: (flat[call] - stock[call]) / calls_in(call))
+        more = (flat[worst] - stock[worst]) / calls_in(worst)
+        shown = [f"{(flat[call] - stock[call]) / calls_in(call):+,.0f}" for call in SHOWN]
+        rows.append([name, *shown, f"{more:+,.0f} ({worst})"])
+    count = len(next(iter(levels.stock.values()))) - len(VARYING)
+    yield "\nNo rule or one: instructions by which a call is dearer on flat than on stock; last,"
+    yield f" the operation that fares worst of the {count} that are exact.\n\n"
+    yield table(["rules", *SHOWN, "worst"], rows)
 
 
 def calls_lines(levels: Pair[Levels]) -> Iterator[Line]:
@@ -96,22 +112,77 @@ def calls_lines(levels: Pair[Levels]) -> Iterator[Line]:
         figures = f"{both(stock[name]['open'], flat[name]['open'])}, {share:.0%}"
         yield Line(f"{name}: open is cheaper than half of stock", share < LEAST_GAIN, figures)
     few = [name for name in stock if name in FEW or name.startswith("1: ")]
+    exact = [call for call in next(iter(stock.values())) if call not in VARYING]
     dearer = sorted(
         (
-            (flat[name][call] - stock[name][call], name, call)
+            ((flat[name][call] - stock[name][call]) / calls_in(call), name, call)
             for name in few
-            for call in stock[name]
+            for call in exact
         ),
         reverse=True,
     )
     over = [one for one in dearer if one[0] > DEARER]
-    shown = "; ".join(f"{call} {more:+,.1f} under {name}" for more, name, call in dearer[:1])
-    if over:
-        shown = f"{len(over)} of {len(dearer)} do: " + "; ".join(
-            f"{call} {more:+,.1f} under {name}" for more, name, call in over[:20]
-        )
-    what = f"no rule or one, of {len(few)} kinds: no call is dearer by more than {DEARER:.0f}"
+    shown = "; ".join(
+        f"{call} {more:+,.1f} under {name}" for more, name, call in over or dearer[:1]
+    )
+    what = (
+        f"no rule or one, of {len(few)} kinds: none of the calls of {len(exact)} operations is"
+        f" dearer by more than {DEARER:.0f}"
+    )
     yield Line(what, not over, shown)
+
+
+def calls_in(operation: str) -> int:
+    """Return how many system calls an operation makes; 1 for the one that makes none."""
+    return max(1, len(events.operations()[operation]))
+
+
+Seeded = dict[str, dict[str, list[float]]]
+"""Instructions by seed, by operation, by set of rules."""
+
+
+def seeded_text(found: Pair[Seeded]) -> Iterator[str]:
+    """Yield the table of operations that vary with the layout of memory."""
+    count = len(next(iter(next(iter(found.stock.values())).values())))
+    yield (
+        f"\nOperations that vary with the layout of memory: by how many instructions flat is dearer"
+        f" than stock, mean over {count} layouts, give or take {_ERRORS} standard errors; in"
+        " parentheses how many calls an operation makes.\n\n"
+    )
+    rows = [
+        [name, *(f"{mean:+,.0f} ± {error:,.0f}" for mean, error in _means(found, name).values())]
+        for name in found.stock
+    ]
+    yield table(["rules", *(f"{call} ({calls_in(call)})" for call in VARYING)], rows)
+
+
+def _means(found: Pair[Seeded], name: str) -> dict[str, tuple[float, float]]:
+    """Return the mean difference of each operation, and what the measurement leaves open."""
+    means = {}
+    for call, stock in found.stock[name].items():
+        more = [now - was for was, now in zip(stock, found.flat[name][call], strict=True)]
+        error = statistics.stdev(more) / math.sqrt(len(more))
+        means[call] = statistics.mean(more), _ERRORS * error
+    return means
+
+
+def seeded_lines(found: Pair[Seeded]) -> Iterator[Line]:
+    """Yield what the acceptance list asks of operations that vary."""
+    dearer = sorted(
+        (
+            ((mean - error) / calls_in(call), mean, error, name, call)
+            for name in found.stock
+            for call, (mean, error) in _means(found, name).items()
+        ),
+        reverse=True,
+    )
+    over = [one for one in dearer if one[0] > DEARER]
+    shown = "; ".join(
+        f"{call} {mean:+,.1f} ± {error:,.1f} under {name}"
+        for _, mean, error, name, call in over or dearer[:1]
+    )
+    what = f"no rule or one: none of {len(VARYING)} operations that vary is shown to be dearer"
+    yield Line(f"{what} by more than {DEARER:.0f} a call", not over, shown)
 
 
 def _near(levels: Levels, many: str, few: str, names: Sequence[str]) -> Line:
@@ -194,8 +265,7 @@ def _rows(kind: str, stock: Changes, flat: Changes) -> Iterator[list[str]]:
             parts = sum(one[160:]), sum(other[160:])
             yield [f"{kind}: of these 160 to 480", *_thousands(*parts), ""]
     for what in stock.auditctl:
-        word = "auditctl -R" if what == "load" else "auditctl -D"
-        yield [f"{kind}: {word}", *_thousands(stock.auditctl[what], flat.auditctl[what]), ""]
+        yield [f"{kind}: {what}", *_thousands(stock.auditctl[what], flat.auditctl[what]), ""]
 
 
 def _thousands(stock: float, flat: float) -> tuple[str, str]:
@@ -206,20 +276,14 @@ def loading_lines(found: Pair[Loaded]) -> Iterator[Line]:
     """Yield what the acceptance list asks of loading and deleting."""
     for kind, stock in found.stock.items():
         flat = found.flat[kind]
-        pairs = {
-            "loading, by request": (_whole(stock, "add"), _whole(flat, "add"), LOADING),
-            "auditctl -R": (stock.auditctl["load"], flat.auditctl["load"], LOADING),
-            "deleting, the first first": (
-                *(_whole(one, "delete-first") for one in (stock, flat)),
-                DELETING,
-            ),
-            "deleting, the last first": (
-                *(_whole(one, "delete-last") for one in (stock, flat)),
-                DELETING,
-            ),
-            "auditctl -D": (stock.auditctl["delete"], flat.auditctl["delete"], DELETING),
+        whole = {"loading, by request": "add"}
+        whole |= {f"deleting, the {end} first": f"delete-{end}" for end in ("first", "last")}
+        pairs: dict[str, tuple[float, float]] = {
+            told: (_whole(stock, what), _whole(flat, what)) for told, what in whole.items()
         }
-        for what, (was, now, most) in pairs.items():
+        pairs |= {what: (was, flat.auditctl[what]) for what, was in stock.auditctl.items()}
+        for what, (was, now) in pairs.items():
+            most = LOADING if "loading" in what or "-R" in what else DELETING
             line = f"480 rules, {kind}: {what} takes at most {most:.0f} times stock's instructions"
             yield Line(line, now <= most * was, f"{both(was, now)}, {now / was:.3f} of stock")
 

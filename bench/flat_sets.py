@@ -142,13 +142,20 @@ def of_calls() -> tuple[RuleSet, ...]:
     return (off, *(of_lines(name, lines) for name, lines in {**sets, **ones}.items()))
 
 
+def of_seeds() -> tuple[RuleSet, ...]:
+    """Return the sets under which operations are measured that vary with the layout of memory."""
+    names = {"no rules", "1 rule", "catch-all", "1: exe"}
+    return tuple(one for one in of_calls() if one.name in names)
+
+
 def of_loading() -> dict[str, tuple[str, ...]]:
     """Return the kinds of rules of which 480 are loaded and deleted."""
     return {
         "one call": single(480),
         "30 calls": many_calls(480),
         "every call": every_call(480),
-        "dir": directories("watch", 480),
+        "dir": directories("plain", 480),
+        "dir, perm": directories("watch", 480),
     }
 
 
