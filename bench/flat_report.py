@@ -28,7 +28,7 @@ VARYING = (
 Several processes take part, or names and pages are looked up whose places decide on the way there.
 """
 
-_ERRORS = 2  # standard errors on either side of a mean
+_ERRORS = 3  # standard errors on either side of a mean: there are some forty means
 LOADING = 2.0
 DELETING = 1.0
 FEW = ("audit off", "no rules", "1 rule", "catch-all")
