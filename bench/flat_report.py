@@ -263,8 +263,8 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
         ],
     )
     yield (
-        "\nauditctl as a whole, its own work included. With audit on its own calls pay for the rules"
-        " that are there.\n\n"
+        "\nauditctl as a whole, its own work included. With audit on its own calls pay for the"
+        " rules that are there.\n\n"
     )
     yield table(
         ["rules", *one.auditctl],
@@ -280,8 +280,8 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
         ],
     )
     yield (
-        "\nMilliseconds of the guest's clock from start to end, in which waiting counts: these are no"
-        " instructions.\n\n"
+        "\nMilliseconds of the guest's clock from start to end, in which waiting counts: these are"
+        " no instructions.\n\n"
     )
     yield table(
         ["rules", *one.waited],
