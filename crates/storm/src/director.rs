@@ -50,7 +50,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
         return survey::replay(&mut netlink, shared, &fs::read_to_string(REPLAY)?);
     }
     if has_faults {
-        first_rule(&mut netlink, shared, options.first)?;
+        first_rule(&mut netlink, shared, options)?;
     }
     for which in (0..SENTINELS).filter(|&which| has_policy || which != 5) {
         netlink.add(&sentinel::rule(which).bytes())?;
@@ -95,8 +95,10 @@ fn furnish() -> io::Result<()> {
     fs::hard_link("/init", "/storm/noop")
 }
 
-/// Adds the first rule of all while memory fails, until it is taken although something failed.
-fn first_rule(netlink: &mut Netlink, shared: &Shared, first: First) -> io::Result<()> {
+/// Adds the first rule of all while memory fails, until it is taken although the index lacks it;
+/// where nobody knows that, although something failed.
+fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Result<()> {
+    let first = options.first;
     let Some(faults) = Faults::open().filter(|_| first != First::Plenty) else { return Ok(()) };
     let getppid = u32::try_from(n64::GETPPID).unwrap_or(0);
     let rule = Rule::new(EXIT, ALWAYS).call(getppid).number(field::UID, EQUAL, 3000).key("first");
@@ -111,15 +113,16 @@ fn first_rule(netlink: &mut Netlink, shared: &Shared, first: First) -> io::Resul
             _ => faults.after(way, || netlink.add(&rule))?,
         };
         shared.add(Count::Injected, u64::from(failed));
-        if done.is_ok() {
-            shared.count(Count::Survived);
-            say(&format!("the first rule was taken with {first:?} at {way}, failed: {failed}"));
+        let lacks = missing(options);
+        let taken = done.is_ok() && failed && lacks != Some(0);
+        if taken || !failed {
+            say(&format!("{first:?} at {way}: {done:?}, failed: {failed}, lacks: {lacks:?}"));
+            shared.add(Count::Survived, u64::from(taken));
             return Ok(());
         }
         // It may have been taken, and the answer not been sent.
-        if netlink.delete(&rule).is_ok() {
-            say(&format!("the first rule was taken without an answer, {first:?} at {way}"));
-        }
+        let gone = netlink.delete(&rule);
+        say(&format!("{first:?} at {way}: {done:?}, lacks: {lacks:?}, deleted: {}", gone.is_ok()));
     }
     Err(io::Error::other("the first rule was never taken"))
 }
@@ -206,7 +209,7 @@ fn clear_leaks() {
 
 /// Has the kernel look for memory that nobody knows any more; what was freed late gets some time.
 fn find_leaks(shared: &Shared) -> io::Result<()> {
-    if !fs::exists(KMEMLEAK)? {
+    if !fs::exists(KMEMLEAK)? || fs::read_to_string("/proc/cmdline")?.contains("kmemleak=off") {
         return Ok(());
     }
     for _ in 0..2 {

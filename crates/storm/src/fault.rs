@@ -5,7 +5,7 @@
 //! with its filter by task): so an allocation that has a second way loses that too.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 
 const FAILSLAB: &str = "/sys/kernel/debug/failslab";
@@ -69,13 +69,12 @@ impl Faults {
 
     /// Does something in which all allocations fail after so many bytes; also whether any did.
     pub fn after<T>(&self, bytes: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
-        self.space.write_at(bytes.to_string().as_bytes(), 0)?;
+        (&self.space).write_all(bytes.to_string().as_bytes())?;
         self.task.write_at(b"1", 0)?;
         let done = action();
         self.task.write_at(b"0", 0)?;
-        let mut left = [0; 16];
-        let length = self.space.read_at(&mut left, 0)?;
-        let left: i64 = String::from_utf8_lossy(&left[..length]).trim().parse().unwrap_or(0);
+        let left = fs::read_to_string(format!("{FAILSLAB}/space"))?;
+        let left: i64 = left.trim().parse().map_err(io::Error::other)?;
         // Nothing is charged any more once something has failed; the next would cost more than
         // what is left.
         Ok((done, left <= 4096))

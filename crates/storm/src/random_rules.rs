@@ -52,12 +52,13 @@ fn exit(random: &mut Random) -> Rule {
 }
 
 fn action(random: &mut Random) -> u32 {
-    if random.chance(70) { ALWAYS } else { NEVER }
+    if random.chance(80) { ALWAYS } else { NEVER }
 }
 
-/// Keeps it from the sentinels; and what records from most of the others, so that no flood comes.
+/// Keeps it from the sentinels; what records from most of the others too, so that no flood comes, and
+/// what records nothing from most of them, so that something is left to record.
 fn user(random: &mut Random, action: u32, rule: Rule) -> Rule {
-    if action == ALWAYS {
+    if action == ALWAYS || random.chance(75) {
         let field = random.pick(&[field::UID, field::UID, field::EUID]);
         rule.number(field, EQUAL, 3000 + random.below(4))
     } else {
