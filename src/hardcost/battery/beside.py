@@ -85,13 +85,8 @@ def _of_events(first: Battery, second: Battery, calls: Sequence[Call]) -> Iterat
 
 
 def _told(event: Event, call: Call) -> Event:
-    """Return an event without what differs from boot to boot: the number of a child.
-
-    A call may return it (setsid).
-    """
-    if not call.child:
-        return event
-    return replace(event, pid=0, exit=0 if event.exit == event.pid else event.exit)
+    """Return an event without what differs from boot to boot: the number of a child."""
+    return replace(event, pid=0) if call.child else event
 
 
 def _of_rules(one: SetResult, other: SetResult, rules: str) -> Iterator[Difference]:

@@ -279,7 +279,8 @@ _PROCESSES = (
     _t("setresuid", 33, 33, 33, child=True),
     _t("setgid", 42, child=True),
     _t("setfsuid", 33, child=True),
-    _t("setsid", child=True),
+    # Refused to who leads a session, as all workers do; a child would get a number of its own.
+    _t("setsid"),
     _t("umask", 0o77, child=True),
     _t("personality", 8, child=True),
     _t("kill", 1, 0),
