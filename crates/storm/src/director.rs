@@ -19,10 +19,11 @@ use crate::{callers, evict, kcore, load, policy, survey};
 /// There if sets of rules of another kernel are to be tried.
 const REPLAY: &str = "/replay";
 const KMEMLEAK: &str = "/sys/kernel/debug/kmemleak";
-/// More than the allocations that adding the first rule takes, and than the bytes.
+/// More than the allocations that adding the first rule takes, and than the bytes; and less than any
+/// of them takes, so that none is ever the last that works but the first that fails.
 const ALLOCATIONS: u32 = 300;
 const ROOM: u32 = 64 << 10;
-const STEP: usize = 256;
+const STEP: usize = 32;
 
 /// Carries out all that was asked for.
 pub fn direct(shared: &'static Shared, options: &Options) {
@@ -114,15 +115,14 @@ fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::
         };
         shared.add(Count::Injected, u64::from(failed));
         let lacks = missing(options);
-        let taken = done.is_ok() && failed && lacks != Some(0);
+        // It may have been taken, and the answer not been sent for want of memory.
+        let taken = lacks.map_or(done.is_ok() && failed, |lacks| lacks > 0);
         if taken || !failed {
             say(&format!("{first:?} at {way}: {done:?}, failed: {failed}, lacks: {lacks:?}"));
             shared.add(Count::Survived, u64::from(taken));
             return Ok(());
         }
-        // It may have been taken, and the answer not been sent.
-        let gone = netlink.delete(&rule);
-        say(&format!("{first:?} at {way}: {done:?}, lacks: {lacks:?}, deleted: {}", gone.is_ok()));
+        let _ = netlink.delete(&rule);
     }
     Err(io::Error::other("the first rule was never taken"))
 }

@@ -182,6 +182,21 @@ impl Loader {
         Ok(())
     }
 
+    /// Finds out whether a rule was taken though the answer could not be sent, and keeps it if so.
+    fn find_out(&mut self, rule: &[u8]) -> io::Result<()> {
+        if rule[0] & IN_FRONT != 0 {
+            return self.gone(rule); // the kernel would take it twice
+        }
+        match self.netlink.add(rule) {
+            Ok(()) => self.shared.count(Count::Added),
+            Err(error) if is(&error, &[libc::EEXIST]) => self.shared.count(Count::Survived),
+            Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        self.own.push(rule.to_vec());
+        Ok(())
+    }
+
     /// Adds a rule that is there already, which has to be refused.
     fn twice(&mut self) -> io::Result<()> {
         // One in front is another to the kernel than the same one behind.
@@ -284,7 +299,7 @@ impl Loader {
             Err(error) if failed => {
                 let memory = is(&error, &[libc::ENOMEM, libc::ENOBUFS, libc::EAGAIN]);
                 self.shared.count(if memory { Count::Failed } else { Count::Refused });
-                self.gone(rule)
+                self.find_out(rule)
             }
             Err(error) if is(&error, &[libc::EOPNOTSUPP]) && !self.has_policy => Ok(()),
             Err(error) => Err(error),
