@@ -10,7 +10,8 @@ use crate::fault::Faults;
 use crate::load::Weather;
 use crate::netlink::Netlink;
 use crate::options::{First, Options};
-use crate::random_rules::{KEPT, REPLACED};
+use crate::random::Random;
+use crate::random_rules::{self, KEPT, REPLACED};
 use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field, has_key};
 use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
@@ -24,6 +25,7 @@ const KMEMLEAK: &str = "/sys/kernel/debug/kmemleak";
 const ALLOCATIONS: u32 = 300;
 const ROOM: u32 = 64 << 10;
 const STEP: usize = 32;
+const LEFT_OUT: u32 = 4; // rules that the index lacks when decisions are compared
 
 /// Carries out all that was asked for.
 pub fn direct(shared: &'static Shared, options: &Options) {
@@ -72,7 +74,10 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
             if weather == Weather::Fair && now != lost {
                 shared.fault(&format!("{} records were lost", now - lost));
             }
-            lost = now;
+            if weather == Weather::Short {
+                leave_out(&mut netlink, shared, options, round)?;
+            }
+            lost = netlink.lost()?;
             look_into(&mut netlink, shared, options)?;
             clear(&mut netlink, shared)?;
             say(&format!("round {} of {}: {}", round + 1, options.rounds, summary(shared)));
@@ -96,27 +101,54 @@ fn furnish() -> io::Result<()> {
     fs::hard_link("/init", "/storm/noop")
 }
 
-/// Adds the first rule of all while memory fails, until it is taken although the index lacks it;
-/// where nobody knows that, although something failed.
+/// Adds the first rule of all while memory fails.
 fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Result<()> {
-    let first = options.first;
-    let Some(faults) = Faults::open().filter(|_| first != First::Plenty) else { return Ok(()) };
+    if options.first == First::Plenty {
+        return Ok(());
+    }
     let getppid = u32::try_from(n64::GETPPID).unwrap_or(0);
     let rule = Rule::new(EXIT, ALWAYS).call(getppid).number(field::UID, EQUAL, 3000).key("first");
-    let rule = rule.bytes();
+    starve(netlink, shared, options, (options.first, rule.bytes()))
+}
+
+/// Adds some rules that the index lacks then, in front and behind.
+fn leave_out(
+    netlink: &mut Netlink,
+    shared: &Shared,
+    options: &Options,
+    turn: u64,
+) -> io::Result<()> {
+    let mut random = Random::new(options.seed, 600, turn);
+    for number in 0..LEFT_OUT {
+        let rule = random_rules::any(&mut random, &format!("s{turn}-{number}")).bytes();
+        starve(netlink, shared, options, (First::One, rule))?;
+    }
+    Ok(())
+}
+
+/// Adds a rule while memory fails, until it is taken although the index lacks it, or nothing failed;
+/// where nobody knows what the index lacks, until it is taken although something failed.
+fn starve(
+    netlink: &mut Netlink,
+    shared: &Shared,
+    options: &Options,
+    (first, rule): (First, Vec<u8>),
+) -> io::Result<()> {
+    let Some(faults) = Faults::open() else { return Ok(()) };
     let ways: Vec<u32> = match first {
-        First::One => (1..ALLOCATIONS).collect(),
-        _ => (0..ROOM).step_by(STEP).collect(),
+        First::All => (0..ROOM).step_by(STEP).collect(),
+        _ => (1..ALLOCATIONS).collect(),
     };
+    let before = missing(options);
     for way in ways {
         let (done, failed) = match first {
-            First::One => faults.at(way, || netlink.add(&rule))?,
-            _ => faults.after(way, || netlink.add(&rule))?,
+            First::All => faults.after(way, || netlink.add(&rule))?,
+            _ => faults.at(way, || netlink.add(&rule))?,
         };
         shared.add(Count::Injected, u64::from(failed));
         let lacks = missing(options);
         // It may have been taken, and the answer not been sent for want of memory.
-        let taken = lacks.map_or(done.is_ok() && failed, |lacks| lacks > 0);
+        let taken = if lacks.is_some() { lacks > before } else { done.is_ok() && failed };
         if taken || !failed {
             say(&format!("{first:?} at {way}: {done:?}, failed: {failed}, lacks: {lacks:?}"));
             shared.add(Count::Survived, u64::from(taken));
@@ -124,7 +156,7 @@ fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::
         }
         let _ = netlink.delete(&rule);
     }
-    Err(io::Error::other("the first rule was never taken"))
+    Err(io::Error::other("a rule was never taken"))
 }
 
 /// Everything at once, for as long as was asked for.
