@@ -38,9 +38,9 @@ from hardcost.machines.qemu.argv import QEMU
 
 TOP = Path(__file__).resolve().parent.parent
 FRAGMENT = TOP / "kernel" / "checks.config"
-
 BOOTS = TOP / "kernel" / "checks"
 """Patches without which a kernel with checkers does not boot; they touch nothing else."""
+
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
 _BUILD = [
@@ -191,9 +191,9 @@ def _built(folder: Path | None) -> Built | None:
 def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
     """Return the stock kernel or one with patches, built unless it was before."""
     options = {} if plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
-    patches = () if plain else (str(BOOTS),)
-    patches += () if name == "stock" else (name,)
-    recipe = KernelRecipe(options=tuple(options.items()), patches=patches)
+    patches = [] if plain else [str(BOOTS)]
+    patches += [] if name == "stock" else [name]
+    recipe = KernelRecipe(options=tuple(options.items()), patches=tuple(patches))
     made = Kernels(cache)
     made.check(recipe)
     return asyncio.run(made.build(recipe))
