@@ -148,7 +148,7 @@ def main() -> int:
                 chosen.console.mkdir(parents=True, exist_ok=True)
                 (chosen.console / f"{way}.log").write_text("\n".join(storm.lines))
             bad += _tell(storm, f"first rule with {way}", stock=stock)
-            counts += storm.counts
+            counts.update(storm.counts)
             if chosen.replay and storm.sets:
                 again = _again(cache, files, storm.sets, chosen)
                 bad += _tell(again, "on the stock kernel", stock=False)
