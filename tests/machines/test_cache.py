@@ -163,10 +163,11 @@ def test_other_tasks_go_on_while_one_waits_for_what_another_run_makes(tmp_path: 
 
 
 def test_what_two_entries_link_to_is_counted_once_in_all(tmp_path: Path) -> None:
+    def fill(place: Path) -> None:
+        (place / "x").write_bytes(b"x" * (1 << 20))
+
     cache = Cache(tmp_path)
-    folder = cache.make(
-        "sources", "a", "", lambda place: (place / "x").write_bytes(b"x" * (1 << 20))
-    )
+    folder = cache.make("sources", "a", "", fill)
     before = sum(entry.size for entry in cache.entries())
     cache.make("builds", "b", "", lambda place: os.link(folder / "x", place / "x"))
     assert before >= 1 << 20
