@@ -66,15 +66,20 @@ REPORT = re.compile(
     r"|circular locking|suspicious RCU|inconsistent lock state|possible recursive locking"
     r"|invalid wait context|list_(add|del) corruption|general protection|Oops|Kernel panic"
     r"|Unable to handle|refcount_t:|kmemleak: (Cannot|Kernel memory leak)|soft lockup|hard LOCKUP"
-    r"|sleeping function called|scheduling while atomic|bad: scheduling|error updating LSM"
+    r"|sleeping function called|scheduling while atomic|bad: scheduling"
 )
 """What begins a report of the kernel's, in a line of its console."""
 
 KNOWN_OF_STOCK = {
     r"FAULT: audit_(n_rules|signals) is \d+ with no rule loaded": "the counters are not counted "
     "down where a rule goes with its directory or its file",
+    r"use-after-free in audit_(find|compare)_rule": "a rule copied for a new policy points at the "
+    "fields of the original",
+    r"use-after-free in audit_mark_compare": "a rule's mark is freed while filters read it",
+    r"(double-free|use-after-free)[^\0]* audit_free_rule_rcu": "a copy that fails frees what is the "
+    "original's",
 }
-"""Faults of the unpatched kernel, by what tells of them; with the patches each is an error."""
+"""Faults of the unpatched kernel, by what is told of them; with the patches each is an error."""
 
 _CONSOLE_STAMP = re.compile(r"^\[ *\d+\.\d+\](\[ *\w+\])? ")
 _COMPARED = "decisions compared"
@@ -121,12 +126,13 @@ class Storm:
         """Return what is not known of the stock kernel; of another nothing is."""
         if not stock:
             return self.told
-        return [one for one in self.told if known(one[0]) is None]
+        return [one for one in self.told if known(one) is None]
 
 
-def known(line: str) -> str | None:
+def known(told: list[str]) -> str | None:
     """Say why the stock kernel tells this, None where that is not known."""
-    return next((why for form, why in KNOWN_OF_STOCK.items() if re.search(form, line)), None)
+    text = "\n".join(told)
+    return next((why for form, why in KNOWN_OF_STOCK.items() if re.search(form, text)), None)
 
 
 def main() -> int:
@@ -286,9 +292,9 @@ def _again(
 def _tell(storm: Storm, where: str, *, stock: bool) -> int:
     """Print what is to be looked into, and return how much that is."""
     unknown = storm.unknown(stock=stock)
-    for one in storm.told:
-        if one not in unknown:
-            print(f"known of the stock kernel: {one[0]} ({known(one[0])})")
+    of_stock = Counter((one[0], known(one)) for one in storm.told if one not in unknown)
+    for (line, why), times in of_stock.items():
+        print(f"known of the stock kernel, {times} times: {line} ({why})")
     for one in unknown[:_SHOWN_REPORTS]:
         print(f"--- {where}\n" + "\n".join(one), flush=True)
     if len(unknown) > _SHOWN_REPORTS:

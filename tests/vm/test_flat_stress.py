@@ -62,6 +62,14 @@ def test_what_is_known_of_the_stock_kernel_is_told_of_another() -> None:
     assert len(storm.told) == 1
 
 
+def test_a_report_is_known_of_the_stock_kernel_by_all_that_it_says() -> None:
+    storm = stress().Storm()
+    for where in ("audit_free_rule_rcu", "somewhere_else"):
+        storm.hear("[ 1.0] BUG: KASAN: double-free in kfree+0xcb/0x150")
+        storm.hear(f"[ 1.0]  {where}+0x177/0x2d0")
+    assert [one[1].strip() for one in storm.unknown(stock=True)] == ["somewhere_else+0x177/0x2d0"]
+
+
 def test_ordinary_lines_are_no_reports_and_counts_are_summed() -> None:
     storm = stress().Storm()
     for line in ("[ 1.0] tsc: Marking", "storm: count rules added: 7", "storm: count faults: 0"):

@@ -166,7 +166,14 @@ impl Evicter {
         remove_file(&program)?;
         fs::hard_link("/storm/noop", &program)?;
         let exe = |rule: Rule| rule.text(field::EXE, EQUAL, &program);
-        let rules = self.load(exe)?;
+        let mut rules = self.load(exe)?;
+        if self.random.chance(50) {
+            // A copy takes their place at each change of the policy, and with it another mark.
+            let lsm = |rule| exe(rule).text(field::SUBJ_TYPE, EQUAL, "base_t");
+            rules.extend(self.load(lsm)?);
+            rules.extend(self.load(|rule| lsm(rule).number(field::INODE, EQUAL, 100_000))?);
+            crate::shared::pause(u64::from(self.random.below(100)));
+        }
         execute(&Place::new(&program), 0);
         if self.random.chance(50) {
             let fresh = format!("{path}/fresh");
