@@ -76,8 +76,8 @@ KNOWN_OF_STOCK = {
     r"use-after-free in audit_(find|compare)_rule": "a rule copied for a new policy points at the "
     "fields of the original",
     r"use-after-free in audit_mark_compare": "a rule's mark is freed while filters read it",
-    r"(double-free|use-after-free)[^\0]* audit_free_rule_rcu": "a copy that fails frees what is the "
-    "original's",
+    r"(double-free|use-after-free)[^\0]* audit_free_rule_rcu": "a copy that fails frees what is "
+    "the original's",
 }
 """Faults of the unpatched kernel, by what is told of them; with the patches each is an error."""
 
