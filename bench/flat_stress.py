@@ -39,6 +39,7 @@ from hardcost.machines.qemu.argv import QEMU
 TOP = Path(__file__).resolve().parent.parent
 FRAGMENT = TOP / "kernel" / "checks.config"
 BOOTS = TOP / "kernel" / "checks"
+HOLDS = BOOTS / "flat"  # has the kernel hold the index against the list after each change
 """Patches without which a kernel with checkers does not boot; they touch nothing else."""
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
@@ -199,6 +200,7 @@ def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
     options = {} if plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
     patches = [] if plain else [str(BOOTS)]
     patches += [] if name == "stock" else [name]
+    patches += [str(HOLDS)] if name == "flat" and not plain else []
     recipe = KernelRecipe(options=tuple(options.items()), patches=tuple(patches))
     made = Kernels(cache)
     made.check(recipe)
