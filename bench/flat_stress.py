@@ -39,8 +39,10 @@ from hardcost.machines.qemu.argv import QEMU
 TOP = Path(__file__).resolve().parent.parent
 FRAGMENT = TOP / "kernel" / "checks.config"
 BOOTS = TOP / "kernel" / "checks"
-HOLDS = BOOTS / "flat"  # has the kernel hold the index against the list after each change
 """Patches without which a kernel with checkers does not boot; they touch nothing else."""
+
+HOLDS = BOOTS / "flat"
+"""Has a flat kernel hold its index against the list after each change of a rule."""
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
