@@ -12,6 +12,7 @@ import pytest
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import combine
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text, text
 from hardcost.auditrules.semantics import DuplicateError, load
@@ -66,13 +67,13 @@ RULES = """\
 def optimised(rules: str, options: Options | None = None) -> str | None:
     """Return the file that the optimiser makes of rules; None where the kernel refuses some."""
     readings = parse.read_bytes(rules.encode(), "x.rules")
-    written = [one.rule for one in readings if one.rule is not None]
-    taken, faults = translate_all(written, GUEST)
+    written, wrong = combine(readings)
+    taken, faults = translate_all(written.rules, GUEST)
     try:
         load(taken)
     except DuplicateError:
         return None
-    if faults or not taken:
+    if wrong or faults or not taken:
         return None
     made = optimise(taken, Constants.of_debian(), general(), options)
     return text(made, readings, GUEST) if made.saves else None
