@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from hardcost.auditrules.cost import events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flat_kernels import Changes, Memory
 
@@ -252,13 +252,7 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
     yield table(
         ["rules", *_TOLD.values()],
         [
-            [
-                kind,
-                *(
-                    _thousands(stock.deferred[what], found.flat[kind].deferred[what])
-                    for what in _TOLD
-                ),
-            ]
+            [kind, *_beside(stock.deferred, found.flat[kind].deferred, _thousands, _TOLD)]
             for kind, stock in found.stock.items()
         ],
     )
@@ -269,13 +263,7 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
     yield table(
         ["rules", *one.auditctl],
         [
-            [
-                kind,
-                *(
-                    _thousands(was, found.flat[kind].auditctl[what])
-                    for what, was in stock.auditctl.items()
-                ),
-            ]
+            [kind, *_beside(stock.auditctl, found.flat[kind].auditctl, _thousands)]
             for kind, stock in found.stock.items()
         ],
     )
@@ -286,13 +274,7 @@ def loading_text(found: Pair[Loaded]) -> Iterator[str]:
     yield table(
         ["rules", *one.waited],
         [
-            [
-                kind,
-                *(
-                    _milliseconds(was, found.flat[kind].waited[what])
-                    for what, was in stock.waited.items()
-                ),
-            ]
+            [kind, *_beside(stock.waited, found.flat[kind].waited, _milliseconds)]
             for kind, stock in found.stock.items()
         ],
     )
@@ -302,6 +284,16 @@ def _requested(kind: str, stock: Changes, flat: Changes) -> list[str]:
     whole = [_thousands(sum(stock.requests[what]), sum(flat.requests[what])) for what in _TOLD]
     parts = (sum(one.requests["add"][_PART:]) for one in (stock, flat))
     return [kind, whole[0], _thousands(*parts), *whole[1:]]
+
+
+def _beside(
+    stock: Mapping[str, float],
+    flat: Mapping[str, float],
+    told: Callable[[float, float], str],
+    which: Iterable[str] | None = None,
+) -> list[str]:
+    """Return how each figure is told, stock beside flat: those of `which`, or all of stock's."""
+    return [told(stock[what], flat[what]) for what in which or stock]
 
 
 def _thousands(stock: float, flat: float) -> str:
