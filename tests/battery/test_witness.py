@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import translate
@@ -34,6 +36,26 @@ def test_a_call_that_is_refused_is_made_by_a_user_who_lacks_the_right() -> None:
     assert made.result == -13
     assert 0 not in made.worker.uid
     assert made.worker.auid == 1000
+
+
+def test_a_file_that_is_not_found_is_one_that_is_not_there() -> None:
+    line = "-a always,exit -F arch=b64 -S openat -F exit=-ENOENT -k missing"
+    made = of(line, "")
+    assert made is not None
+    assert made.result == -2
+    visited = [one.text for one in made.call.arguments if isinstance(one, Text)]
+    assert len(visited) == 1
+    assert visited[0].startswith("/case0/")
+    # With O_CREAT too: its directory is not there either.
+    assert posixpath.dirname(visited[0]) not in {step.path for step in made.fixture}
+    assert made.call.before == ()
+
+
+def test_a_file_that_is_not_found_has_no_owner() -> None:
+    line = "-a always,exit -F arch=b64 -S openat -F exit=-ENOENT -F obj_uid=1000"
+    assert of(line, "") is None
+    watched = "-a always,exit -F arch=b64 -S openat -F exit=-ENOENT -F path=/etc/shadow"
+    assert of(watched, "") is None
 
 
 def test_the_program_that_a_rule_names_makes_the_call() -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.vm
 
 STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+MISSING = "-a always,exit -F arch=b64 -S open,openat -F exit=-ENOENT -F auid>=1000 -k missing\n"
 NEVER = "-a never,exit -F arch=b64 -S chmod -F auid=1001\n"
 EDITS = (
     ("-S unlink,unlinkat,rename", "-S unlink,rename"),  # a call dropped
@@ -43,6 +44,7 @@ def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: P
     text = NEVER + stig
     edited = [text.replace(old, new) for old, new in EDITS]
     edited.append(stig + NEVER)  # the rule of never moved
+    edited.append(text + MISSING)  # a rule added about files that are not there
     original = rules(tmp_path, text)
     witnesses = []
     for number, one in enumerate(edited):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
-from hardcost.auditrules.prove.atoms import inside, plain_path
+from hardcost.auditrules.prove.atoms import NUMBERS_OF_NAMES, inside, plain_path
 from hardcost.auditrules.prove.unresolved import resolved
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, text_of
@@ -328,6 +328,8 @@ class _Maker:
         if code == _EACCES and not any(inside(path, place) for _, place in self._places):
             closed = f"{self.root}/hardcost/closed"
             return _Made((*front, Text(f"{closed}/x"), *back), (directory(closed, 0),))
+        if code == _ENOENT:
+            path = self._not_there(path)
         if not self.event.names and code not in {_ENOENT, None}:
             # Any file will do that no rule names.
             return _Made(
@@ -336,6 +338,14 @@ class _Maker:
                 closes=closes,
             )
         return _Made((*front, Text(path), *back), closes=closes)
+
+    def _not_there(self, path: str) -> str:
+        """Return a path at which nothing is, and where no call makes a file either."""
+        watched = any(inside(path, place) for _, place in self._places)
+        found = any(name.file.inode != NO_INODE for name in self.event.names)
+        if found and (watched or self.difference.asked & NUMBERS_OF_NAMES):
+            raise _UnmadeError  # the rules want to know something of a file that is not there
+        return path if watched else f"{self.root}/hardcost/missing/x"
 
     def _taken_away(self, front: tuple[Argument, ...], back: tuple[Argument, ...]) -> _Made:
         path = self._only_name()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hardcost.auditrules.prove.classes import CallClass
-    from hardcost.auditrules.prove.logic import Formula, Model
+    from hardcost.auditrules.prove.logic import Formula, Model, Number
     from hardcost.auditrules.tables.lookup import Arch
 
 ORDINARY_CALLS = (
@@ -52,7 +52,9 @@ _VISITS_ONE = frozenset(ORDINARY_CALLS[:17]) - _VISITS_TWO - {"read", "getppid",
 _OPENERS = frozenset({"open", "openat", "openat2", "creat", "socket"})
 _A_DESCRIPTOR = 3
 _EACCES = 13
-_ERRORS = (1, 2, 13)
+_ERRORS = (13, 2, 1)
+"""The errors of ordinary calls, the one first that is made most easily."""
+
 _MOST_ERRORS = 4095
 _REGULAR = 0o100000
 _USER = 1000
@@ -121,7 +123,7 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found += _about_exit(atoms, arch, call)
     found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
-    found += [logic.negation(held) for held in atoms.directories.values()]
+    found += [logic.negation(held) for _, held in sorted(atoms.directories.items())]
     if atoms.paths:
         nowhere = logic.number(0)
         found += [logic.same(atoms.of_name(slot, "which"), nowhere) for slot in range(atoms.slots)]
@@ -134,11 +136,11 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
         found.append(logic.any_of([permitted, _among(atoms, "fsuid", (_USER,))]))
     for group in (USERS, GROUPS):
         found += [_among(atoms, what, (0, _USER)) for what in asked if what in group]
-    values = [*atoms.names.values()]
+    values = [value for _, value in sorted(atoms.names.items())]
     for index, value in enumerate(values):
         found.append(logic.compare(value, Operator.GREATER, logic.number(2 * _USER)))
         found += [logic.negation(logic.same(value, other)) for other in values[:index]]
-    found += [logic.negation(member) for _, member in atoms.members.values()]
+    found += [logic.negation(member) for _, member in _members(atoms)]
     found.append(logic.negation(HAS_ADDRESS))
     found += [_among(atoms, what, range(3)) for what in asked if what in {*ARGUMENTS, "flags"}]
     usual = {"auid": _USER, "sessionid": 1, "ppid": 1, "pid": _USER, "exe": 0}
@@ -164,8 +166,8 @@ def _about_exit(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
         if "success" in atoms.asked:
             found.append(logic.any_of([logic.negation(SUCCESS), logic.negation(failed)]))
         usual = _usual_exit(arch, call)
-        found.append(_among(atoms, "exit", (usual, *(-error for error in _ERRORS))))
-        found.append(_among(atoms, "exit", (usual,)))
+        codes = (usual, *(-error for error in _ERRORS))
+        found += [_among(atoms, "exit", codes[:length]) for length in range(len(codes), 0, -1)]
     elif "success" in atoms.asked:
         found.append(SUCCESS)
     return found
@@ -178,12 +180,12 @@ def _usual_exit(arch: Arch, call: int) -> int:
 def _about_places(atoms: Atoms) -> list[Formula]:
     """Wish that one name is in all directories that the call is said to visit, and in no others."""
     found: list[Formula] = []
-    directories = list(atoms.directories.items())
+    directories = sorted(atoms.directories.items())
     for index, (one, held) in enumerate(directories):
         for other, further in directories[:index]:
             if not inside(one, other) and not inside(other, one):
                 found.append(logic.negation(logic.all_of([held, further])))
-        for path, number in atoms.paths.items():
+        for path, number in sorted(atoms.paths.items()):
             if not inside(path, one) and atoms.slots:
                 here = logic.same(atoms.of_name(0, "which"), logic.number(number))
                 found.append(logic.negation(logic.all_of([atoms.visited(0), here, held])))
@@ -204,6 +206,23 @@ def _about_name(atoms: Atoms, slot: int) -> list[Formula]:
             continue
         found.append(logic.same(atoms.of_name(slot, what), logic.number(value)))
     return found
+
+
+def numbers(atoms: Atoms) -> list[Number]:
+    """Return all numbers that `read` takes from a model, always in the same order."""
+    of_files = sorted(atoms.asked & NUMBERS_OF_NAMES)
+    of_calls = sorted(atoms.asked - NUMBERS_OF_NAMES - {"which", "returned", "success"})
+    found = [logic.unknown(what) for what in of_calls]
+    found += [value for _, value in sorted(atoms.names.items())]
+    for slot in range(atoms.slots):
+        which = ["which"] if atoms.paths else []
+        found += [atoms.of_name(slot, what) for what in (*which, *of_files)]
+    inodes = [what for what in of_files if what in {"inode", "devmajor", "devminor"}]
+    return found + [atoms.of_path(path, what) for path in sorted(atoms.paths) for what in inodes]
+
+
+def _members(atoms: Atoms) -> list[tuple[Number, Formula]]:
+    return [atoms.members[group] for group in sorted(atoms.members, key=repr)]
 
 
 # Reading a model --------------------------------------------------------------------------------
@@ -296,11 +315,8 @@ class _Reader:
         return code
 
     def members(self) -> list[int]:
-        return [
-            self.model.value(value)
-            for value, member in self.atoms.members.values()
-            if self.model.holds(member)
-        ]
+        members = _members(self.atoms)
+        return [self.model.value(value) for value, member in members if self.model.holds(member)]
 
     def family(self) -> int | None:
         if "saddr_fam" not in self.atoms.asked or not self.model.holds(HAS_ADDRESS):

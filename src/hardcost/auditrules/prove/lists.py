@@ -180,7 +180,7 @@ def _solved(
     wanted = example.wishes(atoms, "b64", _SOME_CALL)
     if "msgtype" in atoms.asked:
         wanted += _ordinary_record(atoms.ask("msgtype"))
-    model = solver.solve_with_wishes(wanted)
+    model = solver.solve_with_wishes(wanted, example.numbers(atoms))
     if model is None:
         return None
     found = example.read(atoms, model, nothing, (*whole[0], *whole[1]))

@@ -175,10 +175,14 @@ class Solver:
             return None
         raise UndecidedError(str(self._solver.reason_unknown()))
 
-    def solve_with_wishes(self, wishes: Sequence[Formula]) -> Model | None:
+    def solve_with_wishes(
+        self, wishes: Sequence[Formula], wanted: Sequence[Number] = ()
+    ) -> Model | None:
         """Return values under which all holds; None if there are none.
 
-        Each of the `wishes` holds too, unless it contradicts those before it or can't be decided.
+        Each of the `wishes` holds too, unless it contradicts those before it or can't be decided;
+        after them each of the `wanted` numbers is the smallest that those before it leave. So the
+        values are the same whatever the solver was asked before.
 
         Raises:
             UndecidedError: It took too long.
@@ -193,6 +197,22 @@ class Solver:
                     continue
                 model = better
             self.add([wish])
+        for one in wanted:
+            model = model and self._with_smallest(one, model)
+        return model
+
+    def _with_smallest(self, wanted: Number, model: Model) -> Model:
+        """Return a model with the smallest value that a number can have, and demand that value."""
+        least, most = 0, model.value(wanted)
+        limit = most - 1  # most numbers are held by a wish, and nothing lies below
+        while least < most:
+            better = self._try(compare(wanted, Operator.LESS_OR_EQUAL, number(limit)))
+            if better is None:
+                least = limit + 1
+            else:
+                model, most = better, better.value(wanted)
+            limit = (least + most) // 2
+        self.add([same(wanted, number(most))])
         return model
 
     def _try(self, wish: Formula) -> Model | None:

@@ -132,7 +132,7 @@ class _Proof:
         if self.filesystem is None:
             solver.add(atoms.no_files())
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
-        model = solver.solve_with_wishes(wishes)
+        model = solver.solve_with_wishes(wishes, example.numbers(atoms))
         if model is None:
             if self.hiding and atoms.slots:
                 raise UnsupportedError(str(self.hiding))
