@@ -28,27 +28,7 @@ from hardcost.trial.trial import Prepared, prepare
 
 _ROUNDS = 10
 _LIMIT_SECONDS = 120.0
-# What the ready-made study audit-rules measures, on Debian's own kernel, where trials go on from
-# snapshots.
-_STUDY = """
-title = "system calls against the number of rules"
-workloads = ["syscalls"]
-baseline = "rules=0"
-[[configuration]]
-name = "audit-off"
-boot = ["audit=0"]
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 10, 20, 30, 40, 50, 100, 160]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-[[axis]]
-name = "catch-all"
-switch = true
-audit.rules = ["-a always,exit -S all -F uid=70000"]
-"""
+_STUDY = Path(__file__).resolve().parent.parent / "tests" / "vm" / "rules.toml"
 
 
 def main() -> None:
@@ -98,10 +78,7 @@ def fresh_boots(machine: VirtualMachine) -> float:
 
 def study(machine: VirtualMachine) -> tuple[int, float]:
     """Return the number of trials of the study and the seconds that all of them took."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rules.toml"
-        file.write_text(_STUDY)
-        plan = grid.plan(read(str(file), package_root), grid.Overrides())
+    plan = grid.plan(read(str(_STUDY), package_root), grid.Overrides())
     prepared = [prepare(trial, machine) for trial in grid.start_order(plan)]
     for boot in {trial.boot for trial in prepared}:
         asyncio.run(machine.make_ready(boot))

@@ -28,25 +28,7 @@ LIMIT_SECONDS = 240  # of a command; longer than any takes, so that a hang is a 
 BUILD_LIMIT_SECONDS = 3000  # of a command that builds a kernel
 DEATH_SECONDS = 5.0  # until all that a killed process started must have gone, on a busy machine
 
-RULES = """
-title = "system calls against the number of rules, on Debian's own kernel"
-workloads = ["syscalls"]
-baseline = "rules=0"
-[[configuration]]
-name = "audit-off"
-boot = ["audit=0"]
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 10, 20, 30, 40, 50, 100, 160]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-[[axis]]
-name = "catch-all"
-switch = true
-audit.rules = ["-a always,exit -S all -F uid=70000"]
-"""
+RULES = Path(__file__).with_name("rules.toml").read_text()
 """A study of 19 configurations, as large as the ready-made ones, for which nothing is built."""
 
 
