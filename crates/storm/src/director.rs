@@ -5,17 +5,19 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering::SeqCst;
 
+use hardcost_linux::kcore::Kcore;
+
 use crate::calls::n64;
 use crate::fault::Faults;
 use crate::load::Weather;
-use crate::netlink::Netlink;
+use crate::netlink::{self, Netlink};
 use crate::options::{First, Options};
 use crate::random::Random;
 use crate::random_rules::{self, KEPT, REPLACED};
 use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field, has_key};
 use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
-use crate::{callers, evict, kcore, load, policy, survey};
+use crate::{callers, evict, load, policy, survey};
 
 /// There if sets of rules of another kernel are to be tried.
 const REPLAY: &str = "/replay";
@@ -48,7 +50,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
     let has_faults = Faults::prepare()?;
     say(&format!("policy: {has_policy}, failing allocations: {has_faults}"));
     clear_leaks();
-    let mut netlink = Netlink::open()?;
+    let mut netlink = netlink::open()?;
     if fs::exists(REPLAY)? {
         return survey::replay(&mut netlink, shared, &fs::read_to_string(REPLAY)?);
     }
@@ -62,14 +64,14 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
         look_into(&mut netlink, shared, options)?;
     }
     netlink.add(&evict::rule().bytes())?;
-    let mut lost = netlink.lost()?;
+    let mut lost = netlink::lost(&mut netlink)?;
     for round in 0..options.rounds {
         for weather in [Weather::Fair, Weather::Short] {
             if weather == Weather::Short && !has_faults {
                 continue;
             }
             storm(shared, options, (round, weather), has_policy);
-            let now = netlink.lost()?;
+            let now = netlink::lost(&mut netlink)?;
             // Where memory fails, records of changed rules may be lost for want of it.
             if weather == Weather::Fair && now != lost {
                 shared.fault(&format!("{} records were lost", now - lost));
@@ -77,7 +79,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
             if weather == Weather::Short {
                 leave_out(&mut netlink, shared, options, round)?;
             }
-            lost = netlink.lost()?;
+            lost = netlink::lost(&mut netlink)?;
             look_into(&mut netlink, shared, options)?;
             clear(&mut netlink, shared)?;
             say(&format!("round {} of {}: {}", round + 1, options.rounds, summary(shared)));
@@ -211,7 +213,7 @@ fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Resu
         netlink.delete(&rule)?;
     }
     for (name, address) in ["audit_n_rules", "audit_signals"].iter().zip(options.counters) {
-        match kcore::word(address).filter(|_| address != 0) {
+        match word(address) {
             Some(0) => say(&format!("{name} is 0 at the end")),
             Some(left) => shared.fault(&format!("{name} is {left} with no rule loaded")),
             None => say(&format!("{name} is not known")),
@@ -221,9 +223,14 @@ fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Resu
     find_leaks(shared)
 }
 
+/// The 32 bits at an address of the kernel's; `None` where it keeps them to itself, and of 0.
+fn word(address: u64) -> Option<u32> {
+    Kcore::open()?.word(address)
+}
+
 /// How many rules the kernel's index lacks; `None` where it has no index.
 fn missing(options: &Options) -> Option<u32> {
-    kcore::word(options.missing).filter(|_| options.missing != 0)
+    word(options.missing)
 }
 
 /// Makes sure that the index lacks none of the rules that were loaded with memory at hand.

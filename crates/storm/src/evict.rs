@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use crate::calls::{Place, execute, open_close};
-use crate::netlink::Netlink;
+use crate::netlink::{self, Netlink};
 use crate::random::Random;
 use crate::random_rules::REPLACED;
 use crate::rule::{ALWAYS, B64, EQUAL, EXIT, NEVER, Rule, TASK, field};
@@ -29,7 +29,7 @@ struct Evicter {
 /// context, whose rules go while the directory does.
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let run = move |id: u64| {
-        let netlink = Netlink::open().expect("a socket");
+        let netlink = netlink::open().expect("a socket");
         let random = Random::new(seed, 200 + id, round);
         let mut evicter = Evicter { shared, id, random, netlink, number: round << 32 };
         while shared.goes_on() {

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::evict::is;
 use crate::fault::Faults;
-use crate::netlink::{IN_FRONT, Netlink};
+use crate::netlink::{self, IN_FRONT, Netlink};
 use crate::random::Random;
 use crate::random_rules::any;
 use crate::rule::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key};
@@ -46,7 +46,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, boo
                     shared,
                     id,
                     random: Random::new(seed, 300 + id, round),
-                    netlink: Netlink::open().expect("a socket"),
+                    netlink: netlink::open().expect("a socket"),
                     faults: (weather == Weather::Short).then(Faults::open).flatten(),
                     has_policy,
                     own: Vec::new(),
@@ -71,7 +71,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, boo
 
 /// Reads the list of rules, which has to hold each sentinel's once, and tends the trees.
 fn look(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()> {
-    let mut netlink = Netlink::open()?;
+    let mut netlink = netlink::open()?;
     while shared.goes_on() {
         let rules = netlink.list()?;
         shared.count(Count::Listed);

@@ -10,7 +10,6 @@ mod calls;
 mod director;
 mod evict;
 mod fault;
-mod kcore;
 mod load;
 mod netlink;
 mod options;
@@ -30,7 +29,6 @@ use std::os::fd::AsRawFd;
 
 use rustix::mount::{MountFlags, mount};
 
-use netlink::Netlink;
 use options::Options;
 use shared::{Shared, say, spawn};
 
@@ -64,8 +62,8 @@ fn run() -> io::Result<()> {
     unsafe { libc::dup2(console.as_raw_fd(), 2) };
     let options = Options::parse(&fs::read_to_string("/proc/cmdline")?);
     let shared = Shared::new()?;
-    let mut netlink = Netlink::open()?;
-    netlink.become_daemon()?;
+    let mut netlink = netlink::open()?;
+    netlink::become_daemon(&mut netlink)?;
     let director = spawn(move || director::direct(shared, &options));
     let ended = || {
         let mut status = 0;

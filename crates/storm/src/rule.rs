@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::netlink::RULE;
+
 /// The lists that a rule may stand in.
 pub const USER: u32 = 0;
 /// Decides when a process is made.
@@ -70,8 +72,6 @@ pub const B32: u32 = 0x4000_0003;
 
 const WORDS: usize = 64;
 const FIELDS: usize = 64;
-/// Bytes of a rule before its texts; the last of its words is their length.
-const LENGTH: usize = (3 + WORDS + 3 * FIELDS + 1) * 4;
 /// Numbers of calls from here on stand for classes of calls.
 pub const FIRST_CLASS: u32 = 2032;
 /// How many numbers the mask has.
@@ -171,17 +171,9 @@ fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
-/// A rule that the kernel listed, without what follows it.
-pub fn whole(bytes: &[u8]) -> &[u8] {
-    let at = LENGTH - 4;
-    let texts = bytes.get(at..at + 4).and_then(<[u8]>::first_chunk).copied();
-    let length = texts.map_or(0, u32::from_ne_bytes) as usize;
-    &bytes[..bytes.len().min(at + 4 + length)]
-}
-
 /// A rule in letters: its words that are not 0, each with its place; then its texts, byte by byte.
 pub fn written(bytes: &[u8]) -> String {
-    let (fixed, texts) = bytes.split_at(LENGTH.min(bytes.len()));
+    let (fixed, texts) = bytes.split_at(RULE.min(bytes.len()));
     let words =
         fixed.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
     let mut text = String::new();
@@ -198,7 +190,7 @@ pub fn written(bytes: &[u8]) -> String {
 /// The rule that was written so; `None` where nothing was.
 pub fn read(text: &str) -> Option<Vec<u8>> {
     let (words, texts) = text.split_once('+')?;
-    let mut bytes = vec![0; LENGTH];
+    let mut bytes = vec![0; RULE];
     for word in words.split_terminator(',') {
         let (at, word) = word.split_once('=')?;
         let at = 4 * usize::from_str_radix(at, 16).ok()?;
@@ -219,7 +211,7 @@ pub fn has_key(bytes: &[u8], key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key, read, whole, written};
+    use super::{ALWAYS, B64, EQUAL, EXIT, Rule, field, has_key, read, written};
 
     #[test]
     fn a_rule_has_the_kernels_layout() {
@@ -235,8 +227,6 @@ mod tests {
         assert_eq!([word(131), word(132)], [B64, 2]);
         assert_eq!(word(3 + 64 + 192), 2);
         assert!(has_key(&bytes, "ab"));
-        let listed = [&bytes[..], &[0, 0]].concat();
-        assert_eq!(whole(&listed), bytes);
         assert_eq!(read(&written(&bytes)), Some(bytes));
     }
 

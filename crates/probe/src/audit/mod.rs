@@ -1,7 +1,6 @@
 //! The audit daemon: takes the kernel's records and counts those of the measured process.
 
 mod counts;
-mod netlink;
 mod syslog;
 
 use std::fs;
@@ -10,9 +9,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{self, Command};
 use std::time::Duration;
 
+use hardcost_linux::netlink::{Netlink, SYSCALL, Setting};
+
 use self::counts::Counts;
-use self::netlink::Setting;
-pub use self::netlink::{Netlink, SYSCALL, Status};
 use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
@@ -87,13 +86,20 @@ impl Audit {
             fs::write(path, rules).context(|| path.into())?;
             self.run_auditctl(&["-R", path]).context(|| AUDITCTL.into())?
         };
-        let loaded = self.control.count_rules().context(|| "listing audit rules".into())?;
+        let loaded = self.control.list().context(|| "listing audit rules".into())?.len();
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
     /// Deletes all rules; auditctl often waits for nothing when it does that, for 0.1 s.
     pub fn clear(&mut self) -> Result<()> {
-        self.control.delete_rules().context(|| "deleting audit rules".into())
+        self.delete_rules().context(|| "deleting audit rules".into())
+    }
+
+    fn delete_rules(&mut self) -> io::Result<()> {
+        for rule in self.control.list()? {
+            self.control.delete(&rule)?;
+        }
+        Ok(())
     }
 
     /// What `auditctl -l` prints: the rules as it words them.

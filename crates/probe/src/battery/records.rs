@@ -6,9 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use hardcost_linux::netlink::SYSCALL;
+
 use super::job::Arch;
 use super::memory::Mark;
-use crate::audit::{Record, SYSCALL};
+use crate::audit::Record;
 
 const ARCHES: [(&str, Arch); 2] = [("c000003e", Arch::B64), ("40000003", Arch::B32)];
 

@@ -3,11 +3,11 @@
 //! Its state is asked for by netlink at the beginning and read in the kernel's memory after that:
 //! who asks while the queue is full is made to sleep, and may leave somebody else asleep in turn.
 
+use hardcost_linux::kcore::{Kcore, addresses};
+use hardcost_linux::netlink::{Netlink, Status};
 use serde::Serialize;
 
-use super::kcore::{Kcore, addresses};
 use super::rows::{self, steps};
-use crate::audit::{Netlink, Status};
 
 /// Where a queue of packets (`struct sk_buff_head`) keeps its length: behind two pointers.
 const LENGTH: u64 = 16;

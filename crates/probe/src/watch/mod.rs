@@ -7,7 +7,6 @@ mod audit;
 mod avc;
 mod cpu;
 mod exits;
-mod kcore;
 mod rows;
 
 use std::sync::Arc;

@@ -25,6 +25,7 @@ pub struct Kcore {
 
 impl Kcore {
     /// Opens it; `None` where the kernel has none, or keeps it to itself.
+    #[must_use]
     pub fn open() -> Option<Self> {
         let file = File::open("/proc/kcore").ok()?;
         let mut header = [0; HEADER];
@@ -44,6 +45,7 @@ impl Kcore {
     }
 
     /// The 32 bits at an address.
+    #[must_use]
     pub fn word(&self, address: u64) -> Option<u32> {
         let within = |&&(memory, length, _): &&(u64, u64, u64)| {
             address.checked_sub(memory).is_some_and(|ahead| ahead < length)
@@ -60,6 +62,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The addresses of the kernel's symbols of these names; `None` where one is not told.
+#[must_use]
 pub fn addresses<const N: usize>(names: [&str; N]) -> Option<[u64; N]> {
     addresses_in(&fs::read_to_string("/proc/kallsyms").ok()?, names)
 }

@@ -20,10 +20,16 @@ const DONE: u16 = 3;
 const GET: u16 = 1000;
 /// Changes the status.
 const SET: u16 = 1001;
+/// Adds a rule.
+const ADD_RULE: u16 = 1011;
 /// Deletes a rule.
 const DELETE_RULE: u16 = 1012;
 /// Asks for the rules, and bears one.
 const LIST_RULES: u16 = 1013;
+/// Drops what is no longer mounted below watched directories.
+const TRIM: u16 = 1014;
+/// Has a directory's rules hold for another too.
+const MAKE_EQUIVALENT: u16 = 1015;
 /// A record of a system call.
 pub const SYSCALL: u16 = 1300;
 
@@ -34,8 +40,14 @@ const ACKNOWLEDGE: u16 = 4;
 const HEADER: usize = 16;
 /// A record is at most 8970 bytes long.
 const LONGEST: usize = 16 << 10;
-/// How long the kernel may take to answer.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// How long the kernel may take to answer, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Of a rule (`struct audit_rule_data`): its length without its texts, of which the last four bytes
+/// say how long these are.
+pub const RULE: usize = 1040;
+/// In a rule's flags, whose lowest byte comes first: it goes to the front of its list.
+pub const IN_FRONT: u8 = 0x10;
 
 // Bits of a status message's mask: which of the fields to change.
 const MASK_ENABLED: u32 = 1;
@@ -77,8 +89,11 @@ pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
     buffer: Box<[u8]>,
+    patience: Duration,
 }
 
+/// Requests fail with the kernel's error, or with `TimedOut`.
+#[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
 impl Netlink {
     /// Opens a socket on which the kernel may leave `buffer` bytes, if we may ask for that.
     pub fn open(buffer: usize) -> io::Result<Self> {
@@ -86,7 +101,13 @@ impl Netlink {
         let family = AddressFamily::NETLINK;
         let socket = socket_with(family, SocketType::RAW, flags, Some(netlink::AUDIT))?;
         sockopt::set_socket_recv_buffer_size_force(&socket, buffer)?;
-        Ok(Self { socket, sequence: 0, buffer: vec![0; LONGEST].into() })
+        Ok(Self { socket, sequence: 0, buffer: vec![0; LONGEST].into(), patience: PATIENCE })
+    }
+
+    /// The same socket, on which the kernel may take so long to answer.
+    #[must_use]
+    pub fn patient_for(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Turns audit on.
@@ -117,17 +138,38 @@ impl Netlink {
         }
     }
 
-    /// How many rules are loaded.
-    pub fn count_rules(&mut self) -> io::Result<usize> {
-        self.request(LIST_RULES, 0, &[]).map(|rules| rules.len())
+    /// Adds a rule.
+    pub fn add(&mut self, rule: &[u8]) -> io::Result<()> {
+        self.request(ADD_RULE, ACKNOWLEDGE, rule).map(drop)
     }
 
-    /// Deletes all rules.
-    pub fn delete_rules(&mut self) -> io::Result<()> {
-        for rule in self.request(LIST_RULES, 0, &[])? {
-            self.request(DELETE_RULE, ACKNOWLEDGE, &rule)?;
+    /// Deletes a rule, wherever in its list it was added: the kernel forgets that.
+    pub fn delete(&mut self, rule: &[u8]) -> io::Result<()> {
+        let mut rule = rule.to_vec();
+        rule[0] &= !IN_FRONT;
+        self.request(DELETE_RULE, ACKNOWLEDGE, &rule).map(drop)
+    }
+
+    /// The rules that are loaded, in their order.
+    pub fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        let listed = self.request(LIST_RULES, 0, &[])?;
+        Ok(listed.iter().map(|rule| whole(rule).to_vec()).collect())
+    }
+
+    /// Has the kernel let go of what is no longer mounted below watched directories.
+    pub fn trim(&mut self) -> io::Result<()> {
+        self.request(TRIM, ACKNOWLEDGE, &[]).map(drop)
+    }
+
+    /// Has the rules for directory `old` hold for what lies below `new` too.
+    pub fn make_equivalent(&mut self, old: &str, new: &str) -> io::Result<()> {
+        let mut payload = Vec::new();
+        for text in [old, new] {
+            let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+            payload.extend(length.to_ne_bytes());
         }
-        Ok(())
+        payload.extend(old.bytes().chain(new.bytes()));
+        self.request(MAKE_EQUIVALENT, ACKNOWLEDGE, &payload).map(drop)
     }
 
     /// Sends a request and collects what is answered.
@@ -135,7 +177,7 @@ impl Netlink {
         self.send(kind, flags | REQUEST, payload)?;
         let own = self.sequence;
         let mut answers = Vec::new();
-        while self.wait(TIME_LIMIT)? {
+        while self.wait(self.patience)? {
             // Records may come in between; they are older than what is asked for.
             let Some(message) = self.receive()?.filter(|message| message.sequence == own) else {
                 continue;
@@ -192,7 +234,11 @@ impl Netlink {
     pub fn wait(&self, most: Duration) -> io::Result<bool> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut sockets = [PollFd::new(&self.socket, PollFlags::IN)];
-        Ok(poll(&mut sockets, Some(&most))? > 0)
+        match poll(&mut sockets, Some(&most)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(true), // who asks finds that there is none, and waits again
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -211,9 +257,26 @@ fn check(payload: &[u8]) -> io::Result<()> {
     }
 }
 
+/// A rule without what its message, which is filled up to whole words, has behind it.
+fn whole(bytes: &[u8]) -> &[u8] {
+    let texts = bytes.get(RULE - 4..RULE).and_then(<[u8]>::first_chunk).copied();
+    let length = texts.map_or(0, u32::from_ne_bytes) as usize;
+    &bytes[..bytes.len().min(RULE + length)]
+}
+
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{RULE, check, whole};
+
+    #[test]
+    fn a_rule_ends_with_its_texts() {
+        let mut rule = vec![0; RULE + 8];
+        rule[RULE - 4] = 5;
+        assert_eq!(whole(&rule).len(), RULE + 5);
+        rule[RULE - 4] = 9;
+        assert_eq!(whole(&rule).len(), RULE + 8, "no more than there is");
+        assert_eq!(whole(&rule[..7]).len(), 7);
+    }
 
     #[test]
     fn an_acknowledgement_bears_a_negative_error_number() {

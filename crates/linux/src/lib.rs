@@ -1,0 +1,6 @@
+//! What Linux offers to those who watch its audit, and no library has: the audit subsystem's
+//! netlink messages, the kernel's own memory, and system calls by both of its entries.
+
+pub mod gate;
+pub mod kcore;
+pub mod netlink;
