@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.vm.conftest import Command
 
+from hardcost.auditrules.tables import lookup
 from hardcost.battery import conformance
 from hardcost.battery.beside import beside
+from hardcost.battery.calls import Call, Text, Worker, file, mount, program, remove
 from hardcost.battery.repertoire import CALLS
+from hardcost.battery.witness import Witness, run_witnesses
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
@@ -113,3 +116,29 @@ def test_it_records_what_the_stock_kernel_records(measured: Outcome, cache_root:
     assert compared.counts["recorded"] > CASES / 5
     assert flat.comparison.counts["rules deleted"] > 0
     assert not compared.counts["unsteady"]
+
+
+def test_a_rule_with_path_and_exe_outlives_its_file(cache_root: Path) -> None:
+    """The stock kernel takes the new file for the program, and the rule matches no more."""
+    root, worker, watched = "/case0", "/case0/worker", "/case0/watched"
+    rule = f"-a always,exit -F path={watched} -F exe={worker} -F perm=r -k both"
+    call = Call(
+        name="open",
+        worker=0,
+        arch="b64",
+        number=lookup.calls("b64")["open"],
+        arguments=(Text(watched), 0, 0, 0x6000),
+        closes=True,
+        before=(remove(watched), file(watched)),
+    )
+    fixture = (mount(root), program(worker), file(watched))
+    asked = Witness(fixture, Worker(700, worker), call, (rule, ""), ("both", None), None)
+    machine = VirtualMachine(Cache(cache_root), Hardware("tcg"))
+    found = {}
+    for patches in ((), ("flat",)):
+        boot = Boot(kernel=KernelRecipe("lean", patches=patches))
+        (found[patches],) = run_witnesses(machine, [asked], boot)
+        assert not found[patches].complaints.strip()
+        assert found[patches].result >= 0
+    assert found["flat",].confirms
+    assert found[()].found == (None, None)

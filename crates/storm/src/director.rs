@@ -17,7 +17,7 @@ use crate::random_rules::{self, KEPT, REPLACED};
 use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field, has_key};
 use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
-use crate::{callers, evict, load, policy, survey};
+use crate::{callers, evict, load, policy, races, survey};
 
 /// There if sets of rules of another kernel are to be tried.
 const REPLAY: &str = "/replay";
@@ -170,6 +170,7 @@ fn storm(shared: &'static Shared, options: &Options, when: (u64, Weather), has_p
     let mut started = sentinel::start(shared, has_policy);
     started.extend(callers::start(shared, seed, turn));
     started.extend(evict::start(shared, seed, turn));
+    started.extend(races::start(shared, seed, turn));
     started.extend(load::start(shared, seed, turn, (weather, has_policy)));
     if has_policy {
         started.push(policy::start(shared, seed, turn));

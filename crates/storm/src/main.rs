@@ -14,6 +14,7 @@ mod load;
 mod netlink;
 mod options;
 mod policy;
+mod races;
 mod random;
 mod random_rules;
 mod reader;

@@ -46,6 +46,7 @@ counts! {
     Mounts: "file systems with watched directories unmounted",
     Executables: "executables of rules replaced or removed with their directory",
     Watched: "watched files replaced or removed",
+    Moved: "directories moved or removed while their rules were made",
     Policies: "policies loaded",
     Booleans: "booleans of the policy changed",
     Enforced: "changes to enforcing",

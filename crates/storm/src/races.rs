@@ -1,0 +1,96 @@
+//! Rules whose directory moves or goes while they are being made, and while they are deleted.
+//!
+//! What the kernel hears of a directory comes to marks that it puts there for a rule's `exe` and
+//! `path`, and these are there before the rule is complete, and after it was taken off its list.
+
+use std::fs;
+use std::io;
+
+use crate::evict::is;
+use crate::netlink::{self, Netlink};
+use crate::random::Random;
+use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field};
+use crate::shared::{Count, Shared, spawn};
+
+const HERE: &str = "/storm/r";
+const ELSEWHERE: &str = "/storm/r-moved";
+/// In a directory that stays, for rules of the same shape, with which others are compared.
+const STAYS: &str = "/storm/noop";
+/// Nobody is that user.
+const NOBODY: u32 = 3999;
+
+/// Starts who moves the directory, and two who load and delete rules about what is in it.
+pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
+    let mover = spawn(move || {
+        let mut random = Random::new(seed, 700, round);
+        while shared.goes_on() {
+            if let Err(error) = shift(&mut random) {
+                shared.fault(&format!("who moves a directory: {error}"));
+                return;
+            }
+            shared.count(Count::Moved);
+        }
+    });
+    let loaders = (0..2).map(|id| {
+        spawn(move || {
+            let mut random = Random::new(seed, 710 + id, round);
+            let mut netlink = netlink::open().expect("a socket");
+            while shared.goes_on() {
+                if let Err(error) = load(shared, &mut netlink, &mut random, id) {
+                    shared.fault(&format!("who races {id}: {error}"));
+                    return;
+                }
+            }
+        })
+    });
+    std::iter::once(mover).chain(loaders).collect()
+}
+
+/// Moves the directory away and back, or removes it and makes it anew; it is there afterwards, since
+/// no rule about it can be deleted where it is not.
+fn shift(random: &mut Random) -> io::Result<()> {
+    fs::create_dir_all(HERE)?;
+    if random.chance(50) {
+        fs::rename(HERE, ELSEWHERE)?;
+        fs::rename(ELSEWHERE, HERE)
+    } else {
+        fs::remove_dir(HERE)?;
+        fs::create_dir(HERE)
+    }
+}
+
+/// Adds a rule and deletes it, unless it went by itself.
+fn load(shared: &Shared, netlink: &mut Netlink, random: &mut Random, id: u64) -> io::Result<()> {
+    let rule = any(random).key(&format!("c{id}")).bytes();
+    match netlink.add(&rule) {
+        Ok(()) => shared.count(Count::Added),
+        Err(error) if is(&error, &[libc::EEXIST]) => shared.count(Count::Duplicates),
+        Err(error) if is(&error, &[libc::ENOENT]) => {
+            shared.count(Count::Refused);
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    }
+    match netlink.delete(&rule) {
+        Ok(()) => shared.count(Count::Deleted),
+        Err(error) if is(&error, &[libc::ENOENT]) => shared.count(Count::Absent),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+fn any(random: &mut Random) -> Rule {
+    let inside = format!("{HERE}/x");
+    let mut rule = Rule::new(EXIT, ALWAYS).all_calls();
+    let kind = random.below(4);
+    if kind == 1 {
+        rule = rule.text(field::DIR, EQUAL, &format!("/storm/w{}", random.below(2)));
+    }
+    if kind >= 2 {
+        rule = rule.text(field::WATCH, EQUAL, &inside);
+    }
+    if kind != 3 {
+        rule = rule.text(field::EXE, EQUAL, random.pick(&[&inside, STAYS]));
+    }
+    rule.number(field::UID, EQUAL, NOBODY)
+}
