@@ -100,6 +100,7 @@ fn furnish() -> io::Result<()> {
     }
     fs::write(format!("{}/file", sentinel::DIRECTORY), "content")?;
     fs::write(sentinel::FILE, "content")?;
+    fs::create_dir(races::HERE)?;
     fs::hard_link("/init", "/storm/noop")
 }
 

@@ -12,7 +12,8 @@ use crate::random::Random;
 use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field};
 use crate::shared::{Count, Shared, spawn};
 
-const HERE: &str = "/storm/r";
+/// The directory that moves; it is there before and after.
+pub const HERE: &str = "/storm/r";
 const ELSEWHERE: &str = "/storm/r-moved";
 /// In a directory that stays, for rules of the same shape, with which others are compared.
 const STAYS: &str = "/storm/noop";
@@ -46,10 +47,9 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     std::iter::once(mover).chain(loaders).collect()
 }
 
-/// Moves the directory away and back, or removes it and makes it anew; it is there afterwards, since
-/// no rule about it can be deleted where it is not.
+/// Moves the directory away and back, or removes it and makes it anew: no rule about it can be
+/// deleted where it is not.
 fn shift(random: &mut Random) -> io::Result<()> {
-    fs::create_dir_all(HERE)?;
     if random.chance(50) {
         fs::rename(HERE, ELSEWHERE)?;
         fs::rename(ELSEWHERE, HERE)
