@@ -198,7 +198,7 @@ def _near(levels: Levels, many: str, few: str, names: Sequence[str]) -> Line:
 
 def profiles_text(levels: Pair[Levels], sizes: Mapping[str, int]) -> Iterator[str]:
     """Yield a table for each published set of rules."""
-    bare = levels.flat["no rules"]
+    bare = levels.stock["no rules"]
     for name, size in sizes.items():
         stock, flat = levels.stock[name], levels.flat[name]
         rows = [
@@ -212,7 +212,7 @@ def profiles_text(levels: Pair[Levels], sizes: Mapping[str, int]) -> Iterator[st
             for call, was in stock.items()
         ]
         yield f"\n### {name}: {size} rules\n\nInstructions of one operation.\n\n"
-        yield table(["call", "no rules", "stock", "flat", "flat is"], rows)
+        yield table(["call", "no rules, stock", "stock", "flat", "flat is"], rows)
 
 
 def _saved(stock: float, flat: float) -> str:

@@ -393,7 +393,7 @@ def pairs_of_sets(draw: st.DrawFn) -> tuple[list[str], list[str]]:
     return first, second
 
 
-def _loadable(text: list[str]) -> list[KernelRule]:
+def loadable(text: list[str]) -> list[KernelRule]:
     """Return rules without those that auditctl or the kernel would refuse."""
     taken: list[KernelRule] = []
     for rule in translate_all([Rule(line) for line in text])[0]:
@@ -410,7 +410,7 @@ def _loadable(text: list[str]) -> list[KernelRule]:
 def test_no_drawn_event_contradicts_a_proof(
     pair: tuple[list[str], list[str]], relation: Relation, seed: int
 ) -> None:
-    a, b = (_loadable(text) for text in pair)
+    a, b = (loadable(text) for text in pair)
     result = prove(a, b, relation)
     assert result.equal is not None
     if not result.equal:
@@ -430,7 +430,7 @@ def test_no_drawn_event_contradicts_a_proof(
 @settings(max_examples=60, deadline=None)
 @given(SETS, st.integers(0, 2**32))
 def test_a_rule_that_decided_about_a_drawn_event_can_fire(text: list[str], seed: int) -> None:
-    loaded_rules = _loadable(text)
+    loaded_rules = loadable(text)
     drawing = Drawing(loaded_rules, Random(seed))  # noqa: S311  (no secret)
     loaded = load(loaded_rules, drawing.files)
     can = fires(loaded_rules)
@@ -473,7 +473,7 @@ def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
 @settings(max_examples=80, deadline=None)
 @given(pairs_of_sets())
 def test_any_example_can_be_given_to_explain(pair: tuple[list[str], list[str]]) -> None:
-    a, b = (_loadable(text) for text in pair)
+    a, b = (loadable(text) for text in pair)
     difference = prove(a, b).difference
     if difference is None or difference.list is not FilterList.EXIT or difference.resolved:
         return

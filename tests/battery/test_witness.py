@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 
+import pytest
+
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import translate
@@ -56,6 +58,15 @@ def test_a_file_that_is_not_found_has_no_owner() -> None:
     assert of(line, "") is None
     watched = "-a always,exit -F arch=b64 -S openat -F exit=-ENOENT -F path=/etc/shadow"
     assert of(watched, "") is None
+
+
+@pytest.mark.parametrize("call", ["rename", "renameat", "link", "unlink", "unlinkat", "execve"])
+def test_nothing_is_made_that_a_call_is_not_to_find(call: str) -> None:
+    made = of(f"-a always,exit -F arch=b64 -S {call} -F exit=-ENOENT", "")
+    assert made is not None
+    assert Text("/case0/hardcost/missing/x") in made.call.arguments
+    assert made.call.before == ()
+    assert of(f"-a always,exit -F arch=b64 -S {call} -F exit=-ENOENT -F obj_uid=5", "") is None
 
 
 def test_the_program_that_a_rule_names_makes_the_call() -> None:

@@ -146,7 +146,9 @@ impl Netlink {
     /// Deletes a rule, wherever in its list it was added: the kernel forgets that.
     pub fn delete(&mut self, rule: &[u8]) -> io::Result<()> {
         let mut rule = rule.to_vec();
-        rule[0] &= !IN_FRONT;
+        if let Some(flags) = rule.first_mut() {
+            *flags &= !IN_FRONT;
+        }
         self.request(DELETE_RULE, ACKNOWLEDGE, &rule).map(drop)
     }
 
@@ -230,7 +232,7 @@ impl Netlink {
         Ok(Some(Message { kind, sequence, payload }))
     }
 
-    /// Waits for a message, at most so long; whether there is one.
+    /// Waits for a message, at most so long; whether there is one, or may be one.
     pub fn wait(&self, most: Duration) -> io::Result<bool> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut sockets = [PollFd::new(&self.socket, PollFlags::IN)];

@@ -342,30 +342,35 @@ class _Maker:
     def _not_there(self, path: str) -> str:
         """Return a path at which nothing is, and where no call makes a file either."""
         watched = any(inside(path, place) for _, place in self._places)
-        found = any(name.file.inode != NO_INODE for name in self.event.names)
-        if found and (watched or self.difference.asked & NUMBERS_OF_NAMES):
+        if watched or self.difference.asked & NUMBERS_OF_NAMES:
             raise _UnmadeError  # the rules want to know something of a file that is not there
-        return path if watched else f"{self.root}/hardcost/missing/x"
+        return f"{self.root}/hardcost/missing/x"
 
     def _taken_away(self, front: tuple[Argument, ...], back: tuple[Argument, ...]) -> _Made:
         path = self._only_name()
         if path in {watched for _, watched in self._places} and self.event.exit == 0:
             raise _UnmadeError  # its rule would go with it
+        if self.event.exit == _ENOENT:
+            path = self._not_there(path)
         before = (file(path, 0o777, self._owner()),) if self.event.exit == 0 else ()
         return _Made((*front, Text(path), *back), before)
 
     def _two_paths(self, front: tuple[Argument, ...]) -> _Made:
+        back = (0,) if front else ()
         places = [self._path(name) for name in self.event.names]
         spare = [f"{self.root}/hardcost/old", f"{self.root}/hardcost/new"]
         old, new = (*places, *spare[len(places) :])[:2]
         if len(places) > 1 or any(place in self.difference.files for place in places):
             raise _UnmadeError
-        back = (0,) if front else ()
+        if self.event.exit == _ENOENT:
+            return _Made((*front, Text(self._not_there(old)), *front, Text(new), *back))
         arguments = (*front, Text(old), *front, Text(new), *back)
         return _Made(arguments, (file(old, 0o777, self._owner()), remove(new)))
 
     def _executed(self) -> _Made:
         words = Words((Text("noop"), 0))
+        if self.event.exit == _ENOENT:
+            return _Made((Text(self._not_there(self._only_name())), words, Words((0,))), child=True)
         return _Made((Text(self._only_name()), words, Words((0,))), child=True)
 
     def _tagged(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:

@@ -305,20 +305,23 @@ def visible_filesystem(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> int 
     """
     number = logic.unknown("filesystem")
     hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
-    solver = logic.Solver(_SECONDS)
     for by_a, differ in (
         (True, [hidden_a, logic.negation(hidden_b)]),
         (False, [hidden_b, logic.negation(hidden_a)]),
     ):
-        model = solver.solve(differ)
-        if model is not None:
-            raise HidingError(model.value(number), by_a=by_a)
-    solver.add([logic.negation(hidden_a)])
-    for wish in ([logic.same(number, logic.number(_EXT4))], []):
-        model = solver.solve(wish)
-        if model is not None:
-            return model.value(number)
-    return None
+        found = _smallest(number, differ)
+        if found is not None:
+            raise HidingError(found, by_a=by_a)
+    return _smallest(number, [logic.negation(hidden_a)], [logic.same(number, logic.number(_EXT4))])
+
+
+def _smallest(
+    number: Number, demands: Sequence[Formula], wishes: Sequence[Formula] = ()
+) -> int | None:
+    solver = logic.Solver(_SECONDS)
+    solver.add(demands)
+    model = solver.solve_with_wishes(wishes, [number])
+    return None if model is None else model.value(number)
 
 
 def _hidden(rules: Sequence[KernelRule], number: Number) -> Formula:

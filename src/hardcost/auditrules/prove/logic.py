@@ -182,7 +182,7 @@ class Solver:
 
         Each of the `wishes` holds too, unless it contradicts those before it or can't be decided;
         after them each of the `wanted` numbers is the smallest that those before it leave. So the
-        values are the same whatever the solver was asked before.
+        values are the same whatever was asked before, unless a question takes too long.
 
         Raises:
             UndecidedError: It took too long.
@@ -204,7 +204,7 @@ class Solver:
     def _with_smallest(self, wanted: Number, model: Model) -> Model:
         """Return a model with the smallest value that a number can have, and demand that value."""
         least, most = 0, model.value(wanted)
-        limit = most - 1  # most numbers are held by a wish, and nothing lies below
+        limit = most - 1  # a wish holds the number in most cases, and nothing lies below
         while least < most:
             better = self._try(compare(wanted, Operator.LESS_OR_EQUAL, number(limit)))
             if better is None:
