@@ -103,6 +103,10 @@ def test_a_kernel_with_patches_is_another_and_tells_which(
     folder = Path(str(resources.files("hardcost.machines.kernels"))) / "series/flat"
     (again,) = hardcost("kernel", "build", "--patch", str(folder), "--format", "json").data()
     assert again == patched
+    shutil.copytree(folder, hardcost.folder / "mine")
+    (mine,) = hardcost("kernel", "build", "--patch", "mine", "--format", "json").data()
+    named = [name.replace("flat/", "mine/") for name in patched["patches"]]
+    assert mine == {**patched, "patches": named}
 
 
 def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_published(

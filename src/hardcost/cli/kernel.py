@@ -183,7 +183,7 @@ def _present(found: tuple[Built, ...], form: str) -> None:
         return
     table = Table()
     for column in ("name", "release", "base", "options", "patches", "score", "seconds", "image"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "name")
     for one in found:
         about = one.about
         set_here = len(about["options"].split())

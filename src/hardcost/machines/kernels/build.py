@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -244,7 +244,20 @@ class Kernels:
     def find(self, recipe: KernelRecipe) -> Built | None:
         """Return the kernel if it is in the cache."""
         folder = self._cache.root / "kernels" / self.name(recipe)
-        return built(folder) if folder.is_dir() else None
+        return self._told_by(recipe, folder) if folder.is_dir() else None
+
+    def _told_by(self, recipe: KernelRecipe, folder: Path) -> Built:
+        """Return a kernel as this recipe names its parts: another may have come to it first."""
+        found = built(folder)
+        return replace(found, about={**found.about, **self._asked(recipe)})
+
+    def _asked(self, recipe: KernelRecipe) -> dict[str, str]:
+        """Return what a recipe asks for, as it is told about a kernel."""
+        return {
+            "base": recipe.base,
+            "options": " ".join(f"{option}={value}" for option, value in recipe.options),
+            "patches": "\n".join(self._patches(recipe).names),
+        }
 
     async def build(self, recipe: KernelRecipe) -> Built:
         """Return the kernel, built unless it is in the cache.
@@ -263,7 +276,7 @@ class Kernels:
                     await self._fill(folder, recipe, name)
         finally:
             self._told(None)
-        return built(self._cache.root / "kernels" / name)
+        return self._told_by(recipe, self._cache.root / "kernels" / name)
 
     def _wait(self, title: str, seconds: float) -> None:
         """Tell that a build waits for another."""
@@ -287,9 +300,7 @@ class Kernels:
         shutil.copy(log, folder / "log")
         about = {
             "source": self.source.title,
-            "base": recipe.base,
-            "options": " ".join(f"{option}={value}" for option, value in recipe.options),
-            "patches": "\n".join(self._patches(recipe).names),
+            **self._asked(recipe),
             "tools": self._tools.versions,
             "seconds": f"{time.monotonic() - started:.0f}",
             "steps": str(steps),
