@@ -13,7 +13,6 @@ from hardcost.machines import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
 from hardcost.machines.images.image import GRAIN, RootImage
-from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots
@@ -21,6 +20,8 @@ from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.vm.conftest import Outcome
 
     from hardcost.machines.machine import Answer, Request
 
@@ -152,9 +153,8 @@ def test_systemd_starts_the_system_but_for_what_jobs_start(cache_root: Path) -> 
     ]
 
 
-def test_a_kernel_that_was_built_finds_the_disk_too(cache_root: Path) -> None:
-    if Kernels(Cache(cache_root)).find(KernelRecipe()) is None:
-        pytest.skip("the lean kernel has not been built yet: `hardcost kernel build`")
+def test_a_kernel_that_was_built_finds_the_disk_too(lean: Outcome, cache_root: Path) -> None:
+    assert lean.status == 0
     boot = replace(ENFORCING, kernel=KernelRecipe())
     script = "uname -r | sed s/.*-//; stat -f -c %T /; tr -d '\\0' < /proc/self/attr/current"
     found = said(execute(cache_root, [shell("kernel", script)], boot))
