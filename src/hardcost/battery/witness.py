@@ -297,12 +297,13 @@ class _Maker:
         name = next(iter(self.event.names), None)
         return (0, 0) if name is None else (name.uid, name.gid)
 
-    def _only_name(self) -> str:
+    def _only_path(self) -> str:
+        """Return the one path that the call is given; nothing is there if it is to find nothing."""
         if len(self.event.names) > 1:
             raise _UnmadeError
-        if not self.event.names:
-            return f"{self.root}/hardcost/visited"
-        return self._path(self.event.names[0])
+        named = [self._path(name) for name in self.event.names]
+        path = named[0] if named else f"{self.root}/hardcost/visited"
+        return self._not_there(path) if self.event.exit == _ENOENT else path
 
     def _opened(self, front: tuple[Argument, ...]) -> _Made:
         flags = self.event.arguments[len(front) + 1] & _OPEN_FLAGS
@@ -321,15 +322,13 @@ class _Maker:
         *,
         closes: bool = False,
     ) -> _Made:
-        path = self._only_name()
+        path = self._only_path()
         code = self.event.exit
         if code in {_EACCES, _EPERM} and self.event.fsuid == 0:
             raise _UnmadeError
         if code == _EACCES and not any(inside(path, place) for _, place in self._places):
             closed = f"{self.root}/hardcost/closed"
             return _Made((*front, Text(f"{closed}/x"), *back), (directory(closed, 0),))
-        if code == _ENOENT:
-            path = self._not_there(path)
         if not self.event.names and code not in {_ENOENT, None}:
             # Any file will do that no rule names.
             return _Made(
@@ -347,11 +346,9 @@ class _Maker:
         return f"{self.root}/hardcost/missing/x"
 
     def _taken_away(self, front: tuple[Argument, ...], back: tuple[Argument, ...]) -> _Made:
-        path = self._only_name()
+        path = self._only_path()
         if path in {watched for _, watched in self._places} and self.event.exit == 0:
             raise _UnmadeError  # its rule would go with it
-        if self.event.exit == _ENOENT:
-            path = self._not_there(path)
         before = (file(path, 0o777, self._owner()),) if self.event.exit == 0 else ()
         return _Made((*front, Text(path), *back), before)
 
@@ -369,9 +366,7 @@ class _Maker:
 
     def _executed(self) -> _Made:
         words = Words((Text("noop"), 0))
-        if self.event.exit == _ENOENT:
-            return _Made((Text(self._not_there(self._only_name())), words, Words((0,))), child=True)
-        return _Made((Text(self._only_name()), words, Words((0,))), child=True)
+        return _Made((Text(self._only_path()), words, Words((0,))), child=True)
 
     def _tagged(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
         """Return the arguments with a number that the call ignores, by which its record is told."""
