@@ -12,7 +12,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place
 from hardcost.auditrules.semantics import DuplicateError
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 from hardcost.units import Unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LINES = (
 
 def rules_of(*lines: str) -> list[KernelRule]:
     rules = [read_line(line, Place("my.rules", at)).rule for at, line in enumerate(lines, 1)]
-    return [translate(rule) for rule in rules if rule is not None]
+    return [translate(rule, AS_WRITTEN) for rule in rules if rule is not None]
 
 
 def test_a_rule_saves_its_steps_and_one_that_records_its_record_too() -> None:

@@ -14,7 +14,7 @@ from hardcost.auditrules.event import FileId
 from hardcost.auditrules.rule import Rule, RulesError
 from hardcost.auditrules.semantics import Loaded, load
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 
 DEBIAN = Constants.of_debian()
 WALK, FIELD = DEBIAN.walk, DEBIAN.field
@@ -22,7 +22,7 @@ FILES = {"/etc/shadow": FileId(0, 1, 37), "/etc/passwd": FileId(0, 1, 38)}
 
 
 def rules(*lines: str) -> Loaded:
-    return load([translate(Rule(line)) for line in lines], FILES)
+    return load([translate(Rule(line), AS_WRITTEN) for line in lines], FILES)
 
 
 def of(call: str, *lines: str) -> Prediction:

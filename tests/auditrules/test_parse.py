@@ -147,8 +147,8 @@ class TestSettings:
         rule_set = read_lines((line, Place("f", n)) for n, line in enumerate(lines, 1))
         assert [rule.text for rule in rule_set.rules] == ["-w /c"]
         assert rule_set.notes == (
-            "f:2: deleted again by f:3",
             "f:1: deleted again by f:5",
+            "f:2: deleted again by f:3",
             "f:4: deleted again by f:5",
         )
 

@@ -100,7 +100,7 @@ def test_an_example_of_a_hidden_file_system_does_not_depend_on_earlier_proofs() 
 def test_a_number_is_as_small_as_what_is_demanded_leaves_it() -> None:
     """Two numbers of which one is to be above 70,000, and above the other, which is above 5."""
     low, high = logic.unknown("low"), logic.unknown("high")
-    solver = logic.Solver(10)
+    solver = logic.Solver(logic.Effort(10))
     solver.add([
         logic.compare(low, Operator.GREATER, logic.number(5)),
         logic.compare(high, Operator.GREATER, logic.number(70_000)),

@@ -11,14 +11,14 @@ from hardcost.auditrules.explain.explain import explain
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 
 if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
 
 
 def rules(lines: tuple[str, ...]) -> list[KernelRule]:
-    return [translate(Rule(line)) for line in lines]
+    return [translate(Rule(line), AS_WRITTEN) for line in lines]
 
 
 @pytest.mark.parametrize(

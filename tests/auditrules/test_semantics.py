@@ -20,7 +20,7 @@ from hardcost.auditrules.semantics import (
     load,
 )
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 
 F1, F2, PROGRAM = FileId(0, 1, 100), FileId(0, 1, 101), FileId(0, 1, 200)
 FILES = {"/w/f1": F1, "/w/f2": F2, "/w": FileId(0, 1, 99), "/bin/p": PROGRAM}
@@ -31,7 +31,7 @@ READ = Event("b64", OPENAT, (0, 0, 0, 0), exit=3, uid=1000, auid=1000, names=(NA
 
 
 def rules(*lines: str) -> Loaded:
-    return load([translate(Rule(line)) for line in lines], FILES)
+    return load([translate(Rule(line), AS_WRITTEN) for line in lines], FILES)
 
 
 def outcome(event: Event, *lines: str) -> Outcome:
@@ -195,7 +195,7 @@ def test_a_tree_is_reached_by_links_on_the_way_and_not_by_one_at_the_end() -> No
     files = {**FILES, "/link": FileId(0, 1, 98), "/link/": FILES["/w"], "/up/w": FILES["/w"]}
 
     def recorded(line: str) -> bool:
-        return decide(load([translate(Rule(line))], files), READ).recorded
+        return decide(load([translate(Rule(line), AS_WRITTEN)], files), READ).recorded
 
     assert recorded("-a always,exit -F dir=/up/w")
     assert recorded("-a always,exit -F dir=/link/")

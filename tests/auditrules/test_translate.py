@@ -14,13 +14,13 @@ from hardcost.auditrules.kernelrule import (
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place, Rule, RulesError
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import Target, translate, translate_all
+from hardcost.auditrules.translate import AS_WRITTEN, Target, translate, translate_all
 
 EQUAL = Operator.EQUAL
 
 
-def rule_of(text: str, target: Target | None = None) -> KernelRule:
-    return translate(Rule(text)) if target is None else translate(Rule(text), target)
+def rule_of(text: str, target: Target = AS_WRITTEN) -> KernelRule:
+    return translate(Rule(text), target)
 
 
 def mask(arch: lookup.Arch, *names: str) -> int:

@@ -17,7 +17,7 @@ from hardcost.auditrules.kernelrule import (
 )
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import LONGEST_LINE, Place, Rule
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 from hardcost.auditrules.write import UnwritableError, listed, listing, text_of
 
 
@@ -28,7 +28,7 @@ def written(line: str) -> Rule:
 
 
 def loaded(line: str) -> KernelRule:
-    return translate(written(line))
+    return translate(written(line), AS_WRITTEN)
 
 
 EXIT = KernelRule(FilterList.EXIT, Action.ALWAYS, ALL_CALLS, ())

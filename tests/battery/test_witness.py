@@ -8,7 +8,7 @@ import pytest
 
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 from hardcost.battery.calls import Text, directory, mount
 from hardcost.battery.witness import Witness, witness
 
@@ -16,7 +16,9 @@ OTHER = "-a always,exit -F arch=b64 -S read -k other"
 
 
 def of(a: str, b: str, number: int = 0) -> Witness | None:
-    sets = [[translate(Rule(line)) for line in (text, OTHER) if line] for text in (a, b)]
+    sets = [
+        [translate(Rule(line), AS_WRITTEN) for line in (text, OTHER) if line] for text in (a, b)
+    ]
     difference = prove(sets[0], sets[1]).difference
     assert difference is not None
     return witness(difference, sets[0], sets[1], number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, FilterList, Operator, Test
+from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.values import (
     BIT_FIELDS,
@@ -76,11 +76,10 @@ def check_operator(test: Test) -> None:
 def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
     """Check what a rule may hold but once."""
     names = [test.field for test in conditions if isinstance(test, Test)]
-    places = [name for name in names if name in {"path", "dir", "inode"}]
+    places = [name for name in names if name in {"path", "dir", "inode", WATCH}]
     if len(places) > 1:
-        raise RefusedError(
-            f"{' and '.join(places)} can't stand in one rule", "make two rules of it"
-        )
+        said = " and ".join("-w" if name == WATCH else name for name in places)
+        raise RefusedError(f"{said} can't stand in one rule", "make two rules of it")
     if names.count("exe") > 1:
         raise RefusedError("exe stands twice in one rule", "make two rules of it")
     for test in conditions:

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from hardcost.auditrules.rule import Rule
 
 CALLS = 2032
@@ -27,6 +29,12 @@ READ, WRITE, EXECUTE, ATTRIBUTES = 4, 2, 1, 8
 
 KEY_SEPARATOR = "\x01"
 """What stands between the keys of a rule that has several."""
+
+
+WATCH = "watch"
+"""The field of a watch (`-w`) of which nobody knows whether its path is a directory.
+
+auditctl asks the file system and makes `dir` of it where it is one, `path` where it is not."""
 
 
 class FilterList(StrEnum):
@@ -74,7 +82,7 @@ class Test:
 
     `value` is a number of 32 bits as the kernel holds it, or the text of a path, a label, or a user
     or group that only the target can resolve. `auid` with the value unset is the kernel's own field
-    `loginuid_set` with the value 0.
+    `loginuid_set` with the value 0. `WATCH` stands for `path` or `dir`: only the target knows which.
     """
 
     field: str
@@ -129,6 +137,11 @@ class KernelRule:
         return self._text("dir")
 
     @cached_property
+    def watch(self) -> str | None:
+        """The path of a watch that may be a file's or a tree's (`WATCH`), if any."""
+        return self._text(WATCH)
+
+    @cached_property
     def inode(self) -> int | None:
         """The inode number for whose bucket the rule is meant (`inode=`), if any."""
         for test in self.conditions:
@@ -139,8 +152,16 @@ class KernelRule:
         return None
 
     @property
+    def sameness(self) -> Hashable:
+        """What the kernel compares of two rules (`audit_compare_rule`, AF:707)."""
+        return (self.list, self.action, self.mask, self.conditions, self.key)
+
+    @property
     def in_a_bucket(self) -> bool:
-        """Whether it lies in an inode's bucket, not in the list that every call walks."""
+        """Whether it lies in an inode's bucket, not in the list that every call walks.
+
+        A watch of unknown kind may lie in either; it counts as not lying in a bucket.
+        """
         return self.list in {FilterList.EXIT, FilterList.IO_URING} and (
             self.path is not None or self.inode is not None
         )

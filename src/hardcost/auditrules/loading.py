@@ -1,142 +1,293 @@
-"""What the lines of files come to when they are loaded one after the other."""
+"""What the lines of files come to when they are loaded one after the other.
+
+A line that is refused ends the loading, unless a line above it asks to go on (`-i`, `-c`): auditctl
+heeds that from there on, and not before.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.rule import LOCK, Fault, Kind, Rule, RulesError, RuleSet, rule_keys
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR, WATCH, Test
+from hardcost.auditrules.rule import LOCK, Fault, Kind, RulesError, RuleSet, rule_keys
+from hardcost.auditrules.translate import ANYWHERE, AS_WRITTEN, Target, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Reading
+    from hardcost.auditrules.rule import Place, Reading, Rule
 
 MOST_DELETIONS_BY_KEY = 1000
 """Lines `-D -k` in a set of rules: each looks at all rules before it."""
 
 
-def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
-    """Return what lines say together, in their order, and the faults that show only then.
+class Fate(Enum):
+    """What becomes of a line that adds a rule, or that is at fault."""
 
-    These are of lines that delete what is not there, and of lines below the one that locks the
-    rules. Lines at fault say nothing; their own faults are not repeated.
+    LOADED = "it is loaded and stays"
+    DELETED = "it is loaded, and a later line deletes it"
+    TWICE = "the kernel refuses it: an earlier rule is the same"
+    REFUSED = "auditctl or the kernel refuses the rule"
+    UNREADABLE = "auditctl can't read it"
+    LOCKED = "an earlier line has locked the rules"
+    FUTILE = "there is nothing that it could delete"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that adds a rule, or that is at fault.
+
+    `rule` is what the kernel makes of it, None where there is none. `deleted_by` is the line that
+    deletes what it adds, or would have added; `earlier` the rule that is the same. `fault` says
+    what is wrong. `tolerated`: a line above it asks to go on.
     """
-    loaded = _Loaded()
-    notes: list[str] = []
-    for reading in readings:
-        notes.extend(reading.notes)
-        if loaded.refused(reading):
-            continue
-        if reading.deletes is not None:
-            notes.extend(loaded.delete_by_key(reading, reading.deletes))
-        if reading.deletion is not None:
-            notes.extend(loaded.delete(reading.deletion))
-        if reading.rule is not None:
-            loaded.add(reading.rule)
+
+    reading: Reading
+    fate: Fate
+    rule: KernelRule | None = None
+    fault: Fault | None = None
+    deleted_by: Place | None = None
+    earlier: KernelRule | None = None
+    tolerated: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether auditctl stops here, unless a line above asks to go on."""
+        return self.fate not in {Fate.LOADED, Fate.DELETED}
+
+
+@dataclass(frozen=True)
+class LoadedLines:
+    """What becomes of all lines that add a rule or are at fault, in the order of loading."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def rules(self) -> tuple[KernelRule, ...]:
+        """The rules that stay loaded, if loading goes on after each line at fault."""
+        return tuple(
+            one.rule for one in self.lines if one.fate is Fate.LOADED and one.rule is not None
+        )
+
+    @cached_property
+    def failing(self) -> tuple[Line, ...]:
+        """The lines that auditctl or the kernel refuses."""
+        return tuple(one for one in self.lines if one.fails)
+
+    @cached_property
+    def stops_at(self) -> Line | None:
+        """The line at which auditctl stops: the first that fails and is not tolerated."""
+        return next((one for one in self.failing if not one.tolerated), None)
+
+    @cached_property
+    def twice(self) -> tuple[tuple[KernelRule, KernelRule], ...]:
+        """The rules that are there already, each with the earlier one."""
+        return tuple(
+            (one.rule, one.earlier)
+            for one in self.lines
+            if one.rule is not None and one.earlier is not None
+        )
+
+    def of(self, fate: Fate) -> tuple[Line, ...]:
+        """Return the lines with one fate."""
+        return tuple(one for one in self.lines if one.fate is fate)
+
+
+def load_lines(parts: Iterable[Sequence[Reading]], target: Target = ANYWHERE) -> LoadedLines:
+    """Return what becomes of lines; an auditctl of its own loads each part."""
+    loading = _Loading(target)
+    for readings in parts:
+        loading.tolerant = False
+        for reading in readings:
+            loading.take(reading)
+    return LoadedLines(tuple(loading.lines))
+
+
+def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
+    """Return what the lines of one part say together, and what is wrong with those at fault.
+
+    A rule that can be read is in the set; whether auditctl takes it is not asked. A fault below a
+    line that asks to go on is a note, and its line left out. Watched paths are taken for what they
+    are written as.
+    """
+    notes = [note for reading in readings for note in reading.notes]
+    rules: list[Rule] = []
+    faults: list[Fault] = []
+    for line in load_lines([readings], AS_WRITTEN).lines:
+        written = line.reading.rule
+        if line.deleted_by is not None:
+            notes.append(f"{line.reading.place}: deleted again by {line.deleted_by}")
+        elif written is not None and line.fate is not Fate.LOCKED:
+            rules.append(written)
+        elif line.fault is not None and line.tolerated:
+            notes.append(f"{line.fault}; left out, as auditctl goes on after it (-i, -c)")
+        elif line.fault is not None:
+            faults.append(line.fault)
     if readings and all(reading.kind in {Kind.BLANK, Kind.COMMENT} for reading in readings):
         notes.append(f"{readings[0].place.file}: it holds no rule, only comments")
     limits = [reading.backlog_limit for reading in readings if reading.backlog_limit is not None]
     rule_set = RuleSet(
-        rules=tuple(loaded.rules.values()),
+        rules=tuple(rules),
         backlog_limit=limits[-1] if limits else None,
         options=tuple(option for reading in readings for option in reading.options),
         tolerant=any(reading.tolerant for reading in readings),
         notes=tuple(notes),
     )
-    return rule_set, tuple(loaded.faults)
+    return rule_set, tuple(faults)
 
 
-class _Loaded:
+class _Loading:
     """The rules that are there while lines are taken one by one."""
 
-    def __init__(self) -> None:
-        self.rules: dict[int, Rule] = {}
-        self.faults: list[Fault] = []
-        self.count = 0
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.tolerant = False
+        self.lines: list[Line] = []
+        self.present: dict[int, None] = {}
+        """Which lines' rules a -D would delete, by index: those that can't be loaded too."""
+        self.same: defaultdict[Hashable, list[int]] = defaultdict(list)
+        """The rules that are loaded, by what the kernel compares of them."""
+        self.as_watches: defaultdict[Hashable, set[int]] = defaultdict(set)
+        """The same, where nobody knows what lies at a watched path."""
         self.by_key = 0
-        self.translated = 0
-        self.alike: dict[KernelRule, list[int]] = {}
         self.lock: Reading | None = None
 
-    def refused(self, reading: Reading) -> bool:
-        """Say whether the kernel refuses a line because an earlier one has locked the rules."""
+    def take(self, reading: Reading) -> None:
+        """Take the next line."""
+        self.tolerant = self.tolerant or reading.tolerant
         changes = (reading.rule, reading.deletion, reading.deletes)
-        if self.lock is not None and any(change is not None for change in changes):
-            self._fault(
+        if reading.fault is not None:
+            self._append(Line(reading, Fate.UNREADABLE, fault=reading.fault))
+        elif self.lock is not None and any(change is not None for change in changes):
+            self._fails(
                 reading,
+                Fate.LOCKED,
                 f"{self.lock.place} has locked the rules (-e 2): the kernel takes none after it",
                 "let -e 2 be the last line",
             )
-            return True
+        elif reading.deletes is not None:
+            self._delete_by_key(reading, reading.deletes)
+        elif reading.deletion is not None:
+            self._delete(reading, reading.deletion)
+        elif reading.rule is not None:
+            self._add(reading, reading.rule)
         if self.lock is None and LOCK in reading.settings:
             self.lock = reading
-        return False
 
-    def add(self, rule: Rule) -> None:
-        self.rules[self.count] = rule
-        self.count += 1
-
-    def delete_by_key(self, reading: Reading, key: str) -> list[str]:
-        """Delete the rules whose keys hold a text, as auditctl seeks it; return notes of them."""
-        if not key:
-            gone = list(self.rules.items())
-        else:
-            self.by_key += 1
-            if self.by_key > MOST_DELETIONS_BY_KEY:
-                self._fault(
-                    reading,
-                    f"more than {MOST_DELETIONS_BY_KEY} lines delete rules by key",
-                    "leave out both these lines and the rules that they delete",
-                )
-                return []
-            gone = [
-                (at, rule)
-                for at, rule in self.rules.items()
-                if rule.key and key in KEY_SEPARATOR.join(rule_keys(rule))
-            ]
-        for at, _ in gone:
-            del self.rules[at]
-        return [f"{rule.place}: deleted again by {reading.place}" for _, rule in gone]
-
-    def delete(self, deletion: Rule) -> list[str]:
-        """Delete the rule that is the same for the kernel; return a note of it."""
+    def _add(self, reading: Reading, written: Rule) -> None:
+        at = len(self.lines)
+        self.present[at] = None
         try:
-            wanted = _bare(translate(deletion))
+            rule = translate(written, self.target)
         except RulesError as error:
-            self.faults.extend(error.faults)
-            return []
-        self._translate_new()
-        while self.alike.get(wanted):
-            at = self.alike[wanted].pop(0)
-            if at in self.rules:
-                return [f"{self.rules.pop(at).place}: deleted again by {deletion.place}"]
-        self._fault(
-            deletion,
+            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
+            return
+        there = self.same[rule.sameness]
+        # A prepended rule is not compared with those that are there (AF:712).
+        if there and not rule.prepend:
+            earlier = self.lines[there[0]].rule
+            self._append(Line(reading, Fate.TWICE, rule, earlier=earlier))
+            return
+        there.append(at)
+        if _watches(rule):
+            self.as_watches[_as_watch(rule)].add(at)
+        self._append(Line(reading, Fate.LOADED, rule))
+
+    def _delete_by_key(self, reading: Reading, key: str) -> None:
+        """Delete the rules whose keys hold a text, as auditctl seeks it, or all for ""."""
+        self.by_key += bool(key)
+        if self.by_key > MOST_DELETIONS_BY_KEY:
+            self._fails(
+                reading,
+                Fate.FUTILE,
+                f"more than {MOST_DELETIONS_BY_KEY} lines delete rules by key",
+                "leave out both these lines and the rules that they delete",
+            )
+            return
+        for at in [at for at in self.present if not key or key in self._keys(at)]:
+            self._drop(at, reading.place)
+
+    def _keys(self, at: int) -> str:
+        written = self.lines[at].reading.rule
+        return KEY_SEPARATOR.join(rule_keys(written)) if written is not None else ""
+
+    def _delete(self, reading: Reading, deletion: Rule) -> None:
+        """Delete the rule that is the same for the kernel.
+
+        Of several that are the same all but the first to come were prepended, and the last of
+        those stands in front.
+        """
+        try:
+            wanted = translate(deletion, self.target)
+        except RulesError as error:
+            self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
+            return
+        there = self.same[wanted.sameness]
+        if there:
+            prepended = [at for at in there if self._rule(at).prepend]
+            self._drop((prepended[-1:] or there)[0], reading.place)
+            return
+        maybe = self.as_watches[_as_watch(wanted)] if _watches(wanted) else set()
+        if maybe:
+            place = self.lines[min(maybe)].reading.place
+            self._fails(
+                reading,
+                Fate.FUTILE,
+                f"whether this is the rule of {place} depends on what lies at the watched path",
+                "--root or --paths says what does; or write both rules in the same way",
+            )
+            return
+        self._fails(
+            reading,
+            Fate.FUTILE,
             "there is no such rule to delete",
             "leave the line out; a rule is the same in all its fields and their order, and its key",
         )
-        return []
 
-    def _translate_new(self) -> None:
-        """Note what the kernel would make of the rules that have come since the last time."""
-        for at in range(self.translated, self.count):
-            if at in self.rules:
-                try:
-                    self.alike.setdefault(_bare(translate(self.rules[at])), []).append(at)
-                except RulesError:
-                    continue  # it does not load, so that there is nothing to delete
-        self.translated = self.count
+    def _drop(self, at: int, by: Place) -> None:
+        """Let a line's rule be gone."""
+        line = self.lines[at]
+        fate = Fate.DELETED if line.fate is Fate.LOADED else line.fate
+        self.lines[at] = replace(line, fate=fate, deleted_by=by)
+        del self.present[at]
+        if fate is Fate.DELETED and line.rule is not None:
+            self.same[line.rule.sameness].remove(at)
+            if _watches(line.rule):
+                self.as_watches[_as_watch(line.rule)].discard(at)
 
-    def _fault(self, at: Reading | Rule, message: str, remedy: str) -> None:
-        place = at.place
-        file, line = (place.file, place.line) if place else ("", None)
-        self.faults.append(Fault(message, file, line, remedy))
+    def _rule(self, at: int) -> KernelRule:
+        rule = self.lines[at].rule
+        assert rule is not None  # noqa: S101  (those that are loaded have one)
+        return rule
+
+    def _fails(self, reading: Reading, fate: Fate, message: str, remedy: str) -> None:
+        place = reading.place
+        fault = Fault(message, place.file, place.line, remedy)
+        self._append(Line(reading, fate, fault=fault))
+
+    def _append(self, line: Line) -> None:
+        self.lines.append(replace(line, tolerated=self.tolerant) if line.fails else line)
 
 
-def _bare(rule: KernelRule) -> KernelRule:
-    """Return a rule as it is compared: whether it was prepended is forgotten."""
-    return replace(rule, prepend=False, source=None)
+_KINDS = frozenset({"path", "dir", WATCH})
+
+
+def _watches(rule: KernelRule) -> bool:
+    """Say whether a watch could be the same rule."""
+    return rule.path is not None or rule.directory is not None or rule.watch is not None
+
+
+def _as_watch(rule: KernelRule) -> Hashable:
+    """Return what the kernel compares of a rule, if nobody knew what lies at its path."""
+    unknown = tuple(
+        Test(WATCH, test.operator, test.value)
+        if isinstance(test, Test) and test.field in _KINDS
+        else test
+        for test in rule.conditions
+    )
+    return replace(rule, conditions=unknown).sameness

@@ -35,10 +35,8 @@ def read(
     faults: list[Fault] = []
     parts: list[RuleSet] = []
     for readings, of_files in read_each(paths, shown):
-        faults.extend(of_files)
-        faults.extend(reading.fault for reading in readings if reading.fault)
-        part, of_deletions = loading.combine(readings)
-        faults.extend(of_deletions)
+        part, of_lines = loading.combine(readings)
+        faults.extend((*of_files, *of_lines))
         parts.append(part)
     rule_set = join(parts)
     if not paths:
@@ -77,8 +75,7 @@ def read_lines(lines: Iterable[tuple[str, Place]]) -> RuleSet:
     Raises `RulesError` with all faults, as `read` does.
     """
     readings = tuple(read_line(text, place) for text, place in lines)
-    rule_set, of_deletions = loading.combine(readings)
-    faults = (*(reading.fault for reading in readings if reading.fault), *of_deletions)
+    rule_set, faults = loading.combine(readings)
     if faults:
         raise RulesError(faults)
     return rule_set

@@ -27,7 +27,7 @@ from hardcost.auditrules.kernelrule import (
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
@@ -46,7 +46,7 @@ _RAISED = 1
 
 
 class UnresolvedError(ValueError):
-    """A rule names a user or group whose number only the target knows."""
+    """What a rule means only the target knows: a user's number, or what lies at a watched path."""
 
 
 class DuplicateError(ValueError):
@@ -93,7 +93,8 @@ class Outcome:
 
     `decision` is the last deciding rule's; `decided_by` is its index. `recorded` holds where it is
     ALWAYS, or NONE and the record was raised elsewhere. `key` is the record's key, which may be a
-    losing rule's. `walked` are all rules that the call paid for, in order.
+    losing rule's. `walked` are all rules that the call paid for, in order. `names` are the files
+    that the record lists, in its PATH records: those that no rule hides; none without a record.
     """
 
     decision: Decision
@@ -101,6 +102,7 @@ class Outcome:
     key: str
     decided_by: int | None
     walked: tuple[Step, ...] = field(compare=False)
+    names: tuple[Name, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -123,16 +125,19 @@ def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None)
 
     Raises:
         DuplicateError: A rule is there already; it names both.
+        UnresolvedError: Nobody knows whether a watched path is a directory.
     """
     files = MappingProxyType(dict(files or {}))
     taken: list[KernelRule] = []
     priority: list[int] = []
     lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
     buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
-    known: dict[tuple[object, ...], KernelRule] = {}
+    known: dict[Hashable, KernelRule] = {}
     low, high = _MIDDLE, _MIDDLE - 1
     for rule in rules:
-        same = (rule.list, rule.action, rule.mask, rule.conditions, rule.key)
+        if rule.watch is not None:
+            raise UnresolvedError(f"only the target knows whether {rule.watch} is a directory")
+        same = rule.sameness
         # A prepended rule is compared by a flag that rules in the lists no longer have (AF:712).
         if not rule.prepend and same in known:
             raise DuplicateError(rule, known[same])
@@ -181,9 +186,8 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     walk.inodes()
     decision = walk.decision
     recorded = decision is Decision.ALWAYS or (decision is Decision.NONE and event.raised)
-    return Outcome(
-        decision, recorded, walk.key if recorded else "", walk.decided_by, tuple(walk.steps)
-    )
+    key, names = (walk.key, event.names) if recorded else ("", ())
+    return Outcome(decision, recorded, key, walk.decided_by, tuple(walk.steps), names)
 
 
 class _Walk:

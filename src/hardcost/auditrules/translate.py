@@ -16,6 +16,7 @@ from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
     KEY_SEPARATOR,
     UNSET,
+    WATCH,
     Action,
     Comparison,
     FilterList,
@@ -66,16 +67,21 @@ class Target:
     """What has to be known of the machine where the rules are loaded.
 
     `users` and `groups` resolve names; one that is in neither stays a name. `is_directory` says of
-    a path that `-w` names whether a directory lies there: auditctl asks the file system.
+    a path as `-w` names it whether a directory lies there, as auditctl asks the file system; None
+    where that is not known, and the rule then stays a watch of unknown kind (`WATCH`).
     """
 
     users: Mapping[str, int] = field(default_factory=lambda: {"root": 0})
     groups: Mapping[str, int] = field(default_factory=lambda: {"root": 0})
-    is_directory: Callable[[str], bool] = lambda _path: False
+    is_directory: Callable[[str], bool | None] = lambda _path: None
 
 
 ANYWHERE = Target()
-"""A machine of which nothing is known; a path is a directory if a slash ends it."""
+"""A machine of which nothing is known."""
+
+AS_WRITTEN = Target(is_directory=lambda path: path.endswith("/"))
+"""A machine that has a directory where a slash ends a path, as their authors mean it, and files
+elsewhere. auditctl itself pays no heed to the slash."""
 
 
 def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
@@ -212,10 +218,14 @@ class _Builder:
             raise RefusedError("-w can't stand beside -a", "write -F path= or -F dir= in its place")
         check_path(value)
         path = value.rstrip("/") or "/" if len(value) > 2 else value  # noqa: PLR2004  (as it does)
-        directory = value.endswith(("/", "/.", "/..")) or self.target.is_directory(path)
+        # A slash at the end says nothing to auditctl. The kernel refuses other rules than `dir` on
+        # a path that ends so.
+        certain = path.endswith(("/", "/.", "/.."))
+        directory = True if certain else self.target.is_directory(value)
+        kind = {True: "dir", False: "path", None: WATCH}[directory]
         self.list, self.calls_named, self.mask = FilterList.EXIT, True, ALL_CALLS
         self.conditions = [
-            Test("dir" if directory else "path", Operator.EQUAL, path),
+            Test(kind, Operator.EQUAL, path),
             Test("perm", Operator.EQUAL, _ALL_PERMISSIONS),
         ]
         self.key_may_follow = True

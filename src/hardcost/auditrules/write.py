@@ -13,6 +13,7 @@ from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
     KEY_SEPARATOR,
     UNSET,
+    WATCH,
     Action,
     Comparison,
     FilterList,
@@ -56,7 +57,8 @@ def text_of(rule: KernelRule) -> str:
     """Return a line that auditctl accepts and that translates to this very rule.
 
     It names no file system's state: a watch is written as `-F path=` or `-F dir=`, since what `-w`
-    means depends on what lies at the path. Calls are named where the ABI has a name for them.
+    means depends on what lies at the path; one of unknown kind stays `-w`. Calls are named where
+    the ABI has a name for them.
 
     Raises:
         UnwritableError: there is no such line.
@@ -149,8 +151,8 @@ def _named_by(rule: KernelRule) -> Arch | None:
 
 
 def _needs_watch_form(rule: KernelRule) -> bool:
-    """Say whether a path holds what -F would take for an operator."""
-    return any(
+    """Say whether only -w says it: a kind that is not known, or what -F takes for an operator."""
+    return rule.watch is not None or any(
         isinstance(test, Test)
         and test.field in {"path", "dir"}
         and any(operator in str(test.value) for operator in _LONG_OPERATORS)
@@ -159,19 +161,19 @@ def _needs_watch_form(rule: KernelRule) -> bool:
 
 
 def _watch_words(rule: KernelRule) -> list[str]:
-    """Return the words of a watch, without its key; a slash at the end makes it a directory."""
+    """Return the words of a watch, without its key."""
     first, perm = (*rule.conditions, None)[:2]
     rest = rule.conditions[2:]
     if (
         not isinstance(first, Test)
-        or first.field not in {"path", "dir"}
+        or first.field not in {"path", "dir", WATCH}
         or not isinstance(perm, Test)
         or perm.field != "perm"
         or any(_is_arch(test) for test in rest)
         or (rule.list, rule.mask, rule.prepend) != (FilterList.EXIT, ALL_CALLS, False)
         or rule.action is not Action.ALWAYS
     ):
-        message = "its path holds an operator, which only a plain watch (-w) may"
+        message = "only -w says it, and -w says no more than that"
         raise UnwritableError(message)
     slash = "/" if first.field == "dir" and first.value != "/" else ""
     return ["-w", f"{first.value}{slash}", "-p", _permissions(perm), *_condition_words(rest)]
@@ -397,7 +399,7 @@ def _listed_as_watch(rule: KernelRule) -> bool:
         _has(rule, {"perm"})
         and rule.mask & _LISTED_CALLS == _LISTED_CALLS
         and all(
-            isinstance(test, Test) and test.field in {"path", "dir", "perm"}
+            isinstance(test, Test) and test.field in {"path", "dir", WATCH, "perm"}
             for test in rule.conditions
         )
     )
@@ -415,7 +417,7 @@ def _listed_condition(condition: Condition, *, watch: bool) -> str:
     if isinstance(condition, Comparison):
         return f" -C {condition.left}{condition.operator}{condition.right}"
     name, operator = condition.field, condition.operator
-    if watch and name in {"path", "dir"}:
+    if watch and name in {"path", "dir", WATCH}:
         return f"-w {condition.value}"
     if watch and name == "perm":
         return f" -p {_listed_permissions(condition)}"

@@ -7,14 +7,16 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import Explanation, explain
 from hardcost.auditrules.semantics import UnresolvedError, Verdict
-from hardcost.auditrules.translate import translate_all
+from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 
 CONSTANTS = Constants.of_debian()
 
 
 def explained(event: str, *lines: str, constants: Constants | None = CONSTANTS) -> Explanation:
     readings = parse.read_bytes("\n".join(lines).encode(), "x.rules")
-    rules, faults = translate_all([one.rule for one in readings if one.rule is not None])
+    rules, faults = translate_all(
+        [one.rule for one in readings if one.rule is not None], AS_WRITTEN
+    )
     assert not faults
     return explain(rules, described(event), constants)
 

@@ -27,7 +27,7 @@ from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.semantics import DuplicateError, decide, load
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate
+from hardcost.auditrules.translate import AS_WRITTEN, translate
 
 if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
@@ -37,7 +37,7 @@ DRAWN = 150  # events for each pair of sets
 
 
 def rules(*lines: str) -> tuple[KernelRule, ...]:
-    return tuple(translate(Rule(line)) for line in lines)
+    return tuple(translate(Rule(line), AS_WRITTEN) for line in lines)
 
 
 def made(*lines: str, b32: bool = True, never_first: bool = False) -> Optimised:

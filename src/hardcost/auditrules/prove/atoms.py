@@ -31,6 +31,9 @@ ARGUMENTS = ("a0", "a1", "a2", "a3")
 FORMAT_BITS = 0o170000
 """The bits of a file's mode that say its type."""
 
+IS_DIRECTORY = "is-directory"
+"""The field of a condition that no kernel knows: whether a directory lies at a path (`kinds`)."""
+
 _BIND = 2
 _MOST_ERRORS = 4095
 _OTHER = 0
@@ -63,6 +66,7 @@ class Atoms:
     paths: dict[str, int] = field(default_factory=dict)
     directories: dict[str, Formula] = field(default_factory=dict)
     programs: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, Formula] = field(default_factory=dict)
     names: dict[tuple[str, str], Number] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     members: dict[int | str, tuple[Number, Formula]] = field(default_factory=dict)
@@ -136,6 +140,7 @@ class Atoms:
             "path": self._path,
             "dir": self._directory,
             "exe": self._program,
+            IS_DIRECTORY: self._kind,
             "filetype": self._type,
         }
         if kind not in readers:
@@ -217,6 +222,12 @@ class Atoms:
         if not self.slots:
             return logic.constant(value=test.operator is not Operator.EQUAL)
         held = self.directories.setdefault(path, logic.truth(f"in {path}"))
+        return held if test.operator is Operator.EQUAL else logic.negation(held)
+
+    def _kind(self, test: Test, _slot: int | None) -> Formula:
+        """Return whether a directory lies at a path; what a call visits has no part in it."""
+        path = str(test.value)
+        held = self.kinds.setdefault(path, logic.truth(f"{path} is a directory"))
         return held if test.operator is Operator.EQUAL else logic.negation(held)
 
     def _program(self, test: Test, _slot: int | None) -> Formula:
@@ -331,28 +342,26 @@ class Atoms:
         return found
 
     def _laws_of_directories(self) -> list[Formula]:
+        """Return that what lies in a tree lies in the trees around it; the next one is enough."""
         found = [logic.implies(held, self.visited(0)) for held in self.directories.values()]
         for directory, held in self.directories.items():
-            found += [
-                logic.implies(other, held)
-                for further, other in self.directories.items()
-                if further != directory and inside(further, directory)
-            ]
-            for path, index in self.paths.items():
-                if inside(path, directory):
-                    found += [
-                        logic.implies(
-                            logic.all_of(
-                                [
-                                    self.visited(slot),
-                                    logic.same(self.of_name(slot, "which"), logic.number(index)),
-                                ]
-                            ),
-                            held,
-                        )
-                        for slot in range(self.slots)
-                    ]
+            around = self._around(posixpath.dirname(directory)) if directory != "/" else None
+            if around is not None:
+                found.append(logic.implies(held, around))
+        for path, index in self.paths.items():
+            around = self._around(path)
+            if around is None:
+                continue
+            for slot in range(self.slots):
+                here = logic.same(self.of_name(slot, "which"), logic.number(index))
+                found.append(logic.implies(logic.all_of([self.visited(slot), here]), around))
         return found
+
+    def _around(self, path: str) -> Formula | None:
+        """Return whether the call visits the next directory asked for, from a path upwards."""
+        while path not in self.directories and path != "/":
+            path = posixpath.dirname(path)
+        return self.directories.get(path)
 
 
 def _alike(left: Formula, right: Formula) -> Formula:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.kernelrule import UNSET, KernelRule, Operator, Test
+from hardcost.auditrules.kernelrule import UNSET, WATCH, KernelRule, Operator, Test
 from hardcost.auditrules.prove import logic
 from hardcost.auditrules.prove.atoms import (
     ARGUMENTS,
@@ -24,6 +24,7 @@ from hardcost.auditrules.prove.atoms import (
     inside,
     plain_path,
 )
+from hardcost.auditrules.prove.kinds import surely_directories, unknown_paths
 from hardcost.auditrules.prove.unresolved import numbers_for
 from hardcost.auditrules.tables import lookup
 
@@ -72,13 +73,16 @@ _LEAVES = ("x", "y", "z", *(f"x{number}" for number in range(2, 100)))
 class Example:
     """An event, the files at the paths that rules name, and numbers for unresolved names.
 
-    `asked` are the fields that the rules ask about the event.
+    `asked` are the fields that the rules ask about the event. Of the watched paths of unknown kind
+    `directories` are taken for directories, and `no_directories` are not.
     """
 
     event: Event
     files: Mapping[str, FileId]
     resolved: Mapping[tuple[str, str], int]
     asked: frozenset[str]
+    directories: frozenset[str] = frozenset()
+    no_directories: frozenset[str] = frozenset()
 
 
 def rank(found: CallClass) -> int:
@@ -123,6 +127,8 @@ def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found += _about_exit(atoms, arch, call)
     found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
+    # A path that a slash does not end is a file more often than not.
+    found += [logic.negation(held) for _, held in sorted(atoms.kinds.items())]
     found += [logic.negation(held) for _, held in sorted(atoms.directories.items())]
     if atoms.paths:
         nowhere = logic.number(0)
@@ -278,14 +284,24 @@ def read(
     chosen = numbers_for(rules, {name: model.value(value) for name, value in atoms.names.items()})
     texts = {str(test.value) for rule in rules for test in _places(rule)}
     at = {text: files[plain_path(text)] for text in texts}
-    return Example(replace(event, names=names), at, chosen, frozenset(atoms.asked))
+    open_paths = set(unknown_paths(rules))
+    trees = {path for path in open_paths & set(atoms.kinds) if model.holds(atoms.kinds[path])}
+    trees |= surely_directories(rules)
+    return Example(
+        replace(event, names=names),
+        at,
+        chosen,
+        frozenset(atoms.asked),
+        frozenset(trees),
+        frozenset(open_paths - trees),
+    )
 
 
 def _places(rule: KernelRule) -> list[Test]:
     return [
         test
         for test in rule.conditions
-        if isinstance(test, Test) and test.field in {"path", "dir", "exe"}
+        if isinstance(test, Test) and test.field in {"path", "dir", "exe", WATCH}
     ]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.prove.logic import Formula, Number
+    from hardcost.auditrules.prove.logic import Effort, Formula, Number
 
 OF_A_TASK = frozenset({
     "pid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid", "auid", "loginuid_set",
@@ -51,11 +51,14 @@ _COUNTED = frozenset({FilterList.EXIT, FilterList.TASK, FilterList.IO_URING})
 _SOME_CALL = lookup.calls("b64")["getppid"]
 _ORDINARY_RECORDS = (1000, 2999)
 _EXT4 = 0xEF53
-_SECONDS = 10.0
 
 
 def differences(
-    a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation, reasons: list[str]
+    a: Sequence[KernelRule],
+    b: Sequence[KernelRule],
+    relation: Relation,
+    reasons: list[str],
+    effort: Effort,
 ) -> Iterator[Difference]:
     """Yield events that other lists treat differently; add to `reasons` what is not known.
 
@@ -67,7 +70,7 @@ def differences(
         if _said(left) == _said(right):
             continue
         try:
-            difference = _solved(which, (left, right), (a, b), relation)
+            difference = _solved(which, (left, right), (a, b), relation, effort)
         except (UnsupportedError, logic.UndecidedError) as error:
             reasons.append(f"the lists {which}: {error}")
             continue
@@ -167,6 +170,7 @@ def _solved(
     lists: tuple[Sequence[KernelRule], Sequence[KernelRule]],
     whole: tuple[Sequence[KernelRule], Sequence[KernelRule]],
     relation: Relation,
+    effort: Effort,
 ) -> Difference | None:
     atoms = Atoms(0, 0)
     keys = {"": 0}
@@ -174,7 +178,7 @@ def _solved(
         keys.setdefault(rule.key, len(keys))
     say = _task_verdicts if which is FilterList.TASK else _record_verdicts
     left, right = (say(atoms, rules, keys) for rules in lists)
-    solver = logic.Solver(_SECONDS)
+    solver = logic.Solver(effort)
     solver.add([_disagreement(left, right, relation), *atoms.laws()])
     nothing = CallClass("b64", 1 << _SOME_CALL, 0, (), ())
     wanted = example.wishes(atoms, "b64", _SOME_CALL)
@@ -297,28 +301,34 @@ def _differ(found: Difference, relation: Relation) -> bool:
 # Hidden names -----------------------------------------------------------------------------------
 
 
-def visible_filesystem(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> int | None:
+def visible_filesystem(
+    a: Sequence[KernelRule], b: Sequence[KernelRule], effort: Effort, *, rather_by_b: bool = False
+) -> int | None:
     """Return the number of a file system whose names both sets let be seen; None if there is none.
+
+    `rather_by_b`: what B alone hides matters more than what A alone does.
 
     Raises:
         HidingError: The sets do not hide names of the same file systems.
     """
     number = logic.unknown("filesystem")
     hidden_a, hidden_b = (_hidden(rules, number) for rules in (a, b))
-    for by_a, differ in (
+    differing = [
         (True, [hidden_a, logic.negation(hidden_b)]),
         (False, [hidden_b, logic.negation(hidden_a)]),
-    ):
-        found = _smallest(number, differ)
+    ]
+    for by_a, differ in reversed(differing) if rather_by_b else differing:
+        found = _smallest(number, differ, (), effort)
         if found is not None:
             raise HidingError(found, by_a=by_a)
-    return _smallest(number, [logic.negation(hidden_a)], [logic.same(number, logic.number(_EXT4))])
+    usual = [logic.same(number, logic.number(_EXT4))]
+    return _smallest(number, [logic.negation(hidden_a)], usual, effort)
 
 
 def _smallest(
-    number: Number, demands: Sequence[Formula], wishes: Sequence[Formula] = ()
+    number: Number, demands: Sequence[Formula], wishes: Sequence[Formula], effort: Effort
 ) -> int | None:
-    solver = logic.Solver(_SECONDS)
+    solver = logic.Solver(effort)
     solver.add(demands)
     model = solver.solve_with_wishes(wishes, [number])
     return None if model is None else model.value(number)

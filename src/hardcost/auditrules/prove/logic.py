@@ -5,6 +5,7 @@ What is known while a formula is made is not handed to the solver: `TRUE` and `F
 
 from __future__ import annotations
 
+import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NewType
 
@@ -150,13 +151,40 @@ class Model:
         return int(self._model.eval(term, model_completion=True).as_long())
 
 
+class Effort:
+    """How much work may still be done: seconds of this process's own processor time.
+
+    So what other programs do at the same time has no part in the answer.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """Begin now."""
+        self._end = time.process_time() + seconds
+
+    def check(self) -> None:
+        """Go on if there is time left.
+
+        Raises:
+            UndecidedError: There is none.
+        """
+        if time.process_time() >= self._end:
+            raise UndecidedError("it takes too long")
+
+
+_OUT_OF_STEPS = ("resource", "canceled")
+"""Words of the solver's reason where it has used up its steps."""
+
+_FIRST_ATTEMPT = 1_000_000
+"""Steps of the solver, of which it does some millions in a second: what it may take at first."""
+
+
 class Solver:
     """Formulas that are all to hold."""
 
-    def __init__(self, seconds: float) -> None:
-        """Make an empty one; each question may take that many seconds."""
+    def __init__(self, effort: Effort) -> None:
+        """Make an empty one; its questions take their time from `effort`."""
         self._solver = z3.SolverFor("QF_BV")
-        self._solver.set("timeout", max(1, int(seconds * 1000)))
+        self._effort = effort
 
     def add(self, formulas: Iterable[Formula]) -> None:
         """Demand that these hold too."""
@@ -168,12 +196,19 @@ class Solver:
         Raises:
             UndecidedError: It took too long.
         """
-        found = self._solver.check(*[formula for formula in extra if formula is not TRUE])
-        if found == z3.sat:
-            return Model(self._solver.model())
-        if found == z3.unsat:
-            return None
-        raise UndecidedError(str(self._solver.reason_unknown()))
+        asked = [formula for formula in extra if formula is not TRUE]
+        steps = _FIRST_ATTEMPT
+        while True:
+            self._effort.check()
+            self._solver.set("rlimit", steps)
+            found = self._solver.check(*asked)
+            if found == z3.sat:
+                return Model(self._solver.model())
+            if found == z3.unsat:
+                return None
+            if not any(word in self._solver.reason_unknown() for word in _OUT_OF_STEPS):
+                raise UndecidedError(str(self._solver.reason_unknown()))
+            steps *= 2
 
     def solve_with_wishes(
         self, wishes: Sequence[Formula], wanted: Sequence[Number] = ()

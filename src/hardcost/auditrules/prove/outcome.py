@@ -15,7 +15,8 @@ behind itself and letting the copy lie there: if the name decides, the walk has 
 its copy does not either. Nor does a copy meet a condition that its model did not.
 
 Names that rules of the list `filesystem` hide are as if not visited. If the sets hide different
-names, the argument does not hold; a difference may be found then, but no proof.
+names, the argument does not hold; a difference may be found then, but no proof, unless nothing that
+is recorded has to do with files.
 """
 
 from __future__ import annotations
@@ -115,11 +116,17 @@ def _ordered(part: Part) -> list[Condition]:
 
 
 def disagreement(
-    a: Verdicts, b: Verdicts, relation: Relation, *, heard: tuple[bool, bool] = (True, True)
+    a: Verdicts,
+    b: Verdicts,
+    relation: Relation,
+    *,
+    heard: tuple[bool, bool] = (True, True),
+    hidden: Formula = logic.FALSE,
 ) -> Formula:
     """Return when two sets do not agree as the relation wants it (`Relation.agree`).
 
-    `heard` says of each set whether a record that is asked for elsewhere is written at all.
+    `heard` says of each set whether a record that is asked for elsewhere is written at all,
+    `hidden` whether one set leaves a file out of the record and the other does not.
     """
     raised = logic.FALSE if relation.ignore_raised else RAISED
     recorded_a, recorded_b = (
@@ -132,6 +139,7 @@ def disagreement(
         for one, hears in zip((a, b), heard, strict=True)
     )
     found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
+    found.append(logic.all_of([recorded_a, recorded_b, hidden]))
     if not relation.at_least:
         found.append(logic.all_of([recorded_b, logic.negation(recorded_a)]))
     if not relation.ignore_keys:

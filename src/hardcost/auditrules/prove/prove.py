@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from hardcost.auditrules.prove import example, lists, logic
 from hardcost.auditrules.prove.assumptions import assumptions
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
 from hardcost.auditrules.prove.classes import classes, in_any_order
+from hardcost.auditrules.prove.kinds import settled, split, surely_directories
 from hardcost.auditrules.prove.lists import HidingError
 from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
@@ -19,11 +19,12 @@ from hardcost.auditrules.semantics import DuplicateError, decide, load
 from hardcost.auditrules.tables.lookup import ARCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from hardcost.auditrules.prove.classes import CallClass, Part
     from hardcost.auditrules.prove.example import Example
     from hardcost.auditrules.prove.logic import Formula
+    from hardcost.auditrules.semantics import Outcome
 
 EXACT = Relation()
 
@@ -39,13 +40,24 @@ def prove(
 ) -> Result:
     """Say whether two sets treat all events as the relation wants it.
 
+    Where nobody knows whether a watched path is a directory, the answer holds for both kinds.
+    `seconds` bounds all of the work, in processor time of this process.
+
     Raises:
         DuplicateError: A set holds a rule twice, so that the kernel refuses the later one.
         ProverError: A difference was found that `semantics` does not confirm.
     """
-    load(a)
-    load(b)
-    return _Proof(tuple(a), tuple(b), relation, time.monotonic() + seconds).result()
+    for rules in (a, b):
+        _check_distinct(rules)
+    return _Proof(tuple(a), tuple(b), relation, logic.Effort(seconds)).result()
+
+
+def _check_distinct(rules: Sequence[KernelRule]) -> None:
+    known: dict[Hashable, KernelRule] = {}
+    for rule in rules:
+        if not rule.prepend and rule.sameness in known:
+            raise DuplicateError(rule, known[rule.sameness])
+        known[rule.sameness] = rule
 
 
 class _Proof:
@@ -56,21 +68,24 @@ class _Proof:
         a: tuple[KernelRule, ...],
         b: tuple[KernelRule, ...],
         relation: Relation,
-        end: float,
+        effort: logic.Effort,
     ) -> None:
-        self.a, self.b, self.relation, self.end = a, b, relation, end
+        self.a, self.b, self.relation, self.effort = a, b, relation, effort
+        self.split_a, self.split_b = split(a), split(b)
+        self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
         self.reasons: list[str] = []
         self.heard = lists.any_counted(a), lists.any_counted(b)
         self.hiding: HidingError | None = None
         self.filesystem: int | None = None
-        try:
-            self.filesystem = lists.visible_filesystem(a, b)
-        except HidingError as error:
-            self.hiding, self.filesystem = error, error.filesystem
 
     def result(self) -> Result:
-        difference = self._first_difference()
+        difference: Difference | None = None
+        try:
+            self._compare_hiding()
+            difference = self._first_difference()
+        except logic.UndecidedError as error:
+            self.reasons.append(str(error))
         found = Result(
             None,
             self.relation,
@@ -84,10 +99,20 @@ class _Proof:
             return replace(found, reason="; ".join(dict.fromkeys(self.reasons)))
         return replace(found, equal=True)
 
+    def _compare_hiding(self) -> None:
+        at_least = self.relation.at_least
+        try:
+            self.filesystem = lists.visible_filesystem(
+                self.a, self.b, self.effort, rather_by_b=at_least
+            )
+        except HidingError as error:
+            self.hiding, self.filesystem = error, error.filesystem
+
     def _first_difference(self) -> Difference | None:
-        elsewhere = next(lists.differences(self.a, self.b, self.relation, self.reasons), None)
-        if elsewhere is not None:
-            return elsewhere
+        elsewhere = lists.differences(self.a, self.b, self.relation, self.reasons, self.effort)
+        found_elsewhere = next(elsewhere, None)
+        if found_elsewhere is not None:
+            return found_elsewhere
         best: Difference | None = None
         for found in self._open_classes():
             try:
@@ -108,7 +133,8 @@ class _Proof:
         arches = [arch for arch in ARCHES if not (self.relation.no_b32 and arch == "b32")]
         found: dict[object, CallClass] = {}
         keys = not self.relation.ignore_keys
-        for one in classes(self.a, self.b, arches, keys=keys):
+        for one in classes(self.split_a, self.split_b, arches, keys=keys):
+            self.effort.check()
             self.classes += 1
             left, right = in_any_order(one.a), in_any_order(one.b)
             if left == right and not self._differs_anyway(left):
@@ -121,20 +147,27 @@ class _Proof:
 
     def _differs_anyway(self, rules: Sequence[Part]) -> bool:
         """Return whether the sets may differ about a class for which they have the same rules."""
-        if self.hiding and slots_needed(rules):
+        if self.hiding and (self._hidden_matters(rules) or slots_needed(rules)):
             return True
         return self.heard[0] != self.heard[1] and not self.relation.ignore_raised
 
+    def _hidden_matters(self, rules: Sequence[Part]) -> bool:
+        """Return whether a record that lacks a file would be another one, and can be written."""
+        if self.hiding is None or (self.relation.at_least and self.hiding.by_a):
+            return False
+        return not self.relation.ignore_raised or any(part.always for part in rules)
+
     def _solve(self, found: CallClass) -> Difference | None:
         atoms, differ = self._differences(found)
-        solver = logic.Solver(self._seconds_left())
+        solver = logic.Solver(self.effort)
         solver.add([differ, *atoms.laws()])
+        solver.add(held for path, held in atoms.kinds.items() if path in self.surely_directories)
         if self.filesystem is None:
             solver.add(atoms.no_files())
         wishes = example.wishes(atoms, found.arch, example.best_call(found))
         model = solver.solve_with_wishes(wishes, example.numbers(atoms))
         if model is None:
-            if self.hiding and atoms.slots:
+            if self.hiding and slots_needed([part for _, part in (*found.a, *found.b)]):
                 raise UnsupportedError(str(self.hiding))
             return None
         rules = (*self.a, *self.b)
@@ -146,21 +179,22 @@ class _Proof:
         Where they hide different names, only calls are meant all of whose names one set hides.
         """
         left, right = [part for _, part in found.a], [part for _, part in found.b]
-        atoms = Atoms(found.source, slots_needed([*left, *right]))
+        matters = self._hidden_matters([*left, *right])
+        atoms = Atoms(found.source, max(slots_needed([*left, *right]), int(matters)))
         seen = [atoms, atoms]
         if self.hiding:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
         keys = _numbered([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
-        return atoms, disagreement(said[0], said[1], self.relation, heard=self.heard)
+        hidden = logic.all_of([atoms.visited(0), atoms.leads(0)]) if matters else logic.FALSE
+        return atoms, disagreement(said[0], said[1], self.relation, heard=self.heard, hidden=hidden)
 
     def _checked(self, found: Example) -> Difference:
-        a, b = (resolved(rules, found.resolved) for rules in (self.a, self.b))
-        try:
-            outcomes = [decide(load(rules, found.files), found.event) for rules in (a, b)]
-        except DuplicateError as error:
-            raise logic.UndecidedError("they differ where two names are one user") from error
-        if self.relation.agree(*outcomes):
+        outcomes: list[Outcome] = []
+        for rules in (self.a, self.b):
+            known = settled(resolved(rules, found.resolved), found.directories.__contains__)
+            outcomes.append(_decided(known, found))
+        if self.relation.agree(outcomes[0], outcomes[1]):
             raise ProverError(f"not confirmed: {found.event} {outcomes}")
         return Difference(
             found.event,
@@ -169,13 +203,27 @@ class _Proof:
             outcomes[1],
             shown(found.resolved),
             asked=found.asked,
+            directories=tuple(sorted(found.directories)),
+            no_directories=tuple(sorted(found.no_directories)),
         )
 
-    def _seconds_left(self) -> float:
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise logic.UndecidedError("it takes too long")
-        return left
+
+def _decided(rules: Sequence[KernelRule], found: Example) -> Outcome:
+    """Return what a set makes of an example, whose names and paths are known.
+
+    Rules that are the same under these are refused, but for the first; with that the set decides
+    as before.
+    """
+    distinct: dict[Hashable, int] = {}
+    for index, rule in enumerate(rules):
+        if rule.prepend:
+            distinct[index] = index
+        else:
+            distinct.setdefault(rule.sameness, index)
+    kept = sorted(distinct.values())
+    outcome = decide(load([rules[index] for index in kept], found.files), found.event)
+    by = outcome.decided_by
+    return replace(outcome, decided_by=None if by is None else kept[by])
 
 
 def _numbered(parts: Sequence[Part]) -> dict[str, int]:
@@ -201,7 +249,7 @@ def fires(
 
     Rules of other lists are not in the answer, unless asked for: then it is None.
     """
-    end = time.monotonic() + seconds
+    effort = logic.Effort(seconds)
     wanted = {
         index
         for index, rule in enumerate(rules)
@@ -220,7 +268,7 @@ def fires(
         done.add(key)
         for position, (index, _) in enumerate(found.a):
             if index in wanted and answer[index] is not True:
-                answer[index] = _better(_fires_in(found, position, end), answer[index])
+                answer[index] = _better(_fires_in(found, position, effort), answer[index])
     return answer
 
 
@@ -231,7 +279,7 @@ def _better(now: bool | None, before: bool | None) -> bool | None:  # noqa: FBT0
     return before
 
 
-def _fires_in(found: CallClass, position: int, end: float) -> bool | None:
+def _fires_in(found: CallClass, position: int, effort: logic.Effort) -> bool | None:
     parts = [part for _, part in found.a[: position + 1]]
     asked = parts[-1]
     if not asked.bucket and not any(part.conditions for part in parts):
@@ -244,7 +292,7 @@ def _fires_in(found: CallClass, position: int, end: float) -> bool | None:
             if asked.bucket or not part.bucket
         ]
         own = atoms.all_hold(list(asked.conditions), 0 if asked.bucket else None)
-        solver = logic.Solver(max(0.001, end - time.monotonic()))
+        solver = logic.Solver(effort)
         solver.add([own, logic.negation(logic.any_of(higher)), *atoms.laws()])
         if asked.bucket:
             solver.add([atoms.visited(0)])

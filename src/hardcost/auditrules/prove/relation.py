@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 class Relation:
     """How two sets have to agree.
 
-    Without any of these: for every event the same is recorded, under the same key, also where
-    another part of the kernel (an LSM's denial) has asked for the record. `ignore_keys`: the key
-    does not matter. `no_b32`: there are no 32-bit calls. `at_least`: B records what A records, and
-    may record more; the keys are compared where a rule of A records. `ignore_raised`: no other part
-    of the kernel asks for records, so that `never` is the same as no rule.
+    Without any of these: for every event the same is recorded, under the same key and with the same
+    files, also where another part of the kernel (an LSM's denial) has asked for the record.
+    `ignore_keys`: the key does not matter. `no_b32`: there are no 32-bit calls. `at_least`: B
+    records what A records, and may record more; the keys are compared where a rule of A records.
+    `ignore_raised`: no other part of the kernel asks for records, so that `never` is the same as no
+    rule.
     """
 
     ignore_keys: bool = False
@@ -35,7 +36,11 @@ class Relation:
         """Say whether what A and B made of one event is as the relation wants it."""
         if a.recorded != b.recorded and not (self.at_least and b.recorded):
             return False
-        if self.ignore_keys or not a.recorded or not b.recorded:
+        if not a.recorded or not b.recorded:
+            return True
+        if a.names != b.names and not (self.at_least and all(one in b.names for one in a.names)):
+            return False
+        if self.ignore_keys:
             return True
         if self.at_least and a.decision is not Decision.ALWAYS:
             return True
@@ -47,9 +52,10 @@ class Difference:
     """One event that two sets treat differently, checked against `semantics`.
 
     `files` says which files lie at the paths that the rules name. `resolved` are the numbers that
-    were chosen for users and groups that nobody resolved. `asked` are the fields that the rules ask
-    about the call, as `Atoms` calls them. For lists other than `exit`, `list` says
-    which, and `record_type` is the type of the record that is to be written.
+    were chosen for users and groups that nobody resolved, `directories` those of the watched paths
+    of unknown kind that are taken for directories, `no_directories` the others. `asked` are the
+    fields that the rules ask about the call, as `Atoms` calls them. For lists other than `exit`,
+    `list` says which, and `record_type` is the type of the record that is to be written.
     """
 
     event: Event
@@ -60,6 +66,8 @@ class Difference:
     list: FilterList = FilterList.EXIT
     record_type: int | None = None
     asked: frozenset[str] = frozenset()
+    directories: tuple[str, ...] = ()
+    no_directories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ LEVEL = Level.ERROR
 
 def find(context: Context) -> Iterable[Finding]:
     """Yield each rule that is there already."""
-    for rule, earlier in context.twice:
+    for rule, earlier in context.loaded.twice:
         there = spot_of(earlier.source)
         yield Finding(
             CODE,

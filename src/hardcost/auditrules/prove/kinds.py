@@ -1,0 +1,74 @@
+"""Watches of which nobody knows whether their path is a directory, proved for both kinds.
+
+Such a watch is split into two rules of the same rank, of which one holds: `path` where the path is
+no directory, `dir` where it is one. Which of the two is so is an unknown of the proof like any
+other, the same for both sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import WATCH, KernelRule, Operator, Test
+from hardcost.auditrules.prove.atoms import IS_DIRECTORY, plain_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
+    """Return rules in which two stand for each watch of unknown kind."""
+    found: list[KernelRule] = []
+    for rule in rules:
+        if rule.watch is None:
+            found.append(rule)
+            continue
+        for field, operator in (("path", Operator.NOT_EQUAL), ("dir", Operator.EQUAL)):
+            known = _as(rule, field)
+            kind = Test(IS_DIRECTORY, operator, plain_path(rule.watch))
+            found.append(replace(known, conditions=(*known.conditions, kind)))
+    return tuple(found)
+
+
+def settled(
+    rules: Iterable[KernelRule], is_directory: Callable[[str], bool]
+) -> tuple[KernelRule, ...]:
+    """Return rules in which each watch is of the kind that its plain path has."""
+    return tuple(
+        rule
+        if rule.watch is None
+        else _as(rule, "dir" if is_directory(plain_path(rule.watch)) else "path")
+        for rule in rules
+    )
+
+
+def unknown_paths(rules: Iterable[KernelRule]) -> tuple[str, ...]:
+    """Return the plain paths whose kind the rules leave open, sorted."""
+    return tuple(sorted({plain_path(rule.watch) for rule in rules if rule.watch is not None}))
+
+
+def surely_directories(rules: Sequence[KernelRule]) -> frozenset[str]:
+    """Return those of the unknown paths that are directories since other paths lie below them.
+
+    A rule loads only if the directory is there in which its path lies.
+    """
+    named = {
+        plain_path(str(test.value))
+        for rule in rules
+        for test in rule.conditions
+        if isinstance(test, Test) and test.field in {"path", "dir", "exe", WATCH}
+    }
+    above = {path[:at] for path in named for at, sign in enumerate(path) if sign == "/"}
+    return frozenset(unknown_paths(rules)) & above
+
+
+def _as(rule: KernelRule, field: str) -> KernelRule:
+    """Return a watch as a rule of one kind; the kernel holds its path as it is written."""
+    return replace(
+        rule,
+        conditions=tuple(
+            replace(test, field=field) if isinstance(test, Test) and test.field == WATCH else test
+            for test in rule.conditions
+        ),
+    )
