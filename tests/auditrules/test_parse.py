@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardcost.auditrules import loading
 from hardcost.auditrules.folder import version_key
 from hardcost.auditrules.loading import MOST_DELETIONS_BY_KEY
 from hardcost.auditrules.parse import (
@@ -105,7 +106,7 @@ class TestSettings:
             ("--backlog_wait_time=60000", None, ("--backlog_wait_time 60000",)),
             ("--loginuid-immutable", None, ("--loginuid-immutable",)),
             ("--loginuid-imm", None, ("--loginuid-immutable",)),
-            ("-b 1 -r 2 -e 1", 1, ("-r 2",)),
+            ("-b 10 -r 20 -e 1", 10, ("-r 20",)),
             ("-b 5 --loginuid-immutable", 5, ("--loginuid-immutable",)),
         ],
     )
@@ -259,26 +260,46 @@ class TestFaults:
             ("-e 1 -i -b 5", 9),
             ("-D  -e 1", 5),
             ("-k x", 1),
-            ("-w /x\r", 6),
             ("--", None),
         ],
     )
     def test_a_fault_has_the_column_where_it_stands(self, line: str, column: int | None) -> None:
         assert fault_of(line).column == column
 
-    def test_a_byte_that_is_no_text_has_its_column_in_characters(self) -> None:
-        (found,) = read_bytes("-w /é".encode() + b"\xff", "f")
-        assert found.fault is not None
-        assert (found.fault.column, found.kind) == (6, Kind.FAULT)
+    def test_bytes_that_are_no_text_are_kept_as_auditctl_keeps_them(self) -> None:
+        (found,) = read_bytes("-w /é".encode() + b"\xff -k \xfe", "f")
+        assert found.rule is not None
+        assert found.rule.key.encode(errors="surrogateescape") == b"\xfe"
+        assert found.rule.watched_files == (os.fsdecode("/é".encode() + b"\xff"),)
+
+    def test_a_nul_byte_ends_the_line_and_the_next_is_read(self) -> None:
+        first, second = read_bytes(b"-w /etc/a -p wa\0 -k lost\n-w /b\n", "f")
+        assert (first.text, first.cut_at) == ("-w /etc/a -p wa", 16)
+        assert (second.text, second.cut_at) == ("-w /b", None)
+
+    def test_a_carriage_return_is_part_of_the_last_word(self) -> None:
+        key, size, comment = read_bytes(b"-w /a -k id\r\n-b 8192\r\n# note\r\n", "f")
+        assert key.rule is not None
+        assert (key.rule.key, size.backlog_limit, comment.kind) == ("id\r", 8192, Kind.COMMENT)
+
+    @pytest.mark.parametrize("line", ["", "-e 2", "-f 1", "--loginuid-immutable", "-a exit -Z"])
+    def test_a_carriage_return_keeps_other_lines_from_loading(self, line: str) -> None:
+        fault = fault_of(f"{line}\r")
+        assert fault.remedy == "save the file with Unix line ends"
+
+    def test_what_auditctl_heeds_before_it_finds_the_line_at_fault_counts(self) -> None:
+        readings = read_bytes(b"-w /a\n-D\r\n-i\r\nnonsense\n-w /b\n", "f")
+        rule_set, faults = loading.combine(readings)
+        assert [rule.text for rule in rule_set.rules] == ["-w /b"]
+        assert [fault.line for fault in faults] == [2]
 
     @pytest.mark.parametrize(
         ("data", "message"),
         [
-            (b"-w /etc/a\0b", "the line holds the control character '\\x00'"),
-            (b"-w /etc/\xff", "byte 9 of the line is not UTF-8"),
+            (b"-w /etc/a -k a\x07b", "auditctl takes '\\x07' for a mark of its own"),
             (
-                b"-w /etc/x -k x\r",
-                "the line ends in a carriage return, which would be part of its last word",
+                b"-a always,exit" + b" -S 9" * 39 + b" -k x",
+                "auditctl 3.0.9 drops words from '-S' on",
             ),
             (b"\xef\xbb\xbf-w /etc/x", "the file begins with a byte order mark"),
             (
@@ -317,10 +338,10 @@ class TestFaults:
     def test_reading_nothing_is_a_fault(self) -> None:
         assert [fault.message for fault in faults_of()] == ["no file of audit rules is given"]
 
-    def test_a_binary_file_is_one_fault_at_its_first_nul_byte(self, tmp_path: Path) -> None:
+    def test_a_binary_file_is_one_fault(self, tmp_path: Path) -> None:
         (tmp_path / "a.rules").write_bytes(b"\x7fELF\n\xff\xfe\n\0\0\n\0\n")
         (fault,) = faults_of(tmp_path / "a.rules")
-        assert (fault.line, fault.message) == (3, "the line holds a NUL byte, as no text does")
+        assert (fault.line, fault.message) == (None, "it holds many NUL bytes, as no text does")
 
     def test_a_folder_without_rules_files_is_a_fault(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("-w /etc/x\n")

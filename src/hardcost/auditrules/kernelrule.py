@@ -5,7 +5,7 @@ Constants are those of linux/audit.h, behaviour that of Linux 6.1 (`kernel/audit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ class Test:
 
     `value` is a number of 32 bits as the kernel holds it, or the text of a path, a label, or a user
     or group that only the target can resolve. `auid` with the value unset is the kernel's own field
-    `loginuid_set` with the value 0. `WATCH` stands for `path` or `dir`: only the target knows which.
+    `loginuid_set` with the value 0. `WATCH` stands for `path` or `dir`; only the target knows.
     """
 
     field: str
@@ -165,6 +165,27 @@ class KernelRule:
         return self.list in {FilterList.EXIT, FilterList.IO_URING} and (
             self.path is not None or self.inode is not None
         )
+
+    @property
+    def place(self) -> str:
+        """Where the kernel puts it: rules of one place are walked one after the other.
+
+        Two watches of unknown kind are certain to lie in one place only if they watch one path.
+        """
+        if self.watch is not None:
+            return f"wherever {self.watch} belongs"
+        return "bucket" if self.in_a_bucket else "list"
+
+    def settled(self, *, directory: bool) -> KernelRule:
+        """Return a watch of unknown kind as a rule of one kind, other rules as they are."""
+        if self.watch is None:
+            return self
+        field = "dir" if directory else "path"
+        conditions = tuple(
+            replace(test, field=field) if isinstance(test, Test) and test.field == WATCH else test
+            for test in self.conditions
+        )
+        return replace(self, conditions=conditions)
 
     def _text(self, name: str) -> str | None:
         for test in self.conditions:

@@ -4,9 +4,9 @@ What is checked here is what decides how a line is read. Whether a field or a sy
 `translate`'s to say.
 
 The facts are those of audit 3.0.9, tried on the program itself: words end at spaces alone (a tab
-is part of a word, and quotes mean nothing), a backslash keeps a space or a backslash within a
-word and joins no lines, a line longer than its buffer is read as two, and one with a NUL byte is
-cut there.
+is part of a word, and so is a carriage return at the end; quotes mean nothing), a backslash keeps
+a space or a backslash within a word and joins no lines, a line longer than its buffer is read as
+two, one with a NUL byte is cut there, and bytes that are no UTF-8 are taken as they are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _OF_A_RULE = frozenset({"-S", "-F", "-C", "-k", "-p"})
 _REPORTS = {"-l": ([], ["-i"], ["-k"]), "-s": ([], ["-i"])}
 """Options that ask for a report, with what may follow them."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_MARK = re.compile(r"[\x04\x07]")
+"""What auditctl 3.0.9 puts in the place of spaces and backslashes that belong to a word."""
+
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 
 Problem = tuple[str, str | None, int | None]
@@ -43,29 +45,35 @@ Problem = tuple[str, str | None, int | None]
 
 
 def read_raw(line: bytes, place: Place) -> Reading:
-    """Return what a line of a file says, from its bytes."""
-    if line.lstrip(b" ").startswith(b"#") and len(line) <= LONGEST_LINE:
-        return Reading(Kind.COMMENT, place, line.decode(errors="replace").strip(" "))
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as error:
-        reading = Reading(Kind.FAULT, place, line.decode(errors="replace").strip(" "))
-        return reading.at_fault(
-            f"byte {error.start + 1} of the line is not UTF-8",
-            "is this a file of audit rules? If so, save it as UTF-8",
-            len(line[: error.start].decode()) + 1,
-        )
-    return read_text(text, place)
+    """Return what a line of a file says, from its bytes; what is no UTF-8 stays what it is.
+
+    A NUL byte ends the line for auditctl.
+    """
+    end = line.find(b"\0")
+    reading = read_text(line[: end if end >= 0 else None].decode(errors="surrogateescape"), place)
+    return reading if end < 0 else replace(reading, cut_at=end + 1)
 
 
 def read_text(text: str, place: Place) -> Reading:
     """Return what one line says."""
+    reading = _read(text, place)
+    fault = reading.fault
+    if fault is not None and "\t" in text.strip():
+        message = "the line holds a tab, which auditctl does not take for a space"
+        fault = replace(fault, message=message, remedy="write spaces between the words")
+        fault = replace(fault, column=text.index("\t") + 1)
+    elif fault is not None and text.endswith("\r"):
+        fault = replace(fault, remedy="save the file with Unix line ends")
+    return replace(reading, fault=fault)
+
+
+def _read(text: str, place: Place) -> Reading:
     words = split_words(text)
     reading = Reading(Kind.BLANK, place, " ".join(words))
     if not words:
         return reading
     if words[0].startswith("#") and len(text) <= LONGEST_LINE:
-        return Reading(Kind.COMMENT, place, reading.text)
+        return Reading(Kind.COMMENT, place, reading.text.rstrip("\r"))
     problem = _unreadable(text, words)
     if problem:
         return reading.at_fault(*problem)
@@ -73,25 +81,42 @@ def read_text(text: str, place: Place) -> Reading:
     try:
         options, rest = split_options(words)
     except GetoptError as error:
-        return reading.at_fault(
-            f"auditctl has no such option: {error.msg}", "see auditctl(8)", line.bad_option(error)
-        )
+        said = f"auditctl has no such option: {error.msg}"
+        found = reading.at_fault(said, "see auditctl(8)", line.bad_option(error))
+        return _heeded(found, words)
     if rest:
-        return reading.at_fault(
-            f"{rest[0]!r} belongs to no option",
-            "write a space within a word as `\\ `; quotes don't keep words together here",
-            line.column_of(rest[0]),
-        )
+        return reading.at_fault(*_stray(rest, options), line.column_of(rest[0]))
     return line.read(options)
 
 
+def _heeded(reading: Reading, words: list[str]) -> Reading:
+    """Return the reading with what auditctl does of the line before it finds it at fault."""
+    first = words[0] if len(words) == 1 else ""
+    if re.fullmatch(r"-D[\r\t]", first):
+        return replace(reading, deletes="")
+    return replace(reading, tolerant=bool(re.fullmatch(r"-[ic][\r\t]", first)))
+
+
+def _stray(rest: list[str], options: list[tuple[str, str]]) -> tuple[str, str]:
+    """Return what is wrong with a word that belongs to no option, and the remedy."""
+    message = f"{rest[0]!r} belongs to no option"
+    taken = next((option for option, value in options if value in _OF_A_RULE), None)
+    if taken is not None:
+        value = next(value for option, value in options if option == taken)
+        return message, f"{taken} takes {value} for its value: leave out one of the two"
+    if rest[0].startswith("#"):
+        return message, "a comment stands on a line of its own"
+    return message, "write a space within a word as `\\ `; quotes don't keep words together here"
+
+
 def _unreadable(text: str, words: list[str]) -> Problem | None:
-    """Return what is wrong with a line's characters, or None."""
+    """Return what is wrong with a line's characters or the number of its words, or None."""
     first = words[0]
-    if first[:1] == "-" != first and not _has_odd_characters(text):
+    if first[:1] == "-" != first and not _has_odd_characters(text) and len(words) <= len(text) // 3:
         return None
-    length = len(text.encode(errors="replace"))
-    control = _CONTROL.search(text)
+    length = len(text.encode(errors="surrogateescape"))
+    mark = _MARK.search(text)
+    most = length // 3 + 1  # the words for which auditctl 3.0.9 makes room
     start = text.index(first) + 1
     problems: tuple[tuple[bool, Problem], ...] = (
         (
@@ -103,32 +128,32 @@ def _unreadable(text: str, words: list[str]) -> Problem | None:
             ),
         ),
         (
-            text.endswith("\r"),
+            len(words) > most,
             (
-                "the line ends in a carriage return, which would be part of its last word",
-                "save the file with Unix line ends",
-                len(text),
+                f"auditctl 3.0.9 drops words from {words[min(most, len(words) - 1)]!r} on",
+                "name all calls behind one -S, joined by commas",
+                word_columns(text)[min(most, len(words) - 1)],
             ),
         ),
         (
-            control is not None,
+            mark is not None,
             (
-                f"the line holds the control character {control[0] if control else ''!r}",
-                "is this a file of audit rules?",
-                control.start() + 1 if control else None,
-            ),
-        ),
-        (
-            "\t" in text,
-            (
-                "the line holds a tab, which auditctl does not take for a space",
-                "write spaces between the words",
-                text.find("\t") + 1,
+                f"auditctl takes {mark[0] if mark else ''!r} for a mark of its own",
+                "delete the character; is this a file of audit rules?",
+                mark.start() + 1 if mark else None,
             ),
         ),
         (
             text.startswith("\ufeff"),
             ("the file begins with a byte order mark", "save it as UTF-8 without one", 1),
+        ),
+        (
+            first.strip("\t\r") == "",
+            ("auditctl takes no white space but spaces", "leave the line empty", start),
+        ),
+        (
+            first.startswith("\t"),
+            ("the line begins with a tab, which auditctl takes for a word", "use spaces", start),
         ),
         (
             first.endswith("auditctl"),

@@ -162,6 +162,8 @@ class _Loading:
         self.tolerant = self.tolerant or reading.tolerant
         changes = (reading.rule, reading.deletion, reading.deletes)
         if reading.fault is not None:
+            if reading.deletes is not None and self.lock is None:
+                self._delete_by_key(reading, reading.deletes)  # auditctl does, and fails then
             self._append(Line(reading, Fate.UNREADABLE, fault=reading.fault))
         elif self.lock is not None and any(change is not None for change in changes):
             self._fails(

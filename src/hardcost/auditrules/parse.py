@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import line, loading
 from hardcost.auditrules.folder import as_augenrules, version_key
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError, RuleSet
+from hardcost.auditrules.translate import translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from hardcost.auditrules.translate import Target
+
 LARGEST_FILE = 1 << 24
 """Bytes of a file that is still taken for a file of rules."""
+
+
+MOST_NULS = 100
+"""NUL bytes of a file that may still be one of rules, damaged; auditctl cuts its lines there."""
 
 
 def read(
@@ -94,6 +101,20 @@ def read_line(text: str, place: Place) -> Reading:
     return line.read_text(text, place)
 
 
+def fails_by_its_end(reading: Reading, target: Target) -> bool:
+    """Say whether a line at fault would load without the carriage return at its end."""
+    if not reading.text.endswith("\r"):
+        return False
+    again = line.read_text(reading.text.rstrip("\r"), reading.place)
+    if again.rule is None:
+        return again.fault is None
+    try:
+        translate(again.rule, target)
+    except RulesError:
+        return False
+    return True
+
+
 def join(parts: Sequence[RuleSet]) -> RuleSet:
     """Return what several sets of rules say one after the other; the last backlog limit holds."""
     limits = [part.backlog_limit for part in parts if part.backlog_limit is not None]
@@ -135,16 +156,20 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
             faults.append(Fault("it is far too large for a file of audit rules", name))
         else:
             data = path.read_bytes()
-            if b"\0" not in data:
+            if not _is_binary(data):
                 return data
-            # One fault for a binary file: there would be one for each of its lines.
-            at = data[: data.index(b"\0")].count(b"\n") + 1
             remedy = "is this a file of audit rules?"
-            faults.append(Fault("the line holds a NUL byte, as no text does", name, at, remedy))
+            faults.append(Fault("it holds many NUL bytes, as no text does", name, remedy=remedy))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         faults.append(Fault(f"it can't be read: {reason}", name, remedy="check its permissions"))
     return b""
+
+
+def _is_binary(data: bytes) -> bool:
+    """Say whether a file is no text; one that is damaged at a place or two still is."""
+    nuls = data.count(b"\0")
+    return nuls > MOST_NULS or (nuls > 2 and nuls * 10 > data.count(b"\n"))  # noqa: PLR2004
 
 
 def _read_folder(

@@ -140,6 +140,8 @@ class Reading:
     deletes: str | None = None
     notes: tuple[str, ...] = ()
     fault: Fault | None = None
+    cut_at: int | None = None
+    """The column of a NUL byte: auditctl sees nothing of the line from there on."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as one that can't be read."""

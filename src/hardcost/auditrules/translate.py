@@ -268,7 +268,7 @@ class _Builder:
 
     def _append_key(self, value: str) -> None:
         # Characters, as the kernel counts bytes.
-        together = KEY_SEPARATOR.join([*self.keys, value]).encode()
+        together = KEY_SEPARATOR.join([*self.keys, value]).encode(errors="surrogateescape")
         if len(together) > LONGEST_KEY:
             raise RefusedError(
                 f"the rule's keys have {len(together)} bytes, and {LONGEST_KEY} are allowed",

@@ -38,10 +38,11 @@ _IMAGE_SECONDS = "60 to 180"  # that making the Debian image takes, by processor
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
 
 
-def show(*renderables: RenderableType) -> None:
-    """Print results to stdout."""
-    if sys.stdout.isatty():
-        console = Console()
+def show(*renderables: RenderableType, err: bool = False) -> None:
+    """Print results to stdout, or to stderr where stdout holds something else."""
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
+        console = Console(stderr=err)
         for renderable in renderables:
             console.print(renderable)
         return
@@ -50,7 +51,7 @@ def show(*renderables: RenderableType) -> None:
         for renderable in renderables:
             saved.print(renderable)
     for line in captured.get().splitlines():
-        print(line.rstrip())
+        print(line.rstrip(), file=stream)
 
 
 def note(text: str) -> None:

@@ -9,10 +9,10 @@ from hardcost.analysis.predicted import expected
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.lint.checks import lint
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.rule import Kind, Reading, RuleSet
+from hardcost.auditrules.rule import Kind, Reading
 from hardcost.auditrules.semantics import DuplicateError, UnresolvedError
 from hardcost.auditrules.translate import translate_all
-from hardcost.cli.rules.common import target
+from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditRule
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def of_profile(profile: Profile) -> dict[str, Expected]:
     the guest knows: what is wrong with them, measuring tells.
     """
     rules = tuple(control.rule for control in profile.controls if isinstance(control, AuditRule))
-    machine = target(RuleSet(rules), None, None)
+    machine = NOWHERE.likely_target(rules)
     loaded, faults = translate_all(rules, machine)
     if not loaded or faults:
         return {}
@@ -48,7 +48,7 @@ def _findings(rules: Sequence[Rule], machine: Target, constants: Constants) -> d
         Reading(Kind.RULE, rule.place, rule.text, rule=rule) for rule in rules if rule.place
     ]
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for finding in lint(gather(readings, (), Options(constants=constants), machine)):
+    for finding in lint(gather([readings], (), Options(constants=constants), machine)):
         place = f"{finding.spot.file}:{finding.spot.line}"
         if finding.code not in found[place]:
             found[place].append(finding.code)

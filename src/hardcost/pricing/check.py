@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.write import UnwritableError, text_of
 from hardcost.controls.watched import paths
 from hardcost.pricing import guest
 from hardcost.pricing.experiments import THOROUGH, VARYING
@@ -85,10 +86,9 @@ async def compare(
         InputError: auditctl refuses a rule.
         MachineError: The guest failed.
     """
-    written = [rule.source for rule in rules if rule.source is not None]
     wanted = {name: one for name, one in often().items() if name in baseline}
-    sets = (Wanted(tuple(rule.text for rule in written), wanted),)
-    watched = Watched(*paths(written))
+    sets = (Wanted(tuple(map(_text, rules)), wanted),)
+    watched = Watched(*paths([rule.source for rule in rules if rule.source is not None]))
     measured = await guest.measure(machine, sets, watched, limit_seconds)
     loaded = semantics.load(rules, measured.files)
     (visited,) = guest.visited(sets, measured.files)
@@ -102,6 +102,16 @@ async def compare(
         )
         for name in wanted
     )
+
+
+def _text(rule: KernelRule) -> str:
+    """Return the line that loads a rule as it was priced: its kind and its users known."""
+    try:
+        return text_of(rule)
+    except UnwritableError:
+        if rule.source is None:
+            raise
+        return rule.source.text
 
 
 def _error(levels: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.lint import checks
 from hardcost.auditrules.lint.context import Context, Options, gather
-from hardcost.auditrules.lint.root import Root
+from hardcost.auditrules.root import Root
 from hardcost.auditrules.translate import AS_WRITTEN, Target
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def context_of(constants: Constants) -> Callable[..., Context]:
         target = AS_WRITTEN if machine is None else Target(is_directory=machine.is_directory)
         options = Options(b32, machine, whole, constants)
         readings = parse.read_bytes("\n".join(lines).encode(), "x.rules")
-        return gather(readings, (), options, target)
+        return gather([readings], (), options, target)
 
     return build
 

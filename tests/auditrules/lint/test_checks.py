@@ -68,7 +68,7 @@ def test_findings_stand_file_by_file_as_they_load_and_by_line_the_worst_first() 
         *parse.read_bytes(b"-w /b -p wa\n-w relative\n", "second.rules"),
         *parse.read_bytes(b"-a always,exit -S open\n", "first.rules"),
     )
-    found = checks.lint(gather(readings))
+    found = checks.lint(gather([readings]))
     assert [(one.spot.file, one.spot.line, one.code) for one in found] == [
         ("second.rules", 1, "no-key"),
         ("second.rules", 2, "cannot-load"),
@@ -87,7 +87,7 @@ def test_findings_can_be_chosen_and_left_out(context_of: Callable[..., Context])
 
 def test_nothing_has_a_price_where_no_constants_are_known() -> None:
     lines = b"-a always,exit -S all -k x\n-w /etc/ -p wa -k x\n-a never,exit -S open\n"
-    found = checks.lint(gather(parse.read_bytes(lines, "x"), options=Options()))
+    found = checks.lint(gather([parse.read_bytes(lines, "x")], options=Options()))
     assert found
     assert all(one.cost is None for one in found)
 

@@ -198,7 +198,9 @@ class _Pricing:
             self.estimated.add(f"record of {self.name}")
             cost = walk["record"] + walk["record-name"] * len(self.event.names)
         if key:
-            cost += walk["record-key"] + walk["record-key-byte"] * len(key.encode())
+            cost += walk["record-key"] + walk["record-key-byte"] * len(
+                key.encode(errors="surrogateescape")
+            )
         return cost
 
     # The walk ----------------------------------------------------------------------------------
@@ -216,7 +218,9 @@ class _Pricing:
         if step.verdict is Verdict.MATCHED:
             cost += self.walk["matched"] + (0.0 if rule.conditions else self.walk["bare"])
             if rule.key:
-                cost += self.walk["key"] + self.walk["key-byte"] * len(rule.key.encode())
+                cost += self.walk["key"] + self.walk["key-byte"] * len(
+                    rule.key.encode(errors="surrogateescape")
+                )
         return cost
 
     def _condition(self, condition: Condition, visited: Name | None) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.root import Root
+    from hardcost.auditrules.root import Root
     from hardcost.auditrules.rule import Fault, Reading, Rule
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -88,17 +88,21 @@ class Context:
 
 
 def gather(
-    readings: Sequence[Reading],
+    parts: Sequence[Sequence[Reading]],
     faults: Iterable[Fault] = (),
     options: Options | None = None,
     target: Target = AS_WRITTEN,
 ) -> Context:
     """Return what lines come to when they are loaded one by one, the faulty ones left out.
 
-    `faults` are those of whole files; those of lines are in the readings.
+    An auditctl of its own loads each part. `faults` are those of whole files; those of lines are in
+    the readings.
     """
     return Context(
-        tuple(readings), load_lines([readings], target), tuple(faults), options or Options()
+        tuple(reading for part in parts for reading in part),
+        load_lines(parts, target),
+        tuple(faults),
+        options or Options(),
     )
 
 

@@ -106,7 +106,7 @@ class Bounds:
         walk = self.prices.constants.walk
         total = walk["enter"] + walk["matched"]
         if does[1]:
-            total += walk["key"] + walk["key-byte"] * len(does[1].encode())
+            total += walk["key"] + walk["key-byte"] * len(does[1].encode(errors="surrogateescape"))
         looked_at = {
             group: min(self._field(name) for name in names if name != "perm" or permissions(event))
             for group, names in TELL.items()

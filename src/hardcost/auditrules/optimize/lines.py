@@ -3,7 +3,8 @@
 Two rules have to keep their order where one call might match both and it would not come to the
 same: another action, or another key; or where one of them lies in an inode's bucket, since the walk
 of the files ends at the first whose rule outranks what the exit list decided. All other orders are
-free: which of several that say the same comes first means nothing.
+free: which of several that say the same comes first means nothing. A watch of unknown kind may lie
+in either place.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Lines:
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
         """Say whether the order of two rules means something."""
-        differ = (a.action, a.key) != (b.action, b.key) or a.in_a_bucket != b.in_a_bucket
+        differ = (a.action, a.key, a.place) != (b.action, b.key, b.place)
         return differ and can_meet(a, b, b32=self.b32)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -74,6 +75,8 @@ class Lines:
         groups: dict[tuple[object, ...], list[int]] = {}
         for number in sorted(self.lines):
             rule = self.lines[number].rule
+            if rule.watch is not None:
+                continue  # what -w says can't be joined to anything
             groups.setdefault((rule.action, rule.key), []).append(number)
         for numbers in groups.values():
             for at, first in enumerate(numbers):

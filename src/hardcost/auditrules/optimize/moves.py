@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.optimize.conditions import Ranges
-    from hardcost.auditrules.optimize.lines import Lines
+    from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
 DEAD = "dropped: it can match no call"
@@ -65,6 +65,10 @@ class Moves:
         """Whether there are 32-bit calls."""
         return self.lines.b32
 
+    def _changeable(self) -> list[tuple[int, Line]]:
+        """Return the lines that may say anything but what they do: -w says no more than it can."""
+        return [one for one in self.lines.lines.items() if one[1].rule.watch is None]
+
     def drop_dead(self, *, keep_one: bool) -> Iterator[int]:
         """Drop the rules that can match nothing; yield the numbers of those.
 
@@ -80,7 +84,7 @@ class Moves:
 
     def narrow(self) -> None:
         """Leave out of each mask the numbers that stand for no call that the rule can match."""
-        for number, line in self.lines.lines.items():
+        for number, line in self._changeable():
             rule = line.rule
             wanted = reach(rule, b32=self.b32).numbers
             if wanted != rule.mask:
@@ -88,7 +92,7 @@ class Moves:
 
     def trim(self) -> None:
         """Leave out conditions that hold wherever the others do."""
-        for number, line in self.lines.lines.items():
+        for number, line in self._changeable():
             kept = without_needless(line.rule, b32=self.b32)
             if kept != line.rule.conditions:
                 self.lines.replace(number, replace(line.rule, conditions=kept), NEEDLESS)
@@ -113,11 +117,7 @@ class Moves:
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
             self.lines.lines[by] = replace(kept, origins=origins).changed(kept.rule, SHADOWED)
-        elif (
-            alike
-            and wide.in_a_bucket == narrow.in_a_bucket
-            and self.lines.can_become_one(number, by)
-        ):
+        elif alike and wide.place == narrow.place and self.lines.can_become_one(number, by):
             first, second = sorted((number, by))
             self.lines.join(first, second, wide, SHADOWED)
 
@@ -164,7 +164,7 @@ class Moves:
 
     def reorder(self) -> None:
         """Put the conditions of each rule of the exit list in the order that costs least."""
-        for number, line in list(self.lines.lines.items()):
+        for number, line in self._changeable():
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:

@@ -14,13 +14,13 @@ from hardcost.auditrules.kernelrule import FilterList, Operator, Test
 from hardcost.auditrules.optimize import never, signals
 from hardcost.auditrules.optimize.lines import Line, Lines
 from hardcost.auditrules.optimize.moves import RANGE, Moves
-from hardcost.auditrules.optimize.prices import TOLERANCE, Prices
+from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.semantics import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
@@ -36,11 +36,15 @@ class Options:
     """What is known of the machine, and what may be given up.
 
     `b32`: programs can enter the kernel by the 32-bit ABI. `never_first`: a rule of `never` may
-    stand in front, with what `never.GIVES_UP` says.
+    stand in front, with what `never.GIVES_UP` says. `keep_lines`: each rule stays as it is written,
+    for programs that look for lines. `likely_directory` says of a watched path of unknown kind what
+    it is priced as.
     """
 
     b32: bool = True
     never_first: bool = False
+    keep_lines: bool = False
+    likely_directory: Callable[[str], bool] = no_directory
 
     @property
     def relation(self) -> Relation:
@@ -104,7 +108,7 @@ def optimise(
         DuplicateError: A rule stands twice, which the kernel refuses.
     """
     options = options or Options()
-    prices = Prices(constants, histogram, options.b32)
+    prices = Prices(constants, histogram, options.b32, options.likely_directory)
     work = _Work(tuple(rules), prices, options)
     return work.result()
 
@@ -210,14 +214,16 @@ class _Work:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
         moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices, self.original)
-        dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
-        moves.trim()
-        moves.narrow()
-        moves.drop_shadowed()
-        moves.join()
-        moves.narrow()
-        moves.trim()
-        moves.reorder()
+        dropped: list[int] = []
+        if not self.options.keep_lines:
+            dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
+            moves.trim()
+            moves.narrow()
+            moves.drop_shadowed()
+            moves.join()
+            moves.narrow()
+            moves.trim()
+            moves.reorder()
         others = [self.original[number] for number in self._others]
         signals.keep(self.original, others, moves.lines, self.prices)
         arranged = [moves.lines.in_order()]

@@ -133,7 +133,7 @@ class _Writer:
         if self.made.proof.equal:
             yield from _comment(f"{claim}, under the same keys. Proved, where:")
             for assumption in self.made.proof.assumptions:
-                yield from _comment(f"- {assumption}", "  ")
+                yield from _comment(f"- {assumption.text}", "  ")
         if any(never.NEVER_FIRST in line.done for line in self.made.lines):
             yield from _comment(f"Not the same: {never.GIVES_UP}")
         if self._lists:

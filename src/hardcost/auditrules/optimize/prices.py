@@ -18,7 +18,7 @@ from hardcost.auditrules.optimize.witness import DEVICE
 from hardcost.auditrules.semantics import Loaded, holds, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
@@ -34,6 +34,11 @@ _NOBODY = 4_000_000_000
 TOLERANCE = 1e-6  # instructions; sums of the same constants in another order differ by less
 
 
+def no_directory(_path: str) -> bool:
+    """Say that no directory lies at a path."""
+    return False
+
+
 @dataclass(frozen=True)
 class Case:
     """A call for which rules are priced, and how often the workload makes it."""
@@ -47,12 +52,14 @@ class Prices:
     """The cost model, with the calls that are priced and the weight of each.
 
     `typical` are the typical calls of all numbers that have a name; `failing` those of b64 where
-    they fail because a file is not there.
+    they fail because a file is not there. `likely_directory` says what a watch of unknown kind is
+    priced as.
     """
 
     constants: Constants
     histogram: Histogram
     b32: bool = True
+    likely_directory: Callable[[str], bool] = no_directory
     typical: tuple[Case, ...] = ()
     failing: tuple[Case, ...] = ()
     by_number: dict[int, list[Case]] = field(default_factory=dict)
@@ -86,18 +93,26 @@ class Prices:
         """Return rules as the kernel arranges them, as the model wants them.
 
         Every path that a rule names exists, and every user and group that is not known has a number
-        that is no one else's.
+        that is no one else's. A watch of unknown kind is of the likely one.
         """
-        taken = tuple(self.resolved(rule) for rule in rules)
-        for rule in taken:
+        taken: dict[Hashable, KernelRule] = {}
+        for rule in map(self.resolved, rules):
+            while (
+                rule.sameness in taken
+            ):  # two ways to write one rule, if its kind is the likely one
+                rule = replace(rule, key=f"{rule.key}+")  # noqa: PLW2901  (priced as another)
+            taken[rule.sameness] = rule
+        for rule in taken.values():
             for test in rule.conditions:
                 if isinstance(test, Test) and test.field in {"path", "dir", "exe"}:
                     at = len(self._files)
                     self._files.setdefault(str(test.value), FileId(*DEVICE, 1_000_000 + at))
-        return load(taken, self._files)
+        return load(taken.values(), self._files)
 
     def resolved(self, rule: KernelRule) -> KernelRule:
-        """Return a rule whose users and groups are numbers."""
+        """Return a rule whose users and groups are numbers, and whose kind is settled."""
+        if rule.watch is not None:
+            rule = rule.settled(directory=self.likely_directory(rule.watch))
         conditions = tuple(
             replace(test, value=self._names.setdefault(test.value, _NOBODY + len(self._names)))
             if isinstance(test, Test) and isinstance(test.value, str) and _is_id(test.field)
@@ -108,6 +123,8 @@ class Prices:
 
     def of_rule(self, rule: KernelRule, event: Event) -> float:
         """Return what one rule costs a call by itself (instructions)."""
+        if rule.watch is not None:
+            rule = self.resolved(rule)
         if not rule.names(event.call) and not rule.in_a_bucket:
             return self.constants.walk["unnamed"]
         known = (rule, id(event))

@@ -44,7 +44,8 @@ class Report:
 
     def __init__(self, made: Optimised, constants: Constants, histogram: Histogram) -> None:
         self.made, self.histogram = made, histogram
-        self.bounds = Bounds(made.original, Prices(constants, histogram, made.options.b32))
+        prices = Prices(constants, histogram, made.options.b32, made.options.likely_directory)
+        self.bounds = Bounds(made.original, prices)
 
     @cached_property
     def least(self) -> Mapping[tuple[Arch, int], float]:
@@ -110,7 +111,8 @@ class Report:
     @property
     def walked(self) -> tuple[int, int]:
         """How many rules every call walks, before and after."""
+        resolved = self.bounds.prices.resolved
         return (
             len(self.bounds.needs.exit),
-            sum(not line.rule.in_a_bucket for line in self.made.lines),
+            sum(not resolved(line.rule).in_a_bucket for line in self.made.lines),
         )

@@ -1,11 +1,15 @@
-"""What an answer of the prover rests on, said in words."""
+"""What an answer of the prover rests on, in words.
+
+Each assumption has a code, by which a bench violates it on a kernel and looks for the difference.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import FilterList, Test
-from hardcost.auditrules.prove.atoms import plain_path
+from hardcost.auditrules.kernelrule import WATCH, FilterList, Test
+from hardcost.auditrules.prove.atoms import OBJECT_LABELS, plain_path
 from hardcost.auditrules.prove.unresolved import names
 from hardcost.auditrules.tables import lookup
 
@@ -15,45 +19,114 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Relation
 
+_LABELS = frozenset({
+    "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr", *OBJECT_LABELS,
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that has to be so for an answer to hold."""
+
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
 
 def assumptions(
     a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation
-) -> tuple[str, ...]:
+) -> tuple[Assumption, ...]:
     """Return what has to be so for an answer about two sets to hold."""
-    return tuple(_found(a, b, relation))
-
-
-def _found(a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation) -> Iterator[str]:
-    both = (*a, *b)
-    fields = {test.field for rule in both for test in rule.conditions if isinstance(test, Test)}
-    yield (
-        "rules are read as auditctl 3.0.9 reads them and applied as Linux 6.1 applies them,"
-        " on x86_64"
+    return tuple(
+        Assumption(code, text)
+        for code, text in (
+            *_of_loading(a, b),
+            *_of_files((*a, *b)),
+            *_of_meaning((*a, *b)),
+            *_of_relation(relation),
+            *_of_collecting(a, b),
+        )
     )
-    if "perm" in fields:
+
+
+def _fields(rules: Sequence[KernelRule]) -> set[str]:
+    return {test.field for rule in rules for test in rule.conditions if isinstance(test, Test)}
+
+
+def _of_loading(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
+    both = (*a, *b)
+    yield (
+        "tools",
+        (
+            "rules are read as auditctl 3.0.9 reads them and applied as Linux 6.1 applies them, on"
+            " x86_64"
+        ),
+    )
+    there = []
+    if "dir" in _fields(both):
+        there.append("each directory of a rule on a tree exists")
+    if _fields(both) & {"path", "exe", WATCH}:
+        there.append("each folder in which a watched file or program lies exists")
+    if any(True for _ in names(both)):
+        there.append("each user and group is known")
+    needs = f": {', '.join(there)}" if there else ""
+    yield (
+        "loaded",
+        f"each set is loaded whole, by itself, into an empty list of rules{needs}",
+    )
+    yield (
+        "settings",
+        "control settings (-b, -e, -f, -r and the like) are not compared, and no record is lost",
+    )
+    if any(rule.list is FilterList.TASK for rule in both):
+        yield "tasks", "rules of the list task are asked about tasks that are made after loading"
+
+
+def _of_files(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
+    fields = _fields(both)
+    trees, others = _known_kinds(both)
+    if trees:
+        yield "kinds", f"{', '.join(trees)}: a directory, which -w watches with all that is in it"
+    if others:
+        yield "kinds", f"{', '.join(others)}: no directory, so that -w watches it alone"
+    if fields & {"path", "dir", "exe", WATCH}:
         yield (
-            "permissions (perm, -p) stand for the calls that Linux 6.1.192 counts to them; a newer"
-            " auditctl narrows such rules to calls of its own choice"
+            "replaced",
+            (
+                "watched files, directories and programs are not replaced, made, moved or removed"
+                " while the rules are loaded: a rule may then move to the front, or go"
+            ),
         )
-    if "path" in fields:
+    if fields & {"path", "exe", WATCH}:
         yield (
-            "watched files are not replaced, made or removed while the rules are loaded: that moves"
-            " the rule on the path to the front"
+            "links",
+            "different paths in the rules are different files: no links lead from one to another",
         )
-    if fields & {"path", "exe"}:
-        yield "different paths in the rules are different files: no links lead from one to another"
-    if "dir" in fields:
+    if fields & {"dir", WATCH}:
         yield (
-            "a watched file below a watched directory lies in its tree: no link leads out of it,"
-            " and nothing is mounted on the way"
+            "trees",
+            (
+                "a watched file below a watched directory lies in its tree: no link leads out of"
+                " it, and nothing is mounted in it or moved into it"
+            ),
         )
     for alike in _alike(both):
-        yield f"{' and '.join(alike)} are the same: no part of them is a symbolic link"
-    unresolved = sorted({name for _, name in names(both)})
-    if unresolved:
-        yield f"{', '.join(unresolved)}: a number that is not known, the same in A and B"
-    yield from _of_relation(relation)
-    yield from _of_collecting(a, b)
+        yield "spelling", f"{' and '.join(alike)} are the same: no part of them is a symbolic link"
+
+
+def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
+    """Return the paths of watches (-w) that are taken for directories, and for none; sorted."""
+    found: dict[str, set[str]] = {"dir": set(), "path": set()}
+    for rule in rules:
+        if rule.source is None or not rule.source.text.startswith("-w"):
+            continue
+        for test in rule.conditions:
+            if isinstance(test, Test) and test.field in found:
+                found[test.field].add(str(test.value))
+    return sorted(found["dir"]), sorted(found["path"])
 
 
 def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
@@ -64,35 +137,61 @@ def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
     written: dict[str, set[str]] = {}
     for rule in rules:
         for test in rule.conditions:
-            if isinstance(test, Test) and test.field in {"dir", "exe", "path"}:
+            if isinstance(test, Test) and test.field in {"dir", "exe", "path", WATCH}:
                 path = str(test.value)
                 written.setdefault(plain_path(path), set()).add(path)
     yield from (sorted(paths) for _, paths in sorted(written.items()) if len(paths) > 1)
 
 
-def _of_relation(relation: Relation) -> Iterator[str]:
+def _of_meaning(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
+    fields = _fields(both)
+    if "perm" in fields:
+        yield (
+            "permissions",
+            (
+                "permissions (perm, -p) stand for the calls that Linux 6.1.192 counts to them; a"
+                " newer auditctl narrows such rules to calls of its own choice"
+            ),
+        )
+    unresolved = sorted({name for _, name in names(both)})
+    if unresolved:
+        yield "names", f"{', '.join(unresolved)}: a number that is not known, the same in A and B"
+    if fields & _LABELS:
+        yield "labels", "the security policy knows every label that a rule names"
+
+
+def _of_relation(relation: Relation) -> Iterator[tuple[str, str]]:
     if relation.no_b32:
-        yield "there are no 32-bit calls: the kernel has no entry for them, or it is off"
+        yield "b32", "there are no 32-bit calls: the kernel has no entry for them, or it is off"
     if relation.ignore_raised:
         yield (
-            "no other part of the kernel asks for a call's record (an LSM's denial does), so that"
-            " never is the same as no rule"
+            "raised",
+            (
+                "no other part of the kernel asks for a call's record (an LSM's denial does), so"
+                " that never is the same as no rule"
+            ),
         )
     else:
         yield (
-            "a call's record that another part of the kernel asks for, such as an LSM's denial,"
-            " counts: a never rule suppresses it"
+            "raised-counts",
+            (
+                "a call's record that another part of the kernel asks for, such as an LSM's"
+                " denial, counts: a never rule suppresses it"
+            ),
         )
     if relation.ignore_keys:
-        yield "keys do not matter"
+        yield "keys", "keys do not matter"
 
 
-def _of_collecting(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[str]:
+def _of_collecting(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
     """Say where what the kernel collects for a record differs, though the decisions do not."""
     if _names_signals(a) != _names_signals(b):
         yield (
-            "rules of one set alone name calls that send signals: without any, records that an LSM"
-            " asks for lack who received them"
+            "signals",
+            (
+                "rules of one set alone name calls that send signals: without any, records that an"
+                " LSM asks for lack who received them"
+            ),
         )
 
 

@@ -24,8 +24,8 @@ def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
         if rule.watch is None:
             found.append(rule)
             continue
-        for field, operator in (("path", Operator.NOT_EQUAL), ("dir", Operator.EQUAL)):
-            known = _as(rule, field)
+        for operator in (Operator.NOT_EQUAL, Operator.EQUAL):
+            known = rule.settled(directory=operator is Operator.EQUAL)
             kind = Test(IS_DIRECTORY, operator, plain_path(rule.watch))
             found.append(replace(known, conditions=(*known.conditions, kind)))
     return tuple(found)
@@ -36,9 +36,7 @@ def settled(
 ) -> tuple[KernelRule, ...]:
     """Return rules in which each watch is of the kind that its plain path has."""
     return tuple(
-        rule
-        if rule.watch is None
-        else _as(rule, "dir" if is_directory(plain_path(rule.watch)) else "path")
+        rule.settled(directory=rule.watch is not None and is_directory(plain_path(rule.watch)))
         for rule in rules
     )
 
@@ -61,14 +59,3 @@ def surely_directories(rules: Sequence[KernelRule]) -> frozenset[str]:
     }
     above = {path[:at] for path in named for at, sign in enumerate(path) if sign == "/"}
     return frozenset(unknown_paths(rules)) & above
-
-
-def _as(rule: KernelRule, field: str) -> KernelRule:
-    """Return a watch as a rule of one kind; the kernel holds its path as it is written."""
-    return replace(
-        rule,
-        conditions=tuple(
-            replace(test, field=field) if isinstance(test, Test) and test.field == WATCH else test
-            for test in rule.conditions
-        ),
-    )

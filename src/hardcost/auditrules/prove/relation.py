@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hardcost.auditrules.event import Event, FileId
+    from hardcost.auditrules.prove.assumptions import Assumption
     from hardcost.auditrules.semantics import Outcome
 
 
@@ -81,7 +82,7 @@ class Result:
 
     equal: bool | None
     relation: Relation
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     difference: Difference | None = None
     reason: str = ""
     classes: int = 0

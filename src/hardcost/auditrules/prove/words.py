@@ -40,13 +40,16 @@ def difference_words(difference: Difference) -> str:
 
 
 def remark(difference: Difference) -> str | None:
-    """Return which numbers were chosen for names that nobody resolved, None if there are none."""
-    if not difference.resolved:
+    """Return what was chosen where nobody knows better, and how to say it; None if nothing was."""
+    chosen = [f"{name} is {number}" for name, number in sorted(difference.resolved.items())]
+    how = ["--passwd and --group"] if chosen else []
+    chosen += [f"{path} is a directory" for path in difference.directories]
+    chosen += [f"{path} is no directory" for path in difference.no_directories]
+    if not chosen:
         return None
-    chosen = ", ".join(
-        f"{name} is {number}" for name, number in sorted(difference.resolved.items())
-    )
-    return f"where {chosen}; explain has to be told by --passwd and --group"
+    if difference.directories or difference.no_directories:
+        how.append("--paths or --root")
+    return f"where {', '.join(chosen)}; explain takes that by {' and '.join(how)}"
 
 
 def _program(difference: Difference) -> str | None:

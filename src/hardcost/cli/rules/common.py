@@ -1,55 +1,327 @@
-"""What the verbs of `hardcost rules` share: reading rules for a machine that is described."""
+"""What the verbs of `hardcost rules` share: the machine that rules are for, and reading them."""
 
 from __future__ import annotations
 
+import functools
+import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost import histogram as histograms
-from hardcost.auditrules.rule import RulesError, RuleSet
-from hardcost.auditrules.translate import Target, translate_all
+from hardcost.auditrules.knownpaths import KnownPaths, read_list
+from hardcost.auditrules.loading import Fate, load_lines
+from hardcost.auditrules.root import Root
+from hardcost.auditrules.rule import Fault, RulesError
+from hardcost.auditrules.translate import Target
 from hardcost.cli.console import note
 from hardcost.controls import watched
 from hardcost.controls.written import problems_of
-from hardcost.errors import InputError, Place
+from hardcost.errors import InputError, Place, Problem
+from hardcost.report.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Fault
+    from hardcost.auditrules.loading import Line, LoadedLines
+    from hardcost.auditrules.rule import Reading, Rule
 
 _PASSWD_FIELDS = 3
 _AUDIT_OFF = "`-e 0`"
+_MOST_LISTED = 20
+_INPUT = "standard input"
+
+RulesPath = click.Path(path_type=Path, exists=True, allow_dash=True)
+"""The type of an argument that names a file or folder of rules; `-` is standard input."""
+
+
+# The machine --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is known of the machine that rules are for."""
+
+    users: Mapping[str, int]
+    groups: Mapping[str, int]
+    paths: KnownPaths
+
+    @property
+    def target(self) -> Target:
+        """What auditctl would know there; it leaves open what lies at a path nobody knows of."""
+        return Target(self.users, self.groups, self.paths.is_directory)
+
+    def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
+        """Return what says whether a watched path is a directory, by its name where nobody knows.
+
+        A slash at its end, or at the end of the same path in another rule, counts as its name.
+        """
+        directories = frozenset(watched.paths(rules)[0])
+
+        def likely(path: str) -> bool:
+            known = self.paths.is_directory(path)
+            if known is not None:
+                return known
+            bare = path.rstrip("/") or "/"
+            return path.endswith("/") or bare in directories or watched.reason(bare) is not None
+
+        return likely
+
+    def likely_target(self, rules: Sequence[Rule]) -> Target:
+        """Return the target with the kind of each watched path guessed where nobody knows it."""
+        return Target(self.users, self.groups, self.likely(rules))
+
+
+NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())
+"""A machine of which nothing is known."""
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_MACHINE_OPTIONS = (
+    click.option(
+        "--root",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="A folder that stands for the machine's /, to see whether a path that -w watches is a"
+        " directory.",
+    ),
+    click.option(
+        "--paths",
+        "paths_list",
+        type=_FILE,
+        help="A list of the machine's paths, one a line, a / at the end of each directory; such as"
+        " `ls -dp PATH…` prints.",
+    ),
+    click.option("--passwd", type=_FILE, help="A file such as /etc/passwd, to look up users."),
+    click.option("--group", type=_FILE, help="A file such as /etc/group, to look up groups."),
+)
+
+
+def machine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that describe the machine, and the `machine` that they make."""
+
+    @functools.wraps(command)
+    def described(
+        *args: object,
+        root: Path | None,
+        paths_list: Path | None,
+        passwd: Path | None,
+        group: Path | None,
+        **rest: Any,  # noqa: ANN401  (the command's own options)
+    ) -> None:
+        machine = Machine(_ids(passwd, "user"), _ids(group, "group"), _known(root, paths_list))
+        command(*args, machine=machine, **rest)
+
+    for option in reversed(_MACHINE_OPTIONS):
+        option(described)
+    return described
+
+
+leave_out_option = click.option(
+    "--leave-out-faulty",
+    is_flag=True,
+    help="Go on without the lines that auditctl refuses, as it does itself below a line -i.",
+)
+"""Gives a command the option that leaves out lines at fault."""
+
+
+def _known(root: Path | None, paths_list: Path | None) -> KnownPaths:
+    listed: dict[str, bool] = {}
+    if paths_list is not None:
+        try:
+            listed = read_list(paths_list.read_bytes(), str(paths_list))
+        except RulesError as error:
+            raise InputError.of(problems_of(error)) from error
+    return KnownPaths(listed, None if root is None else Root(root))
+
+
+def _ids(file: Path | None, what: str) -> dict[str, int]:
+    """Return the numbers of the names in a file such as /etc/passwd."""
+    found = {"root": 0}
+    if file is None:
+        return found
+    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+        parts = line.split(":")
+        if not line.strip() or line.startswith("#"):
+            continue
+        if len(parts) < _PASSWD_FIELDS or not parts[2].isdecimal():
+            raise InputError(
+                f"the line does not name a {what} and its number",
+                place=Place(str(file), number),
+                hint=f"it should look like a line of /etc/{'passwd' if what == 'user' else what}",
+            )
+        found[parts[0]] = int(parts[2])
+    return found
+
+
+# Rules --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules as they were written, and as the kernel would hold them.
+    """Rules as they were written, and what becomes of each line."""
 
-    `faults` say what is wrong with those that can't be loaded, which `loaded` is without.
+    parts: tuple[tuple[Reading, ...], ...]
+    found: LoadedLines
+    machine: Machine
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """All lines, in the order in which they load."""
+        return tuple(reading for part in self.parts for reading in part)
+
+    @property
+    def loaded(self) -> tuple[KernelRule, ...]:
+        """The rules that stay loaded; a watch may be of unknown kind."""
+        return self.found.rules
+
+    @cached_property
+    def likely(self) -> Callable[[str], bool]:
+        """What says whether a watched path is a directory, by its name where nobody knows."""
+        return self.machine.likely([one.rule for one in self.readings if one.rule is not None])
+
+    @property
+    def guessed(self) -> tuple[KernelRule, ...]:
+        """The rules that stay loaded, each watch of unknown kind taken for what its name says."""
+        found: dict[object, KernelRule] = {}
+        for number, rule in enumerate(self.loaded):
+            likely = rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
+            found.setdefault(number if rule.prepend else likely.sameness, likely)
+        return tuple(found.values())
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The watched paths of which nobody knows whether they are directories, sorted."""
+        return tuple(sorted({rule.watch for rule in self.loaded if rule.watch is not None}))
+
+    @property
+    def left_out(self) -> tuple[Line, ...]:
+        """The lines that are left out because they can't be loaded, but for repeated rules."""
+        return tuple(one for one in self.found.failing if one.fault is not None)
+
+    def left_out_data(self) -> list[dict[str, object]]:
+        """Return the lines that are left out, for JSON."""
+        faults = [one.fault for one in self.left_out if one.fault is not None]
+        return [{"file": one.file, "line": one.line, "message": one.message} for one in faults]
+
+
+def read(
+    paths: Sequence[Path], machine: Machine = NOWHERE, *, leave_out_faulty: bool = False
+) -> Rules:
+    """Return the rules in files and folders; what is left out of them is noted in one list.
+
+    A line at fault is left out if a line above it asks to go on (-i, -c), or `leave_out_faulty`. A
+    rule that is there already is left out in any case: without it the same is recorded.
+
+    Raises:
+        InputError: A file can't be read, or lines can't be loaded; all are reported at once.
     """
+    files = read_parts(paths)
+    parts = tuple(readings for readings, _ in files)
+    unreadable = [fault for _, faults in files for fault in faults]
+    found = load_lines(parts, machine.target)
+    rules = Rules(parts, found, machine)
+    fatal = () if leave_out_faulty else tuple(one for one in rules.left_out if not one.tolerated)
+    problems = [*problems_of(RulesError(tuple(unreadable)))] if unreadable else []
+    if fatal:
+        problems += _problems(fatal, machine)
+    if problems:
+        raise InputError.of(tuple(problems))
+    _note_settings(rules.readings)
+    _note_left_out(rules)
+    return rules
 
-    written: RuleSet
-    loaded: tuple[KernelRule, ...]
-    faults: tuple[Fault, ...]
+
+def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fault]]]:
+    """Return the lines of each file or folder, and what keeps whole files from being read."""
+    parts: list[tuple[tuple[Reading, ...], list[Fault]]] = []
+    for path in paths:
+        if str(path) == "-":
+            parts.append((parse.read_bytes(_standard_input(), _INPUT), []))
+        else:
+            parts.extend(parse.read_each([path]))
+    return parts
 
 
-def passwd_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name users and groups."""
-    for name, what in (("group", "group"), ("passwd", "user")):
-        command = click.option(
-            f"--{name}",
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help=f"A file such as /etc/{name}, to resolve {what} names by.",
-        )(command)
-    return command
+def _standard_input() -> bytes:
+    data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
+    if len(data) > parse.LARGEST_FILE:
+        raise InputError("standard input is far too large for audit rules")
+    return data
 
+
+def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
+    """Return what is wrong with lines; those that differ by their end alone are one problem."""
+    by_end = [one for one in lines if parse.fails_by_its_end(one.reading, machine.target)]
+    others = [one.fault for one in lines if one not in by_end and one.fault is not None]
+    found = [*problems_of(RulesError(tuple(others)))] if others else []
+    if by_end:
+        first = by_end[0].reading.place
+        found.append(
+            Problem(
+                f"{count(len(by_end), 'line')} of {first.file} can't be loaded for the carriage"
+                " return at the end, which auditctl takes for a part of the last word",
+                Place(first.file, first.line),
+                "save the file with Unix line ends",
+            )
+        )
+    found.append(
+        Problem(
+            f"auditctl stops at {lines[0].reading.place} and loads no line below it",
+            hint="--leave-out-faulty goes on without such lines; auditctl itself does below -i",
+        )
+    )
+    return found
+
+
+def _note_settings(readings: Sequence[Reading]) -> None:
+    """Note a line that turns audit off, which all that is said of rules leaves aside."""
+    for reading in readings:
+        for remark in reading.notes:
+            if _AUDIT_OFF in remark:
+                note(f"{reading.place}: it turns audit off; what is said here holds while it is on")
+        if reading.cut_at is not None:
+            note(f"{reading.place}: auditctl sees nothing behind the NUL byte in this line")
+
+
+def _note_left_out(rules: Rules) -> None:
+    """Note which lines are left out, all in one list."""
+    left_out = rules.left_out
+    if left_out:
+        own = all(one.tolerated for one in left_out)
+        why = "auditctl goes on after them, too" if own else "auditctl does not load them"
+        note(f"left out: {count(len(left_out), 'line')}; {why}:")
+        for one in left_out[:_MOST_LISTED]:
+            note(f"  {one.fault}")
+        if len(left_out) > _MOST_LISTED:
+            note(f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists all")
+    twice = rules.found.of(Fate.TWICE)
+    if twice:
+        places = ", ".join(str(one.reading.place) for one in twice[:_MOST_LISTED])
+        more = f" and {len(twice) - _MOST_LISTED} more" if len(twice) > _MOST_LISTED else ""
+        note(f"left out: {count(len(twice), 'rule')} that an earlier line makes: {places}{more}")
+    if twice and rules.found.stops_at in twice:
+        note(f"auditctl stops at {twice[0].reading.place} today, and loads no line below it")
+
+
+def note_guesses(rules: Rules) -> None:
+    """Note what the watched paths of unknown kind are taken for."""
+    trees = [path for path in rules.unknown if rules.likely(path)]
+    files = [path for path in rules.unknown if not rules.likely(path)]
+    for paths, what in ((trees, "directories"), (files, "files")):
+        if paths:
+            shown = ", ".join(paths[:_MOST_LISTED])
+            more = f" and {len(paths) - _MOST_LISTED} more" if len(paths) > _MOST_LISTED else ""
+            note(f"taken for {what} by their names: {shown}{more}")
+    if rules.unknown:
+        note("auditctl asks the file system what -w watches; --root and --paths say it")
+
+
+# Workloads ----------------------------------------------------------------------------------------
 
 histogram_option = click.option(
     "--histogram",
@@ -73,67 +345,3 @@ def histogram(file: Path | None) -> Histogram:
         return histograms.read(file.read_bytes(), str(file))
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error
-
-
-def target(rule_set: RuleSet, passwd: Path | None, group: Path | None) -> Target:
-    """Return what is known of the machine that the rules are for."""
-    directories, _ = watched.paths(rule_set.rules)
-    known = frozenset(directories)
-    return Target(
-        users=_ids(passwd, "user"),
-        groups=_ids(group, "group"),
-        is_directory=lambda path: path in known or watched.reason(path) is not None,
-    )
-
-
-def read(paths: Sequence[Path], passwd: Path | None, group: Path | None) -> Rules:
-    """Return the rules in files and folders.
-
-    Raises:
-        InputError: A line can't be read; all are told at once.
-    """
-    try:
-        written = parse.read(paths, may_be_empty=True)
-    except RulesError as error:
-        raise InputError.of(problems_of(error)) from error
-    tell_if_off(written)
-    loaded, faults = translate_all(written.rules, target(written, passwd, group))
-    return Rules(written, loaded, faults)
-
-
-def tell_if_off(written: RuleSet) -> None:
-    """Tell of a line that turns audit off, which all that is said of rules leaves aside."""
-    for remark in written.notes:
-        if _AUDIT_OFF in remark:
-            place = remark.partition("`")[0]
-            note(f"{place}it turns audit off; what is said here holds while audit is on")
-
-
-def must_load(rules: Rules) -> tuple[KernelRule, ...]:
-    """Return the rules, all of which can be loaded.
-
-    Raises:
-        InputError: One can't be.
-    """
-    if rules.faults:
-        raise InputError.of(problems_of(RulesError(rules.faults)))
-    return rules.loaded
-
-
-def _ids(file: Path | None, what: str) -> dict[str, int]:
-    """Return the numbers of the names in a file such as /etc/passwd."""
-    found = {"root": 0}
-    if file is None:
-        return found
-    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
-        parts = line.split(":")
-        if not line.strip() or line.startswith("#"):
-            continue
-        if len(parts) < _PASSWD_FIELDS or not parts[2].isdecimal():
-            raise InputError(
-                f"the line does not name a {what} and its number",
-                place=Place(str(file), number),
-                hint=f"it should look like a line of /etc/{'passwd' if what == 'user' else what}",
-            )
-        found[parts[0]] = int(parts[2])
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.prove.unresolved import numbers_for, resolved
 from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
@@ -31,7 +31,7 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
 @common.histogram_option
 @click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
 @click.option(
@@ -44,7 +44,8 @@ _LIMIT_SECONDS = 600.0  # of host time, for one measurement
     type=click.Path(path_type=Path),
     help="The kernel to price for: a bzImage, a vmlinux, or 'host' (default: Debian's).",
 )
-@common.passwd_options
+@common.machine_options
+@common.leave_out_option
 @options.format_option()
 def cost(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
@@ -53,8 +54,8 @@ def cost(  # noqa: PLR0913  (click's options)
     measure: bool,
     fit: bool,
     kernel: Path | None,
-    passwd: Path | None,
-    group: Path | None,
+    machine: common.Machine,
+    leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
     """Predict what audit rules cost each system call, in instructions.
@@ -63,7 +64,8 @@ def cost(  # noqa: PLR0913  (click's options)
     with --fit, they are measured in a guest once and kept with that kernel.
 
     A price is that of a typical call: an ordinary user's, successful, of files that no rule
-    watches. Instructions are work, not time.
+    watches. Instructions are work, not time. What -w watches costs every call where it is a
+    directory; its name says whether it is, unless --root or --paths does.
 
     \b
     Examples:  hardcost rules cost /etc/audit/rules.d
@@ -71,37 +73,30 @@ def cost(  # noqa: PLR0913  (click's options)
                hardcost rules cost --histogram counts.txt stig.rules
                hardcost rules cost --measure stig.rules
     """
-    rules = common.must_load(common.read(paths, passwd, group))
-    kept, twice = _distinct(rules)
+    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
-    constants, machine = _constants(kernel, fit=fit, measure=measure)
-    rows = _measured(machine, constants, kept) if measure and machine else ()
+    constants, guest = _constants(kernel, fit=fit, measure=measure)
+    numbers = numbers_for(rules.guessed, {})
+    kept = resolved(rules.guessed, numbers)
+    rows = _measured(guest, constants, kept) if measure and guest else ()
     priced = Priced(
         constants=constants,
         loaded=semantics.load(kept),
         mix=mix,
         assumed=histogram_file is None,
-        twice=twice,
+        twice=tuple(rule for rule, _ in rules.found.twice),
         rows=rows,
     )
     if format == "json":
-        print(json.dumps(priced.data(), indent=2))
+        print(json.dumps({**priced.data(), "left_out": rules.left_out_data()}, indent=2))
     else:
         show(*priced.tables())
+    common.note_guesses(rules)
+    if numbers:
+        names = ", ".join(sorted(name for _, name in numbers))
+        note(f"priced as users and groups that nobody is: {names}; --passwd and --group say more")
     for line in priced.notes():
         note(line)
-
-
-def _distinct(rules: Sequence[KernelRule]) -> tuple[tuple[KernelRule, ...], tuple[KernelRule, ...]]:
-    """Return the rules that the kernel takes, and those that it refuses as duplicates."""
-    kept: list[KernelRule] = []
-    twice: list[KernelRule] = []
-    known: set[KernelRule] = set()
-    for rule in rules:
-        alike = dataclasses.replace(rule, prepend=False)
-        (twice if alike in known and not rule.prepend else kept).append(rule)
-        known.add(alike)
-    return tuple(kept), tuple(twice)
 
 
 def _constants(

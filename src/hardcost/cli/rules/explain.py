@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,6 @@ from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
-from hardcost.cli.console import note
 from hardcost.cli.options import format_option
 from hardcost.cli.rules import common
 from hardcost.controls.written import problems_of
@@ -26,6 +24,7 @@ from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.explain.explain import Explanation, Walked
     from hardcost.auditrules.kernelrule import Condition, KernelRule
@@ -35,18 +34,19 @@ _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
 @click.option("--event", required=True, metavar="WORDS", help="The call, as in the example.")
 @click.option("--all", "show_all", is_flag=True, help="Show each rule on a line of its own.")
-@common.passwd_options
+@common.machine_options
+@common.leave_out_option
 @format_option()
 def explain(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
     *,
     event: str,
     show_all: bool,
-    passwd: Path | None,
-    group: Path | None,
+    machine: common.Machine,
+    leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
     """Say which rule decides about a call, and what the others cost it on the way.
@@ -63,42 +63,20 @@ def explain(  # noqa: PLR0913  (click's options)
     Example:  hardcost rules explain /etc/audit/rules.d --event \\
                 'syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r'
     """
-    rules = _loadable(common.read(paths, passwd, group))
+    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     try:
-        found = explanation_of(rules, described(event), Constants.of_debian())
+        found = explanation_of(rules.guessed, described(event), Constants.of_debian())
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error
     except UnresolvedError as error:
         hint = "name them by --passwd and --group, or write numbers in the rules"
         raise InputError(str(error), hint=hint) from error
     if format == "json":
-        print(json.dumps(_data(found), indent=2))
+        print(json.dumps({**_data(found), "left_out": rules.left_out_data()}, indent=2))
     else:
         for line in _text(found, show_all=show_all):
             click.echo(visible(line))
-
-
-def _loadable(rules: common.Rules) -> tuple[KernelRule, ...]:
-    """Return the rules that the kernel takes; what it refuses is told.
-
-    Raises:
-        InputError: A rule can't be loaded, and the files don't ask to go on after such.
-    """
-    if rules.written.tolerant:
-        for fault in rules.faults:
-            note(f"{fault}; left out, as auditctl goes on after it")
-    else:
-        common.must_load(rules)
-    taken: dict[tuple[object, ...], KernelRule] = {}
-    kept: list[KernelRule] = []
-    for rule in rules.loaded:
-        same = (rule.list, rule.action, rule.mask, rule.conditions, rule.key)
-        if same in taken and not rule.prepend:
-            note(f"{_place(rule)}: left out: {_place(taken[same])} makes the same rule")
-            continue
-        taken[same] = rule
-        kept.append(rule)
-    return tuple(kept)
+    common.note_guesses(rules)
 
 
 # Text -------------------------------------------------------------------------------------------

@@ -12,30 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.auditrules import parse, semantics
+from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.knownpaths import KnownPaths
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
 from hardcost.auditrules.lint.checks import lint as findings_in
 from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.lint.finding import Level
-from hardcost.auditrules.lint.root import Root
-from hardcost.auditrules.rule import RulesError, RuleSet
+from hardcost.auditrules.root import Root
+from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import UnresolvedError
-from hardcost.auditrules.translate import Target
 from hardcost.cli.rules import common
 from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
 from hardcost.report.text import count, listed, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
-    from hardcost.auditrules.rule import Fault, Reading
 
 _NO = 1
 _IN_FULL = 3
@@ -72,7 +71,7 @@ def _list(context: click.Context, _option: click.Parameter, value: bool) -> None
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
 @click.option("--no-b32", is_flag=True, help="The machine lets no program make 32-bit calls.")
 @click.option(
     "--root",
@@ -141,29 +140,22 @@ def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
     Raises:
         InputError: A file or folder has nothing that could be read.
     """
-    readings: list[Reading] = []
-    faults: list[Fault] = []
-    unreadable: list[Fault] = []
-    for lines, of_files in parse.read_each(paths):
-        readings.extend(lines)
-        (faults if lines else unreadable).extend(of_files)
+    files = common.read_parts(paths)
+    unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
         raise InputError.of(problems_of(RulesError(tuple(unreadable))))
-    machine = None if root is None else Root(root)
+    parts = [readings for readings, _ in files]
+    faults = [fault for _, of_files in files for fault in of_files]
+    folder = None if root is None else Root(root)
     options = Options(
         b32=b32,
-        root=machine,
+        root=folder,
         whole=any(path.is_dir() for path in paths),
         constants=Constants.of_debian(),
     )
-    return gather(readings, faults, options, _target(readings, machine))
-
-
-def _target(readings: Iterable[Reading], root: Root | None) -> Target:
-    if root is not None:
-        return Target(is_directory=root.is_directory)
-    written = RuleSet(tuple(one.rule for one in readings if one.rule is not None))
-    return common.target(written, None, None)
+    machine = common.Machine({"root": 0}, {"root": 0}, KnownPaths(root=folder))
+    rules = [one.rule for part in parts for one in part if one.rule is not None]
+    return gather(parts, faults, options, machine.likely_target(rules))
 
 
 # Text -------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,26 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.report import Report
-from hardcost.auditrules.rule import RulesError
+from hardcost.auditrules.preflight import missing_paths
 from hardcost.auditrules.tables import lookup
 from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
-from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
-from hardcost.report.text import visible
+from hardcost.report.text import count, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.optimise import Optimised
     from hardcost.auditrules.optimize.report import Costs
-    from hardcost.auditrules.rule import Reading
     from hardcost.auditrules.tables.lookup import Arch
 
 _NO = 1
@@ -37,13 +35,13 @@ _MOST_FAR = 6
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
 @click.option(
     "-o",
     "--out",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file to write.",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="The file to write; - is standard output, and the report then goes to standard error.",
 )
 @click.option("--force", is_flag=True, help="Write over the file if there is one.")
 @common.histogram_option
@@ -55,9 +53,13 @@ _MOST_FAR = 6
     " printed.",
 )
 @click.option(
-    "--leave-out-faulty", is_flag=True, help="Go on without the lines that auditctl refuses."
+    "--keep-lines",
+    is_flag=True,
+    help="Keep each rule's line as it is, for scanners that look for lines: rules only change"
+    " places, and --allow-never-first may put one in front.",
 )
-@common.passwd_options
+@common.machine_options
+@common.leave_out_option
 @options.format_option()
 def optimize(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
@@ -67,17 +69,21 @@ def optimize(  # noqa: PLR0913  (click's options)
     histogram_file: Path | None,
     no_b32: bool,
     allow_never_first: bool,
+    keep_lines: bool,
+    machine: common.Machine,
     leave_out_faulty: bool,
-    passwd: Path | None,
-    group: Path | None,
     format: str,  # noqa: A002
 ) -> None:
     """Make audit rules cheaper, and prove that they record the same.
 
     Calls of like rules are merged, rules that can't decide dropped, conditions reordered, rules
     narrowed to the calls that they can match, and the rules of both ABIs joined where that is
-    sound. OUT says for each rule which lines it came from. Costs are predicted, for Debian's
-    kernel, in instructions; `least` is what no set that records the same can go below.
+    sound. OUT says for each rule which lines it came from, and what the proof rests on. Costs are
+    predicted, for Debian's kernel, in instructions; `least` is what no set that records the same
+    can go below.
+
+    A watch (-w) stays as it is, since auditctl asks the file system whether it is a directory.
+    --root or --paths says it, and the watch can be made cheaper.
 
     Exit status 1 where no cheaper set could be proved equal.
 
@@ -85,22 +91,50 @@ def optimize(  # noqa: PLR0913  (click's options)
     Example:  hardcost rules optimize /etc/audit/rules.d -o cheaper.rules
     """
     _check_out(out, paths, force=force)
-    taken = common.read(paths, passwd, group)
-    rules = _kept(taken, leave_out_faulty=leave_out_faulty)
+    rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
     constants = Constants.of_debian()
-    chosen = Options(b32=not no_b32, never_first=allow_never_first)
-    made = optimise(rules, constants, mix, chosen)
-    readings: list[Reading] = [one for found, _ in parse.read_each(paths) for one in found]
-    content = output.text(made, readings, common.target(taken.written, passwd, group))
-    out.write_text(content, errors="surrogateescape")
+    chosen = Options(
+        b32=not no_b32,
+        never_first=allow_never_first,
+        keep_lines=keep_lines,
+        likely_directory=rules.likely,
+    )
+    made = optimise(rules.loaded, constants, mix, chosen)
+    content = output.text(made, rules.readings, machine.target)
+    _write(out, content)
     report = Report(made, constants, mix)
+    to_stderr = str(out) == "-"
     if format == "json":
-        print(json.dumps(_as_json(report, out), indent=2))
+        data = {**_as_json(report, out), "left_out": rules.left_out_data()}
+        click.echo(json.dumps(data, indent=2), err=to_stderr)
     else:
-        _show(report, out, assumed=histogram_file is None)
-    if made.kept_because:
+        _show(report, rules, out, assumed=histogram_file is None)
+    _preflight(made, machine)
+    if not made.saves:
         raise click.exceptions.Exit(_NO)
+
+
+def _write(out: Path, content: str) -> None:
+    if str(out) == "-":
+        sys.stdout.buffer.write(content.encode(errors="surrogateescape"))
+        sys.stdout.buffer.flush()
+    else:
+        out.write_text(content, errors="surrogateescape")
+
+
+def _preflight(made: Optimised, machine: common.Machine) -> None:
+    """Note whether the rules load on the machine, as far as its file system is known."""
+    root = machine.paths.root
+    if root is None:
+        return
+    refused = [one for one in missing_paths(made.rules, root) if one.refused is not None]
+    for one in refused:
+        source = one.rule.source
+        place = f"{source.place}: " if source is not None else ""
+        note(f"{place}the kernel of that machine refuses the rule: {one.refused} does not exist")
+    if not refused:
+        note(f"every path that the rules need exists below {root.folder}: they load there")
 
 
 def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
@@ -109,6 +143,8 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
     Raises:
         InputError: The file is one of the rules', or is there already.
     """
+    if str(out) == "-":
+        return
     real = out.resolve()
     inputs = [path.resolve() for path in paths]
     if real in inputs or any(path.is_dir() and real.parent == path for path in inputs):
@@ -122,36 +158,14 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
         raise InputError(f"there is no folder {out.parent}", hint="make it first")
 
 
-def _kept(taken: common.Rules, *, leave_out_faulty: bool) -> tuple[KernelRule, ...]:
-    """Return the rules that stay loaded, and tell of those that do not.
-
-    Raises:
-        InputError: One can't be loaded, and the set does not ask to go on after it.
-    """
-    if taken.faults and not (leave_out_faulty or taken.written.tolerant):
-        raise InputError.of(problems_of(RulesError(taken.faults)))
-    for fault in taken.faults:
-        note(f"{fault}; the line is left out")
-    kept: list[KernelRule] = []
-    known: set[tuple[object, ...]] = set()
-    for rule in taken.loaded:
-        same = (rule.list, rule.action, rule.mask, rule.conditions, rule.key)
-        if same in known and not rule.prepend:
-            place = rule.source.place if rule.source else "a rule"
-            note(f"{place}: an earlier rule says the same, and the kernel refuses it: left out")
-            continue
-        known.add(same)
-        kept.append(rule)
-    return tuple(kept)
-
-
 # Showing ----------------------------------------------------------------------------------------
 
 
-def _show(report: Report, out: Path, *, assumed: bool) -> None:
+def _show(report: Report, rules: common.Rules, out: Path, *, assumed: bool) -> None:
     made = report.made
     before, after = report.walked
-    show(_table(report))
+    to_stderr = str(out) == "-"
+    show(_table(report), err=to_stderr)
     lines = [
         "",
         (
@@ -166,10 +180,11 @@ def _show(report: Report, out: Path, *, assumed: bool) -> None:
         "",
         *_least(report),
         *_given_up(report),
-        f"written: {out}",
+        *_kept_watches(rules),
+        *([] if to_stderr else [f"written: {out}"]),
     ]
     for line in lines:
-        click.echo(visible(line))
+        click.echo(visible(line), err=to_stderr)
     note("predicted from constants of Debian's kernel; instructions are not time")
     if assumed:
         note("the mix of calls is an assumed one; --histogram takes your own")
@@ -209,6 +224,8 @@ def _whether_dearer(report: Report) -> list[str]:
     abis = "both ABIs" if made.options.b32 else "b64"
     if made.kept_because:
         return [f"Nothing was changed: {made.kept_because}."]
+    if not made.saves:
+        return ["No set was found that is cheaper."]
     if not made.dearer:
         said = [f"No call costs more than before: all {count} of {abis}, as they typically go."]
     else:
@@ -238,7 +255,7 @@ def _proof(report: Report) -> list[str]:
             f"Proved for all events, in {proof.classes} classes of calls: the same is recorded,"
             " under the same key, as long as:"
         ),
-        *(f"- {text}" for text in proof.assumptions),
+        *(f"- {assumption}" for assumption in proof.assumptions),
     ]
 
 
@@ -260,6 +277,28 @@ def _least(report: Report) -> list[str]:
             f" {names}{more}."
         )
     return said
+
+
+def _kept_watches(rules: common.Rules) -> list[str]:
+    """Say which watches stay as they are, and what would change that."""
+    unknown = rules.unknown
+    if not unknown:
+        return []
+    trees = [path for path in unknown if rules.likely(path)]
+    shown = ", ".join(unknown[:_MOST_FAR]) + (" …" if len(unknown) > _MOST_FAR else "")
+    return [
+        "",
+        (
+            f"{count(len(unknown), 'watched path')} may be a directory or not, and the set records"
+            f" the same either way: {shown}. These watches stay as they are."
+        ),
+        (
+            f"By their names {len(trees)} of them are directories, which every call pays for: on"
+            " the machine itself, --root / makes them cheaper."
+            if trees
+            else "By their names all are files, which cost other calls nothing."
+        ),
+    ]
 
 
 def _given_up(report: Report) -> list[str]:
@@ -294,7 +333,7 @@ def _as_json(report: Report, out: Path) -> dict[str, Any]:
         "proof": {
             "equal": made.proof.equal,
             "classes": made.proof.classes,
-            "assumptions": list(made.proof.assumptions),
+            "assumptions": [assumption.text for assumption in made.proof.assumptions],
         },
         "kept_because": made.kept_because or None,
         "gives_up": never.GIVES_UP

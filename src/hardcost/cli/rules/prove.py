@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.auditrules import parse
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList
 from hardcost.auditrules.prove.prove import DEFAULT_SECONDS
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.prove.words import difference_words, remark
-from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.semantics import Decision, DuplicateError, load
-from hardcost.auditrules.translate import translate_all
-from hardcost.cli.console import note
+from hardcost.auditrules.semantics import Decision
 from hardcost.cli.options import format_option
-from hardcost.cli.rules.common import passwd_options, target, tell_if_off
-from hardcost.controls.written import problems_of
-from hardcost.errors import InputError, Place, Problem
-from hardcost.report.text import visible
+from hardcost.cli.rules import common
+from hardcost.errors import InputError, Problem
+from hardcost.report.text import count, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Difference, Result
-    from hardcost.auditrules.rule import RuleSet
     from hardcost.auditrules.semantics import Outcome
-    from hardcost.auditrules.translate import Target
 
 _NO, _UNKNOWN = 1, 3
 _INDENT = "  "
@@ -40,15 +33,30 @@ _INDENT = "  "
 
 @dataclass(frozen=True)
 class _Pair:
-    """The two sets as the kernel would hold them."""
+    """The two sets."""
 
-    a: tuple[KernelRule, ...]
-    b: tuple[KernelRule, ...]
+    read_a: common.Rules
+    read_b: common.Rules
+
+    @property
+    def a(self) -> tuple[KernelRule, ...]:
+        """The rules of A as the kernel would hold them."""
+        return self.read_a.loaded
+
+    @property
+    def b(self) -> tuple[KernelRule, ...]:
+        """The rules of B as the kernel would hold them."""
+        return self.read_b.loaded
+
+    @property
+    def either_way(self) -> tuple[str, ...]:
+        """The watched paths for both of whose kinds the answer holds."""
+        return tuple(sorted({*self.read_a.unknown, *self.read_b.unknown}))
 
 
 @click.command()
-@click.argument("a", type=click.Path(path_type=Path, exists=True))
-@click.argument("b", type=click.Path(path_type=Path, exists=True))
+@click.argument("a", type=common.RulesPath)
+@click.argument("b", type=common.RulesPath)
 @click.option("--ignore-keys", is_flag=True, help="The key of a record does not matter.")
 @click.option("--no-b32", is_flag=True, help="There are no 32-bit calls.")
 @click.option("--at-least", is_flag=True, help="B may record more than A, but not less.")
@@ -62,9 +70,10 @@ class _Pair:
     type=click.FloatRange(min=0.1),
     default=DEFAULT_SECONDS,
     show_default=True,
-    help="How long the proof may take before it is given up.",
+    help="How much processor time the proof may take before it is given up.",
 )
-@passwd_options
+@common.machine_options
+@common.leave_out_option
 @format_option()
 def prove(  # noqa: PLR0913  (a verb's options)
     a: Path,
@@ -75,22 +84,24 @@ def prove(  # noqa: PLR0913  (a verb's options)
     at_least: bool,
     ignore_raised: bool,
     seconds: float,
-    passwd: Path | None,
-    group: Path | None,
+    machine: common.Machine,
+    leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
     """Prove that the audit rules A and B treat every event alike, or find one that they do not.
 
-    A and B are files of rules, or folders that are read as augenrules does. Alike means: the same
-    is recorded, under the same key. A proof rests on assumptions, which are printed.
+    A and B are files of rules, folders that are read as augenrules does, or - for standard input.
+    Alike means: the same is recorded, under the same key and with the same files. The answer holds
+    whether a path that -w watches is a directory or not, unless --root or --paths says which. What
+    else it rests on is printed.
 
-    Exit status 1 where they differ, 3 where it can't be told.
+    Exit status 1 where they differ, 3 where it is not known.
 
     \b
     Example:  hardcost rules prove /etc/audit/rules.d new.rules
     """
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
-    pair = _read(a, b, passwd, group)
+    pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
     result = proof_of(pair.a, pair.b, relation, seconds)
     if format == "json":
         print(json.dumps(_as_json(result, pair), indent=2))
@@ -104,58 +115,22 @@ def prove(  # noqa: PLR0913  (a verb's options)
 # Reading ----------------------------------------------------------------------------------------
 
 
-def _read(a: Path, b: Path, passwd: Path | None, group: Path | None) -> _Pair:
-    """Return both sets; a path that one of them shows to be a directory is one for the other too.
+def _read(a: Path, b: Path, machine: common.Machine, *, leave_out_faulty: bool) -> _Pair:
+    """Return both sets.
 
     Raises:
-        InputError: A rule can't be read or loaded.
+        InputError: A rule can't be read or loaded; what is wrong with both is reported at once.
     """
+    found: list[common.Rules] = []
     problems: list[Problem] = []
-    written: list[RuleSet] = []
     for path in (a, b):
         try:
-            written.append(parse.read([path], may_be_empty=True))
-        except RulesError as error:
-            problems.extend(problems_of(error))
-    if problems:
-        raise InputError.of(tuple(problems))
-    for one in written:
-        tell_if_off(one)
-    known = target(parse.join(written), passwd, group)
-    found = [_loadable(one, known, problems) for one in written]
+            found.append(common.read([path], machine, leave_out_faulty=leave_out_faulty))
+        except InputError as error:
+            problems.extend(error.problems)
     if problems:
         raise InputError.of(tuple(problems))
     return _Pair(found[0], found[1])
-
-
-def _loadable(written: RuleSet, known: Target, problems: list[Problem]) -> tuple[KernelRule, ...]:
-    """Return the rules that are loaded; add to `problems` what ends the loading."""
-    rules, faults = translate_all(written.rules, known)
-    refused = [*problems_of(RulesError(faults))] if faults else []
-    taken: list[KernelRule] = []
-    for rule in rules:
-        try:
-            load([*taken, rule])
-        except DuplicateError as error:
-            refused.append(_duplicate(error))
-        else:
-            taken.append(rule)
-    if written.tolerant:
-        for problem in refused:
-            note(f"{problem.place}: left out, as auditctl goes on after it: {problem.message}")
-    else:
-        problems.extend(refused)
-    return tuple(taken)
-
-
-def _duplicate(error: DuplicateError) -> Problem:
-    place = error.rule.source.place if error.rule.source else None
-    first = error.earlier.source.place if error.earlier.source else None
-    return Problem(
-        f"the rule is there already, from {first}: the kernel refuses it",
-        Place(place.file, place.line) if place else None,
-        "remove it: auditctl -R stops at it and loads nothing behind it, unless -c or -i is set",
-    )
 
 
 # Showing ----------------------------------------------------------------------------------------
@@ -168,11 +143,17 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
         chosen = remark(result.difference)
         said += [*([] if chosen is None else [f"{_INDENT}({chosen})"]), ""]
         outcomes = (result.difference.outcome_a, result.difference.outcome_b)
+        listed = {len(outcome.names) for outcome in outcomes if outcome.recorded}
+        files = max(listed) if len(listed) > 1 else -1
         for name, rules, outcome in zip("AB", (pair.a, pair.b), outcomes, strict=True):
-            said.append(f"{_INDENT}{name} {_outcome(outcome, rules, result.difference.list)}")
+            said.append(
+                f"{_INDENT}{name} {_outcome(outcome, rules, result.difference.list, files)}"
+            )
         said += ["", "The semantics of the kernel's filter confirm this event."]
+    if pair.either_way and result.equal:
+        said += ["", f"It holds whether or not these are directories: {', '.join(pair.either_way)}"]
     said += ["", "This holds as long as:"]
-    said += [f"- {text}" for text in (*result.assumptions, *_directories(pair))]
+    said += [f"- {assumption}" for assumption in result.assumptions]
     return said
 
 
@@ -193,8 +174,18 @@ def _wanted(result: Result) -> str:
     return "equivalent"
 
 
-def _outcome(outcome: Outcome, rules: Sequence[KernelRule], which: FilterList) -> str:
-    done = _done(outcome, which)
+def _files_of(outcome: Outcome, most: int) -> str:
+    """Return how many files the record lists, where the other set's record lists others."""
+    if not outcome.recorded or most < 0:
+        return ""
+    listed = len(outcome.names)
+    return f", with {count(listed, 'file')} in it" if listed else ", with no file in it"
+
+
+def _outcome(
+    outcome: Outcome, rules: Sequence[KernelRule], which: FilterList, files: int = -1
+) -> str:
+    done = f"{_done(outcome, which)}{_files_of(outcome, files)}"
     if outcome.decided_by is None:
         return f"{done}: no rule decides"
     source = rules[outcome.decided_by].source
@@ -216,27 +207,14 @@ def _done(outcome: Outcome, which: FilterList) -> str:
     return f"records it, key {key}" if key else "records it, without a key"
 
 
-def _directories(pair: _Pair) -> list[str]:
-    """Return which paths were taken for directories though the rules do not say so."""
-    found = {
-        str(test.value)
-        for rule in (*pair.a, *pair.b)
-        if rule.source is not None and rule.source.text.startswith("-w")
-        for test in rule.conditions
-        if isinstance(test, Test) and test.field == "dir"
-        if f"-w {test.value}/" not in rule.source.text
-    }
-    if not found:
-        return []
-    return [f"{', '.join(sorted(found))}: a directory, which -w watches with all that is in it"]
-
-
 def _as_json(result: Result, pair: _Pair) -> dict[str, Any]:
     difference = result.difference
     return {
         "equal": result.equal,
         "relation": asdict(result.relation),
-        "assumptions": [*result.assumptions, *_directories(pair)],
+        "assumptions": [assumption.text for assumption in result.assumptions],
+        "either_kind": list(pair.either_way),
+        "left_out": {"a": pair.read_a.left_out_data(), "b": pair.read_b.left_out_data()},
         "classes": result.classes,
         "solved": result.solved,
         "reason": result.reason or None,
@@ -249,6 +227,8 @@ def _difference_json(difference: Difference, pair: _Pair) -> dict[str, Any]:
         "list": difference.list.value,
         "event": difference_words(difference),
         "resolved": dict(difference.resolved),
+        "directories": list(difference.directories),
+        "no_directories": list(difference.no_directories),
         "a": _outcome_json(difference.outcome_a, pair.a),
         "b": _outcome_json(difference.outcome_b, pair.b),
     }

@@ -47,4 +47,4 @@ def test_in_a_folder_the_lock_goes_to_the_end_by_itself(tmp_path: Path) -> None:
     (tmp_path / "10-first.rules").write_text(f"-e 2\n{WATCH}\n")
     (tmp_path / "20-second.rules").write_text("-w /etc/group -p wa -k x\n")
     ((readings, _),) = parse.read_each([tmp_path])
-    assert not checks.lint(gather(readings), {CODE})
+    assert not checks.lint(gather([readings]), {CODE})

@@ -74,7 +74,7 @@ def test_what_may_not_be_looked_at_is_not_called_missing(
         return looked(path)
 
     looked = os.lstat
-    monkeypatch.setattr("hardcost.auditrules.lint.root.os.lstat", refuse)
+    monkeypatch.setattr("hardcost.auditrules.root.os.lstat", refuse)
     rules = ("-w /closed/x -p wa -k x", "-a always,exit -F dir=/closed -F perm=wa -k x")
     assert not lint(CODE, *rules, root=root)
     assert not lint("dir-for-file", *rules, root=root)

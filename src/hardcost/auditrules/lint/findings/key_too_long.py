@@ -34,7 +34,10 @@ LEVEL = Level.ERROR
 def has_long_key(reading: Reading) -> bool:
     """Say whether a line's rule has keys that are too long together."""
     # Looking at its words takes long, and a short line can't hold such a key.
-    return len(reading.text.encode()) > LONGEST_KEY and _key_bytes(reading) > LONGEST_KEY
+    return (
+        len(reading.text.encode(errors="surrogateescape")) > LONGEST_KEY
+        and _key_bytes(reading) > LONGEST_KEY
+    )
 
 
 def find(context: Context) -> Iterable[Finding]:
@@ -55,4 +58,4 @@ def find(context: Context) -> Iterable[Finding]:
 def _key_bytes(reading: Reading) -> int:
     if reading.rule is None:
         return 0
-    return len(KEY_SEPARATOR.join(rule_keys(reading.rule)).encode())
+    return len(KEY_SEPARATOR.join(rule_keys(reading.rule)).encode(errors="surrogateescape"))

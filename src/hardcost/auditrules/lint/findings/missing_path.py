@@ -17,16 +17,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Operator, Test
+from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.lint.context import column_of
 from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.preflight import missing_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.root import Root
+    from hardcost.auditrules.preflight import Missing
 
 CODE = "missing-path"
 LEVEL = Level.WARNING
@@ -37,23 +37,16 @@ def find(context: Context) -> Iterable[Finding]:
     root = context.options.root
     if root is None:
         return
-    for rule in context.rules:
-        for test in rule.conditions:
-            if isinstance(test, Test) and test.field in {"path", "dir", "exe"}:
-                found = _missing(root, rule, test)
-                if found:
-                    yield found
+    for missing in missing_paths(context.rules, root):
+        yield _finding(missing)
 
 
-def _missing(root: Root, rule: KernelRule, test: Test) -> Finding | None:
+def _finding(missing: Missing) -> Finding:
+    rule, test, refused = missing.rule, missing.test, missing.refused
     path = str(test.value)
-    if not root.lacks(path):
-        return None
-    folder = path.rpartition("/")[0] or "/"
-    refused = test.field == "dir" or root.lacks(folder) or root.is_other(folder)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
-    if refused:
-        message = f"the kernel refuses it: {path if test.field == 'dir' else folder} does not exist"
+    if refused is not None:
+        message = f"the kernel refuses it: {refused} does not exist"
     elif test.field == "exe":
         which = "no program" if test.operator is Operator.EQUAL else "every program"
         message = f"{path} does not exist: {which} matches until it does"
@@ -61,7 +54,7 @@ def _missing(root: Root, rule: KernelRule, test: Test) -> Finding | None:
         message = f"{path} does not exist: nothing is recorded until it does"
     return Finding(
         CODE,
-        Level.ERROR if refused else LEVEL,
+        Level.ERROR if refused is not None else LEVEL,
         message,
         spot_of(rule.source, column),
         rule.source.text if rule.source else "",

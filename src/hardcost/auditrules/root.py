@@ -55,12 +55,12 @@ class Root:
             ahead.extend(_steps(leads_to))
         return os.lstat(self._real(here)).st_mode
 
-    def is_directory(self, path: str) -> bool:
-        """Say whether a directory lies at an absolute path, as far as it may be looked at."""
+    def is_directory(self, path: str) -> bool | None:
+        """Say whether a directory lies at an absolute path; None where it may not be looked at."""
         try:
             mode = self.mode(path)
         except PermissionError:
-            return False
+            return None
         return mode is not None and stat.S_ISDIR(mode)
 
     def lacks(self, path: str) -> bool:

@@ -1,0 +1,60 @@
+"""What lies at paths of a machine: said by a list, or looked up below a folder.
+
+A list has a path a line; one that ends in / is a directory, any other is none. `ls -dp PATH…`
+prints such a list. Blank lines and those that begin with # are left out.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.rule import Fault, RulesError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.auditrules.root import Root
+
+
+@dataclass(frozen=True)
+class KnownPaths:
+    """What is known of a machine's paths; the list comes first, then the folder."""
+
+    listed: Mapping[str, bool] = field(default_factory=dict)
+    root: Root | None = None
+
+    def is_directory(self, path: str) -> bool | None:
+        """Say whether a directory lies at an absolute path; None where that is not known."""
+        known = self.listed.get(_plain(path))
+        if known is None and self.root is not None:
+            known = self.root.is_directory(path)
+        return known
+
+
+def read_list(data: bytes, file: str) -> dict[str, bool]:
+    """Return which paths of a list are directories.
+
+    Raises:
+        RulesError: A line is no absolute path, or two lines contradict each other.
+    """
+    found: dict[str, bool] = {}
+    faults: list[Fault] = []
+    for number, line in enumerate(data.decode(errors="surrogateescape").splitlines(), 1):
+        text = line.strip(" ")
+        if not text or text.startswith("#"):
+            continue
+        directory = text.endswith("/")
+        if not text.startswith("/"):
+            remedy = "write absolute paths, one a line, and a / at the end of each directory"
+            faults.append(Fault(f"{text!r} is no absolute path", file, number, remedy))
+        elif found.setdefault(_plain(text), directory) is not directory:
+            faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
+    if faults:
+        raise RulesError(tuple(faults))
+    return found
+
+
+def _plain(path: str) -> str:
+    return posixpath.normpath(f"/{path.lstrip('/')}")
