@@ -6,7 +6,7 @@ in which trees it lies. Most values are those that the rules name, or one more o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import CALLS, UNSET, KernelRule, Test
@@ -76,15 +76,16 @@ class Drawing:
         call = self.random.choice(
             self.random.choice(self.calls) if near else sorted(lookup.call_names(arch))
         )
-        own = {what: self._id(what) for what in (*USERS, *GROUPS)}
+        plain: dict[str, Any] = {what: self._number(what, (0, 1)) for what in PLAIN[:3]}
+        own: dict[str, Any] = {what: self._id(what) for what in (*USERS, *GROUPS)}
         arguments = [self._number(what, (0, 1, 2, 3, 1 << 40, 0o102)) for what in ARGUMENTS]
         return Event(
             arch=arch,
             call=call,
             arguments=(arguments[0], arguments[1], arguments[2], arguments[3]),
             exit=self._exit(),
-            **{what: self._number(what, (0, 1)) for what in PLAIN[:3]},
             personality=self._number("pers", (0, 8)),
+            **plain,
             **own,
             groups=frozenset(self._id("gid") for _ in range(self.random.randrange(3))),
             exe=self.random.choice([*self.at.values(), FileId(8, 1, 5), None]),

@@ -152,7 +152,9 @@ def test_a_folder_decides_what_a_watch_means(tmp_path: Path) -> None:
     (root / "etc" / "shadow").mkdir(parents=True)
     assert run(tmp_path, WATCH, TREE, "--root", str(root)).exit_code == 0
     (root / "etc" / "shadow").rmdir()
-    # auditctl watches what is not there as it watches a file
+    # what will be made there is not known
+    assert run(tmp_path, WATCH, FILE, "--root", str(root)).exit_code == 1
+    (root / "etc" / "shadow").touch()
     assert run(tmp_path, WATCH, FILE, "--root", str(root)).exit_code == 0
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardcost.auditrules.kernelrule import UNSET
+from hardcost.auditrules.tables.lookup import OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hardcost.auditrules.tables.lookup import Arch
+    from hardcost.auditrules.tables.lookup import Arch, Release
 
 NO_INODE = (1 << 64) - 1
 """The inode number of a name that led to no file (AUDIT_INO_UNSET)."""
@@ -73,6 +74,7 @@ class Event:
     that is not valid. Ids are numbers, `UNSET` where there is none. `names` are the files in the
     order in which the call visited them. `open_flags` are those of openat2, which come in memory.
     `raised`: a part of the kernel, such as an LSM's denial, has asked for this call's record.
+    `release` is the kernel's, which says for which permissions the call stands.
     """
 
     arch: Arch
@@ -99,6 +101,7 @@ class Event:
     socket_family: int | None = None
     subject: Mapping[str, str] = field(default_factory=dict)
     raised: bool = False
+    release: Release = OLDEST
 
     @property
     def success(self) -> bool:

@@ -98,20 +98,24 @@ def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
         raise RefusedError("io_uring operations have no permissions", "leave out perm")
 
 
-_CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
+CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
     (arch, name)
     for name in ("dir_write", "attributes", "read", "write", "signal")
     for arch in lookup.ARCHES
 )
+"""The classes of calls by their numbers in the kernel (AUDIT_CLASS_…, linux/audit.h)."""
+
+CLASS_BIT = 2047
+"""The bit of a mask that stands for the first class; the next has the one below."""
 
 
-def expanded(mask: int) -> int:
+def expanded(mask: int, release: lookup.Release = lookup.OLDEST) -> int:
     """Return a mask with the calls of the classes whose bits are set (AF:284)."""
     if mask <= ALL_CALLS:
         return mask
     calls_too = mask & ALL_CALLS
-    for index, (arch, name) in enumerate(_CLASSES):
-        if mask >> (2047 - index) & 1:
-            for call in lookup.class_calls(arch, name):
+    for index, (arch, name) in enumerate(CLASSES):
+        if mask >> (CLASS_BIT - index) & 1:
+            for call in lookup.class_calls(arch, name, release):
                 calls_too |= 1 << call
     return calls_too

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import Fault, RulesError
+from hardcost.auditrules.translate import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,11 @@ class KnownPaths:
         if known is None and self.root is not None:
             known = self.root.is_directory(path)
         return known
+
+
+def target_of(root: Root) -> Target:
+    """Return what auditctl would know if it ran on a machine now: what is missing is no directory."""
+    return Target(is_directory=lambda path: bool(root.is_directory(path)))
 
 
 def read_list(data: bytes, file: str) -> dict[str, bool]:

@@ -56,12 +56,15 @@ class Root:
         return os.lstat(self._real(here)).st_mode
 
     def is_directory(self, path: str) -> bool | None:
-        """Say whether a directory lies at an absolute path; None where it may not be looked at."""
+        """Say whether a directory lies at an absolute path.
+
+        None where nothing lies there, or it may not be looked at: what will be made is not known.
+        """
         try:
             mode = self.mode(path)
         except PermissionError:
             return None
-        return mode is not None and stat.S_ISDIR(mode)
+        return None if mode is None else stat.S_ISDIR(mode)
 
     def lacks(self, path: str) -> bool:
         """Say whether nothing lies at an absolute path; no where that may not be looked at."""

@@ -457,20 +457,20 @@ def permissions(event: Event) -> int:
         return EXECUTE
     if call == "socketcall":
         return WRITE if event.arguments[0] == _BIND else 0
-    return class_permissions(event.arch, event.call)
+    return class_permissions(event.arch, event.call, event.release)
 
 
 _BIND = 2  # SYS_BIND, linux/net.h
 
 
-def class_permissions(arch: lookup.Arch, call: int) -> int:
+def class_permissions(arch: lookup.Arch, call: int, release: lookup.Release = lookup.OLDEST) -> int:
     """Return the permissions that a call stands for by its number alone."""
     by_class: tuple[tuple[lookup.Class, int], ...] = (
         ("write", WRITE),
         ("read", READ),
         ("attributes", ATTRIBUTES),
     )
-    return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name))
+    return sum(bit for name, bit in by_class if call in lookup.class_calls(arch, name, release))
 
 
 def _ids_compare(condition: Comparison, event: Event) -> bool:

@@ -68,12 +68,14 @@ class Target:
 
     `users` and `groups` resolve names; one that is in neither stays a name. `is_directory` says of
     a path as `-w` names it whether a directory lies there, as auditctl asks the file system; None
-    where that is not known, and the rule then stays a watch of unknown kind (`WATCH`).
+    where that is not known, and the rule then stays a watch of unknown kind (`WATCH`). `release` is
+    the kernel's, whose classes of calls a mask may name.
     """
 
     users: Mapping[str, int] = field(default_factory=lambda: {"root": 0})
     groups: Mapping[str, int] = field(default_factory=lambda: {"root": 0})
     is_directory: Callable[[str], bool | None] = lambda _path: None
+    release: lookup.Release = lookup.OLDEST
 
 
 ANYWHERE = Target()
@@ -177,7 +179,7 @@ class _Builder:
         return KernelRule(
             list=self.list,
             action=self.action,
-            mask=expanded(self.mask),
+            mask=expanded(self.mask, self.target.release),
             conditions=tuple(self.conditions),
             key=KEY_SEPARATOR.join(self.keys),
             prepend=self.prepend,

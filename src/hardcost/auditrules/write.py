@@ -6,9 +6,11 @@ A listing is for reading: it is not always a line that auditctl would take back.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fitting import expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
     KEY_SEPARATOR,
@@ -55,12 +57,13 @@ class UnwritableError(ValueError):
     """No line that auditctl accepts says what the rule says; the message tells why."""
 
 
-def text_of(rule: KernelRule) -> str:
+def text_of(rule: KernelRule, classes: Sequence[int] = ()) -> str:
     """Return a line that auditctl accepts and that translates to this very rule.
 
     It names no file system's state: a watch is written as `-F path=` or `-F dir=`, since what `-w`
     means depends on what lies at the path; one of unknown kind stays `-w`. Calls are named where
-    the ABI has a name for them.
+    the ABI has a name for them. `classes` are numbers of the kernel's classes of calls, which stand
+    for their calls.
 
     Raises:
         UnwritableError: there is no such line.
@@ -75,12 +78,12 @@ def text_of(rule: KernelRule) -> str:
             (at for at, test in enumerate(rule.conditions) if _is_arch(test)), default=-1
         )
         words += _condition_words(rule.conditions[:split])
-        words += _call_words(rule)
+        words += _call_words(rule, classes)
         words += _condition_words(rule.conditions[split:])
     words += _key_words(rule)
     line = " ".join(_escaped(word) for word in words)
     if len(line.encode(errors="surrogateescape")) > LONGEST_LINE:
-        line = _shortest(rule, words)
+        line = _shortest(rule, words, classes)
     return line
 
 
@@ -314,12 +317,20 @@ _WRITERS: Mapping[str, Callable[[Test], str]] = {
 }
 
 
-def _call_words(rule: KernelRule) -> list[str]:
+def _call_words(rule: KernelRule, classes: Sequence[int]) -> list[str]:
     """Return the -S of a rule that takes calls."""
     if rule.mask == ALL_CALLS:
         # auditctl takes all calls by itself; newer ones only those that the permissions are for.
         return [] if _has(rule, {"perm"}) else ["-S", "all"]
-    return ["-S", _call_list(rule)]
+    return ["-S", ",".join([*_call_names(_beside(rule, classes)), *map(str, classes)]) or ","]
+
+
+def _beside(rule: KernelRule, classes: Sequence[int]) -> KernelRule:
+    """Return a rule for the calls that it names beside those of classes."""
+    if rule.mask > ALL_CALLS:
+        raise UnwritableError(_NO_CALLS)
+    by_class = expanded(sum(1 << number for number in classes))
+    return replace(rule, mask=rule.mask & ~by_class) if classes else rule
 
 
 def _calls_in_front(rule: KernelRule) -> list[str]:
@@ -336,10 +347,12 @@ def _calls_in_front(rule: KernelRule) -> list[str]:
     return ["-S", "all" if rule.mask == ALL_CALLS else _call_list(rule)]
 
 
+_NO_CALLS = "its mask has bits that stand for no call"
+
+
 def _call_list(rule: KernelRule) -> str:
     if rule.mask > ALL_CALLS:
-        message = "its mask has bits that stand for no call"
-        raise UnwritableError(message)
+        raise UnwritableError(_NO_CALLS)
     return ",".join(_call_names(rule)) or ","
 
 
@@ -379,12 +392,14 @@ def _escaped(word: str) -> str:
     return word.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
-def _shortest(rule: KernelRule, words: Sequence[str]) -> str:
+def _shortest(rule: KernelRule, words: Sequence[str], classes: Sequence[int]) -> str:
     """Return the rule's line with each call as number or name, whichever is shorter."""
     at = words.index("-S") + 1 if "-S" in words else 0
     if at and rule.mask not in {0, ALL_CALLS}:
-        pairs = zip(_call_names(rule), _bits(rule.mask), strict=True)
-        calls = ",".join(min(name, str(number), key=len) for name, number in pairs)
+        named = _beside(rule, classes)
+        pairs = zip(_call_names(named), _bits(named.mask), strict=True)
+        shortest = [min(name, str(number), key=len) for name, number in pairs]
+        calls = ",".join([*shortest, *map(str, classes)])
         line = " ".join([*map(_escaped, words[:at]), calls, *map(_escaped, words[at + 1 :])])
         if len(line.encode(errors="surrogateescape")) <= LONGEST_LINE:
             return line

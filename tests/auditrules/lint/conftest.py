@@ -6,10 +6,11 @@ import pytest
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.knownpaths import target_of
 from hardcost.auditrules.lint import checks
 from hardcost.auditrules.lint.context import Context, Options, gather
 from hardcost.auditrules.root import Root
-from hardcost.auditrules.translate import AS_WRITTEN, Target
+from hardcost.auditrules.translate import AS_WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ def context_of(constants: Constants) -> Callable[..., Context]:
         *lines: str, b32: bool = True, root: Path | None = None, whole: bool = False
     ) -> Context:
         machine = None if root is None else Root(root)
-        target = AS_WRITTEN if machine is None else Target(is_directory=machine.is_directory)
+        target = AS_WRITTEN if machine is None else target_of(machine)
         options = Options(b32, machine, whole, constants)
         readings = parse.read_bytes("\n".join(lines).encode(), "x.rules")
         return gather([readings], (), options, target)

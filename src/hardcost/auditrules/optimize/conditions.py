@@ -11,13 +11,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import UNSET, Operator, Test
-from hardcost.auditrules.optimize.reach import always_stand_for, reach
+from hardcost.auditrules.optimize.reach import (
+    always_stand_for,
+    reach,
+    reach_of_any,
+    releases_of,
+)
+from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.optimize.reach import Reach
+    from hardcost.auditrules.tables.lookup import Release
 
 Ranges = tuple[tuple[int, int], ...]
 """Numbers of 32 bits: first and last of each range, lowest range first, with gaps between."""
@@ -108,26 +115,32 @@ def follows(condition: Condition, given: Sequence[Condition]) -> bool:
     return bool(left) and both(left, ranges) == left
 
 
-def perm_holds_always(condition: Condition, calls: Reach) -> bool:
+def perm_holds_always(condition: Condition, calls: Reach, release: Release = lookup.OLDEST) -> bool:
     """Say whether a test of `perm` holds for all of the calls, whatever their arguments."""
     return (
         isinstance(condition, Test)
         and condition.field == "perm"
         and isinstance(condition.value, int)
-        and not calls.b64 & ~always_stand_for("b64", condition.value)
-        and not calls.b32 & ~always_stand_for("b32", condition.value)
+        and not calls.b64 & ~always_stand_for("b64", condition.value, release)
+        and not calls.b32 & ~always_stand_for("b32", condition.value, release)
     )
 
 
 def covers(wide: KernelRule, narrow: KernelRule, *, b32: bool = True) -> bool:
-    """Say whether the first rule matches whatever the second does."""
-    calls = reach(narrow, b32=b32)
-    if not calls.within(reach(wide, b32=b32)):
+    """Say whether the first rule matches whatever the second does, under each release."""
+    return all(
+        _covers_under(wide, narrow, release, b32=b32) for release in releases_of(wide, narrow)
+    )
+
+
+def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32: bool) -> bool:
+    calls = reach(narrow, b32=b32, release=release)
+    if not calls.within(reach(wide, b32=b32, release=release)):
         return False
     for condition in wide.conditions:
         if isinstance(condition, Test) and condition.field == "arch":
             continue  # reach has heeded it
-        if _perm_is_in(condition, narrow) or perm_holds_always(condition, calls):
+        if _perm_is_in(condition, narrow) or perm_holds_always(condition, calls, release):
             continue
         if not follows(condition, narrow.conditions):
             return False
@@ -151,7 +164,7 @@ def _perm_is_in(condition: Condition, narrow: KernelRule) -> bool:
 @lru_cache(maxsize=1 << 18)
 def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
     """Say whether one call might match both rules."""
-    return reach(a, b32=b32).meets(reach(b, b32=b32)) and not exclude_each_other(
+    return reach_of_any(a, b32=b32).meets(reach_of_any(b, b32=b32)) and not exclude_each_other(
         (*a.conditions, *b.conditions)
     )
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from hardcost.auditrules.kernelrule import UNSET, Operator, Test
+from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, Operator, Test
 from hardcost.auditrules.optimize.budget import Budget
 from hardcost.auditrules.optimize.conditions import (
     SINGLE,
@@ -21,7 +21,13 @@ from hardcost.auditrules.optimize.conditions import (
     without_needless,
 )
 from hardcost.auditrules.optimize.prices import TOLERANCE
-from hardcost.auditrules.optimize.reach import Reach, always_stand_for, reach
+from hardcost.auditrules.optimize.reach import (
+    Reach,
+    always_stand_for,
+    reach,
+    reach_of_any,
+    releases_of,
+)
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -75,7 +81,7 @@ class Moves:
         Where `keep_one`, one is left in any case: without any rule the kernel looks at no call.
         """
         for number, line in list(self.lines.lines.items()):
-            calls = reach(line.rule, b32=self.b32)
+            calls = reach_of_any(line.rule, b32=self.b32)
             if keep_one and len(self.lines.lines) == 1:
                 return
             if not calls.numbers or exclude_each_other(line.rule.conditions):
@@ -83,10 +89,16 @@ class Moves:
                 yield from line.origins
 
     def narrow(self) -> None:
-        """Leave out of each mask the numbers that stand for no call that the rule can match."""
+        """Leave out of each mask the numbers that stand for no call that the rule can match.
+
+        A rule for all calls is narrowed to those that its permissions stand for; it is written so
+        that each kernel puts in its own (`byclass`). A list of calls keeps what any release counts
+        to the permissions.
+        """
         for number, line in self._changeable():
             rule = line.rule
-            wanted = reach(rule, b32=self.b32).numbers
+            reached = reach if rule.mask == ALL_CALLS else reach_of_any
+            wanted = reached(rule, b32=self.b32).numbers
             if wanted != rule.mask:
                 self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
 
@@ -159,7 +171,10 @@ class Moves:
             tests += [(Test("perm", Operator.EQUAL, number),) for number in _permissions(wanted)]
         for test in tests:
             joined = replace(a, mask=wanted.numbers, conditions=(*test, *conditions))
-            if reach(joined, b32=self.b32) == wanted:
+            if all(
+                reach(joined, b32=self.b32, release=release) == wanted
+                for release in releases_of(joined)
+            ):
                 yield joined, BOTH_ABIS
 
     def reorder(self) -> None:

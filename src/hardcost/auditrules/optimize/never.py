@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.optimize.lines import Line
-from hardcost.auditrules.optimize.reach import reach
+from hardcost.auditrules.optimize.reach import reach_of_any
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _rule(below: Sequence[Line], arch: Arch | None, *, b32: bool) -> KernelRule:
         for number in lookup.calls(named).values():
             mask |= 1 << number
     for line in below:
-        calls = reach(line.rule, b32=b32)
+        calls = reach_of_any(line.rule, b32=b32)
         mask &= ~(calls.numbers if arch is None else calls.of(arch))
     conditions = () if arch is None else (Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[arch]),)
     return KernelRule(FilterList.EXIT, Action.NEVER, mask, conditions)

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
+from hardcost.auditrules.fitting import expanded
 from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList, Test
 from hardcost.auditrules.optimize import never
+from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
 from hardcost.auditrules.optimize.reach import bits, reach
+from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.rule import Kind
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import translate_all
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.lines import Line
     from hardcost.auditrules.optimize.optimise import Optimised
     from hardcost.auditrules.rule import Place, Reading
+    from hardcost.auditrules.tables.lookup import Release
     from hardcost.auditrules.translate import Target
 
 _WIDTH = 100  # columns of a comment of ours
@@ -30,6 +34,16 @@ _WHY_NUMBERS = (
     " such a rule is for the calls of both. These are the calls that it can match:"
 )
 
+_WHY_CLASSES = (
+    "Numbers from 2032 on are the kernel's own classes of calls. It puts in the calls as it loads"
+    " the rule, so that the rule is right on later kernels, which count more calls to a class:"
+)
+_CLASS_NAMES = {
+    "read": "calls that read (r)",
+    "write": "calls that write (w)",
+    "attributes": "calls that change attributes (a)",
+}
+
 _SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
 
 
@@ -37,15 +51,21 @@ class ChangedByWritingError(RuntimeError):
     """What was written reads as other rules than were meant: a fault of the writer."""
 
 
-def text(made: Optimised, readings: Sequence[Reading], target: Target) -> str:
+def text(
+    made: Optimised,
+    readings: Sequence[Reading],
+    target: Target,
+    releases: Sequence[Release] = (),
+) -> str:
     """Return the file's content, which auditctl -R takes.
 
-    `readings` are the lines that the rules were read from, in the order in which they load.
+    `readings` are the lines that the rules were read from, in the order in which they load,
+    `releases` are those of Linux for which it is proved that it records the same.
 
     Raises:
         ChangedByWritingError: It would not read as the rules that were proved equal.
     """
-    writer = _Writer(made, readings)
+    writer = _Writer(made, readings, releases)
     content = "\n".join([*writer.lines(), ""])
     again = parse.read_bytes(content.encode(errors="surrogateescape"), "")
     rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
@@ -55,13 +75,18 @@ def text(made: Optimised, readings: Sequence[Reading], target: Target) -> str:
     return content
 
 
-def rule_text(rule: KernelRule) -> str:
-    """Return a rule's line. Without `arch`, its calls stand as numbers, which name no ABI."""
-    line = text_of(rule)
+def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
+    """Return a rule's line. Without `arch`, its calls stand as numbers, which name no ABI.
+
+    `classes` are the kernel's classes of calls that stand for theirs (`byclass`).
+    """
+    line = text_of(rule, classes)
     if not by_number(rule):
         return line
+    beside = rule.mask & ~expanded(sum(1 << number for number in classes))
+    calls = ",".join(map(str, [*bits(beside), *classes]))
     words = line.split(" ")  # the calls stand in front of all conditions, which may hold spaces
-    return " ".join([*words[:3], ",".join(map(str, bits(rule.mask))), *words[4:]])
+    return " ".join([*words[:3], calls, *words[4:]])
 
 
 def by_number(rule: KernelRule) -> bool:
@@ -79,10 +104,12 @@ class _Writer:
 
     made: Optimised
     readings: Sequence[Reading]
+    releases: Sequence[Release]
     written: list[KernelRule] = field(default_factory=list)
     _before: dict[int, list[str]] = field(default_factory=dict)
     _tail: list[str] = field(default_factory=list)
     _lists: dict[str, int] = field(default_factory=dict)
+    _classes: set[int] = field(default_factory=set)
 
     def lines(self) -> Iterator[str]:
         head = self._attach()
@@ -131,11 +158,18 @@ class _Writer:
         yield from _comment(f"Made by `hardcost rules optimize` from {', '.join(files)}.")
         claim = "It records the same" if self.made.proof.equal else "It is unchanged"
         if self.made.proof.equal:
-            yield from _comment(f"{claim}, under the same keys. Proved, where:")
-            for assumption in self.made.proof.assumptions:
+            under = f" for Linux {', '.join(self.releases)}" if self.releases else ""
+            yield from _comment(f"{claim}, under the same keys. Proved{under}, where:")
+            for assumption in under_releases(self.made.proof.assumptions, self.releases):
                 yield from _comment(f"- {assumption.text}", "  ")
         if any(never.NEVER_FIRST in line.done for line in self.made.lines):
             yield from _comment(f"Not the same: {never.GIVES_UP}")
+        if self._classes:
+            yield "#"
+            yield from _comment(_WHY_CLASSES)
+            for (arch, name), number in NUMBERS.items():
+                if number in self._classes:
+                    yield from _comment(f"{number}: {_CLASS_NAMES[name]}, {arch}", "    ")
         if self._lists:
             yield "#"
             yield from _comment(_WHY_NUMBERS)
@@ -181,11 +215,17 @@ class _Writer:
             yield from _comment(done)
         self.written.append(line.rule)
         same = len(rules) == 1 and rules[0] == line.rule and rules[0].source is not None
-        if by_number(line.rule) and not same:
-            meaning = _meaning(line.rule.mask, line.rule)
+        if same:
+            yield _source(rules[0])
+            return
+        classes = class_numbers(line.rule, rules, b32=self.made.options.b32)
+        self._classes.update(classes)
+        beside = line.rule.mask & ~expanded(sum(1 << number for number in classes))
+        if by_number(line.rule) and beside:
+            meaning = _meaning(beside, line.rule)
             number = self._lists.setdefault(meaning, len(self._lists) + 1)
-            yield f"# its calls: [{number}] above"
-        yield _source(rules[0]) if same else rule_text(line.rule)
+            yield f"# its calls{' beside those of classes' if classes else ''}: [{number}] above"
+        yield rule_text(line.rule, classes)
 
 
 def _meaning(mask: int, rule: KernelRule) -> str:

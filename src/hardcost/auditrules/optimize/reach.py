@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from hardcost.auditrules.kernelrule import ALL_CALLS, EXECUTE, READ, WRITE, Test
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.tables.lookup import NEWEST, OLDEST, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.tables.lookup import Arch
+    from hardcost.auditrules.tables.lookup import Arch, Release
 
 _OPENS = frozenset({"open", "openat", "openat2"})
 _EXECUTES = frozenset({"execve", "execveat"})
@@ -44,15 +45,16 @@ class Reach(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def reach(rule: KernelRule, *, b32: bool = True) -> Reach:
-    """Return the calls that the rule's mask, `arch` and `perm` let through.
+def reach(rule: KernelRule, *, b32: bool = True, release: Release = OLDEST) -> Reach:
+    """Return the calls that the rule's mask, `arch` and `perm` let through, under a release.
 
     Without `b32` there are no calls of that ABI.
     """
-    return Reach(_through(rule, "b64"), _through(rule, "b32") if b32 else 0)
+    through = _through(rule, "b32", release) if b32 else 0
+    return Reach(_through(rule, "b64", release), through)
 
 
-def _through(rule: KernelRule, arch: Arch) -> int:
+def _through(rule: KernelRule, arch: Arch, release: Release) -> int:
     mask = rule.mask
     for test in rule.conditions:
         if not isinstance(test, Test) or not isinstance(test.value, int):
@@ -61,29 +63,34 @@ def _through(rule: KernelRule, arch: Arch) -> int:
             if not compare(lookup.ARCH_NUMBERS[arch], test.operator, test.value):
                 return 0
         elif test.field == "perm":
-            mask &= may_stand_for(arch, test.value)
+            mask &= may_stand_for(arch, test.value, release)
     return mask
 
 
 @cache
-def may_stand_for(arch: Arch, permissions: int) -> int:
+def may_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) -> int:
     """Return the calls that can stand for one of the permissions (r 4, w 2, x 1, a 8)."""
-    return _mask(arch, lambda name, number: bool(_possible(arch, name, number) & permissions))
+
+    def may(name: str, number: int) -> bool:
+        return bool(_possible(arch, name, number, release) & permissions)
+
+    return _mask(arch, release, may)
 
 
 @cache
-def always_stand_for(arch: Arch, permissions: int) -> int:
+def always_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) -> int:
     """Return the calls that stand for one of the permissions whatever their arguments are."""
 
     def always(name: str, number: int) -> bool:
         if name in _OPENS:  # for reading, for writing, or both
             return permissions & (READ | WRITE) == READ | WRITE
-        return name != "socketcall" and bool(_possible(arch, name, number) & permissions)
+        possible = _possible(arch, name, number, release)
+        return name != "socketcall" and bool(possible & permissions)
 
-    return _mask(arch, always)
+    return _mask(arch, release, always)
 
 
-def _possible(arch: Arch, name: str, number: int) -> int:
+def _possible(arch: Arch, name: str, number: int, release: Release) -> int:
     """Return the permissions that a call can stand for."""
     if name in _OPENS:
         return READ | WRITE
@@ -91,15 +98,30 @@ def _possible(arch: Arch, name: str, number: int) -> int:
         return EXECUTE
     if name == "socketcall":
         return WRITE
-    return class_permissions(arch, number)
+    return class_permissions(arch, number, release)
 
 
-def _mask(arch: Arch, wanted: Callable[[str, int], bool]) -> int:
+def _mask(arch: Arch, release: Release, wanted: Callable[[str, int], bool]) -> int:
     found = 0
-    for name, number in lookup.calls(arch).items():
-        if wanted(name, number):
+    for number in {*lookup.call_names(arch), *lookup.classified(arch, release)}:
+        if wanted(lookup.call_name(arch, number), number):
             found |= 1 << number
     return found & ALL_CALLS
+
+
+def releases_of(*rules: KernelRule) -> tuple[Release, ...]:
+    """Return the releases under which what rules reach may differ: none but one without `perm`."""
+    tested = any(
+        isinstance(test, Test) and test.field == "perm"
+        for rule in rules
+        for test in rule.conditions
+    )
+    return RELEASES if tested else RELEASES[:1]
+
+
+def reach_of_any(rule: KernelRule, *, b32: bool = True) -> Reach:
+    """Return the calls that the rule lets through under any release: each counts more calls."""
+    return reach(rule, b32=b32, release=NEWEST)
 
 
 def bits(mask: int) -> list[int]:

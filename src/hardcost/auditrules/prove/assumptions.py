@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Relation
+    from hardcost.auditrules.tables.lookup import Release
 
 _LABELS = frozenset({
     "subj_user", "subj_role", "subj_type", "subj_sen", "subj_clr", *OBJECT_LABELS,
@@ -37,18 +38,37 @@ class Assumption:
 
 
 def assumptions(
-    a: Sequence[KernelRule], b: Sequence[KernelRule], relation: Relation
+    a: Sequence[KernelRule],
+    b: Sequence[KernelRule],
+    relation: Relation,
+    release: Release = lookup.OLDEST,
 ) -> tuple[Assumption, ...]:
-    """Return what has to be so for an answer about two sets to hold."""
+    """Return what has to be so for an answer about two sets to hold, under a release of Linux."""
     return tuple(
         Assumption(code, text)
         for code, text in (
             *_of_loading(a, b),
             *_of_files((*a, *b)),
-            *_of_meaning((*a, *b)),
+            *_of_meaning((*a, *b), release),
             *_of_relation(relation),
             *_of_collecting(a, b),
         )
+    )
+
+
+def under_releases(
+    found: tuple[Assumption, ...], releases: Sequence[Release]
+) -> tuple[Assumption, ...]:
+    """Return what an answer rests on that was found under each of several releases."""
+    said = ", ".join(releases)
+    return tuple(
+        Assumption(
+            one.code,
+            f"permissions (perm, -p) stand for the calls that Linux {said} count to them",
+        )
+        if one.code == "permissions" and len(releases) > 1
+        else one
+        for one in found
     )
 
 
@@ -143,14 +163,14 @@ def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
     yield from (sorted(paths) for _, paths in sorted(written.items()) if len(paths) > 1)
 
 
-def _of_meaning(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
+def _of_meaning(both: Sequence[KernelRule], release: Release) -> Iterator[tuple[str, str]]:
     fields = _fields(both)
     if "perm" in fields:
         yield (
             "permissions",
             (
-                "permissions (perm, -p) stand for the calls that Linux 6.1.192 counts to them; a"
-                " newer auditctl narrows such rules to calls of its own choice"
+                f"permissions (perm, -p) stand for the calls that Linux {release} counts to them;"
+                " later kernels count more"
             ),
         )
     unresolved = sorted({name for _, name in names(both)})

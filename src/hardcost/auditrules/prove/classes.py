@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.kernelrule import Condition
-    from hardcost.auditrules.tables.lookup import Arch
+    from hardcost.auditrules.tables.lookup import Arch, Release
 
 Source = int | str
 """Where a call's permissions come from: a number if they are known, or else one of these words:
@@ -81,7 +81,12 @@ class CallClass:
 
 
 def classes(
-    a: Sequence[KernelRule], b: Sequence[KernelRule], arches: Iterable[Arch], *, keys: bool = True
+    a: Sequence[KernelRule],
+    b: Sequence[KernelRule],
+    arches: Iterable[Arch],
+    release: Release = lookup.OLDEST,
+    *,
+    keys: bool = True,
 ) -> Iterator[CallClass]:
     """Yield the classes of calls. Without `keys`, the rules' keys are left out.
 
@@ -92,7 +97,7 @@ def classes(
     masks = sorted({a[index].mask for index in ranked_a} | {b[index].mask for index in ranked_b})
     for arch in arches:
         yield CallClass(arch, 1 << CALLS, 0, (), ())
-        for source, calls in _sources(arch).items():
+        for source, calls in _sources(arch, release).items():
             for part in _split(calls, masks):
                 yield CallClass(
                     arch,
@@ -114,12 +119,13 @@ def ranked(rules: Sequence[KernelRule]) -> tuple[int, ...]:
 
 
 @cache
-def _sources(arch: Arch) -> Mapping[Source, int]:
+def _sources(arch: Arch, release: Release) -> Mapping[Source, int]:
     """Return where permissions come from, and a mask of the calls for which they do."""
     found: dict[Source, int] = {}
     rest = ALL_CALLS
-    for name, number in lookup.calls(arch).items():
-        source: Source = class_permissions(arch, number)
+    for number in {*lookup.call_names(arch), *lookup.classified(arch, release)}:
+        name = lookup.call_name(arch, number)
+        source: Source = class_permissions(arch, number, release)
         source = _EXECUTE if name in {"execve", "execveat"} else _SYMBOLIC.get(name, source)
         if source != 0:
             found[source] = found.get(source, 0) | 1 << number

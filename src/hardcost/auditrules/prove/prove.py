@@ -16,6 +16,7 @@ from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdic
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
 from hardcost.auditrules.prove.unresolved import resolved, shown
 from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import ARCHES
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def prove(
     b: Sequence[KernelRule],
     relation: Relation = EXACT,
     seconds: float = DEFAULT_SECONDS,
+    release: lookup.Release = lookup.OLDEST,
 ) -> Result:
-    """Say whether two sets treat all events as the relation wants it.
+    """Say whether two sets treat all events as the relation wants it, under a release of Linux.
 
     Where nobody knows whether a watched path is a directory, the answer holds for both kinds.
     `seconds` bounds all of the work, in processor time of this process.
@@ -49,7 +51,7 @@ def prove(
     """
     for rules in (a, b):
         _check_distinct(rules)
-    return _Proof(tuple(a), tuple(b), relation, logic.Effort(seconds)).result()
+    return _Proof(tuple(a), tuple(b), relation, logic.Effort(seconds), release).result()
 
 
 def _check_distinct(rules: Sequence[KernelRule]) -> None:
@@ -69,8 +71,10 @@ class _Proof:
         b: tuple[KernelRule, ...],
         relation: Relation,
         effort: logic.Effort,
+        release: lookup.Release,
     ) -> None:
         self.a, self.b, self.relation, self.effort = a, b, relation, effort
+        self.release = release
         self.split_a, self.split_b = split(a), split(b)
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
@@ -89,7 +93,7 @@ class _Proof:
         found = Result(
             None,
             self.relation,
-            assumptions(self.a, self.b, self.relation),
+            assumptions(self.a, self.b, self.relation, self.release),
             classes=self.classes,
             solved=self.solved,
         )
@@ -133,7 +137,7 @@ class _Proof:
         arches = [arch for arch in ARCHES if not (self.relation.no_b32 and arch == "b32")]
         found: dict[object, CallClass] = {}
         keys = not self.relation.ignore_keys
-        for one in classes(self.split_a, self.split_b, arches, keys=keys):
+        for one in classes(self.split_a, self.split_b, arches, self.release, keys=keys):
             self.effort.check()
             self.classes += 1
             left, right = in_any_order(one.a), in_any_order(one.b)
@@ -171,7 +175,8 @@ class _Proof:
                 raise UnsupportedError(str(self.hiding))
             return None
         rules = (*self.a, *self.b)
-        return self._checked(example.read(atoms, model, found, rules, self.filesystem or 0))
+        read = example.read(atoms, model, found, rules, self.filesystem or 0)
+        return self._checked(replace(read, event=replace(read.event, release=self.release)))
 
     def _differences(self, found: CallClass) -> tuple[Atoms, Formula]:
         """Return when the sets do not agree about a call of a class.

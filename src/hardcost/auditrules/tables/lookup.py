@@ -9,7 +9,7 @@ import tomllib
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,17 +71,39 @@ def records() -> Mapping[str, int]:
     return _table("records.tsv")
 
 
+Release = Literal["6.1", "6.12", "7.2", "7.3"]
+"""A release of Linux of which it is known which calls it counts to the classes."""
+
+RELEASES: tuple[Release, ...] = ("6.1", "6.12", "7.2", "7.3")
+"""All of them, each of which counts to a class what those before it do, and more."""
+
+OLDEST: Release = RELEASES[0]
+"""The release that everything else is about: rules, records and costs."""
+
+NEWEST: Release = RELEASES[-1]
+
+
 @cache
-def class_calls(arch: Arch, name: Class) -> frozenset[int]:
-    """Return the numbers of the calls that the kernel counts to a class."""
+def class_calls(arch: Arch, name: Class, release: Release = OLDEST) -> frozenset[int]:
+    """Return the numbers of the calls that a release of the kernel counts to a class."""
     names = list(_classes()[name])
     if name == "write":
         names += _classes()["dir_write"]
-    return frozenset(calls(arch)[call] for call in names if call in calls(arch))
+    later = RELEASES[1 : RELEASES.index(release) + 1]
+    names += [call for one in later for call in _classes()["later"][one].get(name, [])]
+    known = {**_classes()["numbers"], **calls(arch)}
+    return frozenset(known[call] for call in names if call in known)
 
 
 @cache
-def _classes() -> Mapping[str, list[str]]:
+def classified(arch: Arch, release: Release) -> frozenset[int]:
+    """Return the numbers of the calls that a release counts to any class."""
+    names: tuple[Class, ...] = ("read", "write", "attributes")
+    return frozenset(call for name in names for call in class_calls(arch, name, release))
+
+
+@cache
+def _classes() -> Mapping[str, Any]:
     text = (resources.files("hardcost.auditrules.tables") / "permissions.toml").read_text()
     return MappingProxyType(tomllib.loads(text))
 

@@ -17,6 +17,7 @@ from hardcost.auditrules.knownpaths import KnownPaths, read_list
 from hardcost.auditrules.loading import Fate, load_lines
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import Fault, RulesError
+from hardcost.auditrules.tables.lookup import OLDEST
 from hardcost.auditrules.translate import Target
 from hardcost.cli.console import note
 from hardcost.controls import watched
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.loading import Line, LoadedLines
     from hardcost.auditrules.rule import Reading, Rule
+    from hardcost.auditrules.tables.lookup import Release
 
 _PASSWD_FIELDS = 3
 _AUDIT_OFF = "`-e 0`"
@@ -51,11 +53,12 @@ class Machine:
     users: Mapping[str, int]
     groups: Mapping[str, int]
     paths: KnownPaths
+    release: Release = OLDEST
 
     @property
     def target(self) -> Target:
         """What auditctl would know there; it leaves open what lies at a path nobody knows of."""
-        return Target(self.users, self.groups, self.paths.is_directory)
+        return Target(self.users, self.groups, self.paths.is_directory, self.release)
 
     def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
         """Return what says whether a watched path is a directory, by its name where nobody knows.
@@ -75,7 +78,7 @@ class Machine:
 
     def likely_target(self, rules: Sequence[Rule]) -> Target:
         """Return the target with the kind of each watched path guessed where nobody knows it."""
-        return Target(self.users, self.groups, self.likely(rules))
+        return Target(self.users, self.groups, self.likely(rules), self.release)
 
 
 NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())

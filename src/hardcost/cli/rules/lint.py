@@ -16,7 +16,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.predict import predict
-from hardcost.auditrules.knownpaths import KnownPaths
+from hardcost.auditrules.knownpaths import target_of
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
 from hardcost.auditrules.lint.checks import lint as findings_in
@@ -153,9 +153,9 @@ def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
         whole=any(path.is_dir() for path in paths),
         constants=Constants.of_debian(),
     )
-    machine = common.Machine({"root": 0}, {"root": 0}, KnownPaths(root=folder))
     rules = [one.rule for part in parts for one in part if one.rule is not None]
-    return gather(parts, faults, options, machine.likely_target(rules))
+    target = common.NOWHERE.likely_target(rules) if folder is None else target_of(folder)
+    return gather(parts, faults, options, target)
 
 
 # Text -------------------------------------------------------------------------------------------

@@ -14,21 +14,23 @@ from rich.table import Table
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
+from hardcost.auditrules.optimize.releases import proofs
 from hardcost.auditrules.optimize.report import Report
 from hardcost.auditrules.preflight import missing_paths
+from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.tables import lookup
 from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
-from hardcost.report.text import count, visible
+from hardcost.report.text import count, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.auditrules.optimize.optimise import Optimised
     from hardcost.auditrules.optimize.report import Costs
-    from hardcost.auditrules.tables.lookup import Arch
+    from hardcost.auditrules.tables.lookup import Arch, Release
 
 _NO = 1
 _MOST_FAR = 6
@@ -101,18 +103,33 @@ def optimize(  # noqa: PLR0913  (click's options)
         likely_directory=rules.likely,
     )
     made = optimise(rules.loaded, constants, mix, chosen)
-    content = output.text(made, rules.readings, machine.target)
-    _write(out, content)
+    proved = _proved_releases(made, rules)
+    _write(out, output.text(made, rules.readings, machine.target, proved))
     report = Report(made, constants, mix)
     to_stderr = str(out) == "-"
     if format == "json":
-        data = {**_as_json(report, out), "left_out": rules.left_out_data()}
+        data = {
+            **_as_json(report, out),
+            "proved_for_linux": list(proved),
+            "left_out": rules.left_out_data(),
+            "either_kind": list(rules.unknown),
+        }
         click.echo(json.dumps(data, indent=2), err=to_stderr)
     else:
-        _show(report, rules, out, assumed=histogram_file is None)
+        _show(report, rules, out, proved, assumed=histogram_file is None)
     _preflight(made, machine)
     if not made.saves:
         raise click.exceptions.Exit(_NO)
+
+
+def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...]:
+    """Return the releases of Linux under which the new file records the same; note the others."""
+    content = output.text(made, rules.readings, rules.machine.target)
+    found = proofs(content, rules.parts, rules.machine.target, made.options.relation)
+    for release, result in found.items():
+        if not result.equal:
+            note(f"under Linux {release} it is not proved to record the same: {result.reason}")
+    return tuple(release for release, result in found.items() if result.equal)
 
 
 def _write(out: Path, content: str) -> None:
@@ -161,7 +178,14 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
 # Showing ----------------------------------------------------------------------------------------
 
 
-def _show(report: Report, rules: common.Rules, out: Path, *, assumed: bool) -> None:
+def _show(
+    report: Report,
+    rules: common.Rules,
+    out: Path,
+    proved: Sequence[Release],
+    *,
+    assumed: bool,
+) -> None:
     made = report.made
     before, after = report.walked
     to_stderr = str(out) == "-"
@@ -176,7 +200,7 @@ def _show(report: Report, rules: common.Rules, out: Path, *, assumed: bool) -> N
         *(f"- {what}: {count}" for what, count in report.done.most_common()),
         *([f"- dropped: {len(made.dropped)}"] if made.dropped else []),
         "",
-        *_proof(report),
+        *_proof(report, proved),
         "",
         *_least(report),
         *_given_up(report),
@@ -246,16 +270,16 @@ def _whether_dearer(report: Report) -> list[str]:
     return said
 
 
-def _proof(report: Report) -> list[str]:
+def _proof(report: Report, proved: Sequence[Release]) -> list[str]:
     proof = report.made.proof
     if not proof.equal:
         return ["It is not proved that the rules are the same as themselves, which is a fault."]
     return [
         (
-            f"Proved for all events, in {proof.classes} classes of calls: the same is recorded,"
-            " under the same key, as long as:"
+            f"Proved for all events, in {proof.classes} classes of calls, for Linux"
+            f" {listed(proved)}: the same is recorded, under the same key, as long as:"
         ),
-        *(f"- {assumption}" for assumption in proof.assumptions),
+        *(f"- {assumption}" for assumption in under_releases(proof.assumptions, proved)),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.semantics import Decision
+from hardcost.auditrules.tables.lookup import OLDEST, RELEASES
 from hardcost.cli.options import format_option
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.prove.relation import Difference, Result
     from hardcost.auditrules.semantics import Outcome
+    from hardcost.auditrules.tables.lookup import Release
 
 _NO, _UNKNOWN = 1, 3
 _INDENT = "  "
@@ -72,6 +74,13 @@ class _Pair:
     show_default=True,
     help="How much processor time the proof may take before it is given up.",
 )
+@click.option(
+    "--release",
+    type=click.Choice(RELEASES),
+    default=OLDEST,
+    show_default=True,
+    help="The release of Linux whose permissions (-p, perm) are meant.",
+)
 @common.machine_options
 @common.leave_out_option
 @format_option()
@@ -84,6 +93,7 @@ def prove(  # noqa: PLR0913  (a verb's options)
     at_least: bool,
     ignore_raised: bool,
     seconds: float,
+    release: Release,
     machine: common.Machine,
     leave_out_faulty: bool,
     format: str,  # noqa: A002
@@ -101,8 +111,9 @@ def prove(  # noqa: PLR0913  (a verb's options)
     Example:  hardcost rules prove /etc/audit/rules.d new.rules
     """
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
+    machine = replace(machine, release=release)
     pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
-    result = proof_of(pair.a, pair.b, relation, seconds)
+    result = proof_of(pair.a, pair.b, relation, seconds, release)
     if format == "json":
         print(json.dumps(_as_json(result, pair), indent=2))
     else:

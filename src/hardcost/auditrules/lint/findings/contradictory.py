@@ -91,7 +91,7 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
 
 def _permissions(arch: Arch, call: int) -> int:
     name = lookup.call_name(arch, call)
-    return _BY_CALL.get(name) or class_permissions(arch, call)
+    return _BY_CALL.get(name) or class_permissions(arch, call, lookup.NEWEST)
 
 
 def _success_and_error(rule: KernelRule, arches: tuple[Arch, ...]) -> bool:

@@ -1,0 +1,73 @@
+"""Rules narrowed to permissions, written so that each kernel puts in its own calls.
+
+A rule for all calls that tests `perm` is narrowed to the calls that the permissions stand for.
+Later kernels count more calls to them (fchmodat2, for instance), and a list of names would leave
+these out. The uppermost bits of a mask stand for the kernel's own classes of calls, which it
+expands as it loads the rule (AF:284): auditctl takes their numbers as it takes those of calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.fitting import CLASS_BIT, CLASSES, expanded
+from hardcost.auditrules.kernelrule import (
+    ALL_CALLS,
+    ATTRIBUTES,
+    READ,
+    WRITE,
+    KernelRule,
+    Operator,
+    Test,
+)
+from hardcost.auditrules.semantics import compare
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BITS = {"read": READ, "write": WRITE, "attributes": ATTRIBUTES}
+
+NUMBERS = {
+    (arch, name): CLASS_BIT - index for index, (arch, name) in enumerate(CLASSES) if name in _BITS
+}
+"""The numbers by which a rule names the kernel's classes of calls."""
+
+
+def class_numbers(rule: KernelRule, origins: Sequence[KernelRule], *, b32: bool) -> tuple[int, ...]:
+    """Return the classes that a narrowed rule names, by their numbers; none where it may not.
+
+    `origins` are the rules that it was made of: where one of them is for all calls, the rule is for
+    whatever a kernel counts to its permissions.
+    """
+    own = [number for number in map(_permissions, [rule]) if number is not None]
+    of_all = [_permissions(one) for one in origins if one.mask == ALL_CALLS]
+    wanted = 0
+    for number in own or of_all:
+        if number is None or not of_all:
+            return ()
+        wanted |= number
+    found = tuple(
+        number
+        for (arch, name), number in NUMBERS.items()
+        if _BITS[name] & wanted and (b32 or arch == "b64") and _is_for(rule, arch)
+    )
+    mask = expanded(sum(1 << number for number in found))
+    return found if of_all and not mask & ~rule.mask and rule.mask != ALL_CALLS else ()
+
+
+def _permissions(rule: KernelRule) -> int | None:
+    """Return what a rule's test of `perm` asks for."""
+    for test in rule.conditions:
+        if isinstance(test, Test) and test.field == "perm" and test.operator is Operator.EQUAL:
+            return int(test.value)
+    return None
+
+
+def _is_for(rule: KernelRule, arch: lookup.Arch) -> bool:
+    """Say whether a rule's tests of `arch` let an ABI through."""
+    return all(
+        compare(lookup.ARCH_NUMBERS[arch], test.operator, int(test.value))
+        for test in rule.conditions
+        if isinstance(test, Test) and test.field == "arch"
+    )
