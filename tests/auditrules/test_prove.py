@@ -240,8 +240,24 @@ def test_assumptions_are_told_where_they_matter() -> None:
     plain, watch = proved((ALWAYS,), (ALWAYS,)), proved(("-w /f -p r",), ("-w /f -p r",))
     assert not any("replaced" in one.text for one in plain.assumptions)
     assert any("replaced" in one.text for one in watch.assumptions)
-    kill = "-a always,exit -S kill"
-    assert "signals" in {one.code for one in proved((kill,), (ALWAYS,)).assumptions}
+
+
+def test_a_record_that_says_whom_a_signal_went_to_is_another_record() -> None:
+    """A rule that names kill makes the kernel note receivers; one that never matches does, too."""
+    dead = "-a always,exit -S kill -F uid=0 -F uid=1"
+    difference = proved((ALWAYS, dead), (ALWAYS,)).difference
+    assert difference is not None
+    assert lookup.call_name(difference.event.arch, difference.event.call) in {
+        "kill",
+        "tkill",
+        "tgkill",
+    }
+    assert difference.event.raised
+    assert (difference.outcome_a.receivers, difference.outcome_b.receivers) == (True, False)
+    assert proved((ALWAYS, dead), (ALWAYS,), Relation(ignore_raised=True)).equal
+    assert proved((ALWAYS,), (ALWAYS, dead), Relation(at_least=True)).equal
+    assert proved((ALWAYS, dead), (ALWAYS,), Relation(at_least=True)).equal is False
+    assert proved((ALWAYS, dead), (ALWAYS, "-a always,exit -S tkill -F uid=0 -F uid=1")).equal
 
 
 def test_paths_that_a_symbolic_link_would_part_are_told() -> None:

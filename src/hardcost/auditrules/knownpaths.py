@@ -35,7 +35,7 @@ class KnownPaths:
 
 
 def target_of(root: Root) -> Target:
-    """Return what auditctl would know if it ran on a machine now: what is missing is no directory."""
+    """Return what auditctl would know on a machine now: what is missing is no directory."""
     return Target(is_directory=lambda path: bool(root.is_directory(path)))
 
 

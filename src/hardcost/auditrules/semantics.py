@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
@@ -95,6 +96,7 @@ class Outcome:
     ALWAYS, or NONE and the record was raised elsewhere. `key` is the record's key, which may be a
     losing rule's. `walked` are all rules that the call paid for, in order. `names` are the files
     that the record lists, in its PATH records: those that no rule hides; none without a record.
+    `receivers`: it lists whom the call sent a signal to, in an OBJ_PID record.
     """
 
     decision: Decision
@@ -103,6 +105,7 @@ class Outcome:
     decided_by: int | None
     walked: tuple[Step, ...] = field(compare=False)
     names: tuple[Name, ...] = field(default=(), compare=False)
+    receivers: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,37 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     decision = walk.decision
     recorded = decision is Decision.ALWAYS or (decision is Decision.NONE and event.raised)
     key, names = (walk.key, event.names) if recorded else ("", ())
-    return Outcome(decision, recorded, key, walk.decided_by, tuple(walk.steps), names)
+    receivers = recorded and sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
+    return Outcome(decision, recorded, key, walk.decided_by, tuple(walk.steps), names, receivers)
+
+
+def notes_signals(rules: Iterable[KernelRule]) -> bool:
+    """Say whether the kernel notes whom signals are sent to (`audit_signals`, AF:1015, AS:2745)."""
+    return any(signal_calls(rule) for rule in rules if rule.list not in _UNCOUNTED)
+
+
+def sends_a_signal(arch: lookup.Arch, call: int) -> bool:
+    """Say whether a call is one of those that send signals."""
+    return call in lookup.class_calls(arch, "signal")
+
+
+def signal_calls(rule: KernelRule) -> int:
+    """Return a mask of the calls that send signals and that a rule names (AF:211)."""
+    mask = 0
+    for arch in lookup.ARCHES:
+        if all(
+            compare(lookup.ARCH_NUMBERS[arch], test.operator, _number(test))
+            for test in rule.conditions
+            if isinstance(test, Test) and test.field == "arch"
+        ):
+            mask |= signal_mask(arch)
+    return mask & rule.mask
+
+
+@cache
+def signal_mask(arch: lookup.Arch) -> int:
+    """Return a mask of an ABI's calls that send signals."""
+    return sum(1 << call for call in lookup.class_calls(arch, "signal"))
 
 
 class _Walk:

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from hardcost.battery.calls import Call
     from hardcost.battery.run import Battery, SetResult, Wanted
 
-GUEST = Target(is_directory=lambda path: path in {*DIRECTORIES, *LINKED, *THROUGH_LINKS[:2]})
+_TREES = frozenset(path.rstrip("/") for path in (*DIRECTORIES, *LINKED, *THROUGH_LINKS[:2]))
+
+GUEST = Target(is_directory=lambda path: path.rstrip("/") in _TREES)
 """What is known of the guest for which rules are translated."""
 
 

@@ -320,10 +320,9 @@ _PROCESSES = (
 _TEMPLATES = (*_OPENING, *_LOOKING, *_CHANGING, *_MAKING, *_SOCKETS, *_PROCESSES)
 
 
-def _drawn() -> Iterator[Call]:
+def _drawn(templates: Iterable[_Template], tag: int = _TAG) -> Iterator[Call]:
     """Yield each template by two or three of the workers, by both gates in turn."""
-    tag = _TAG
-    for index, template in enumerate(_TEMPLATES):
+    for index, template in enumerate(templates):
         for worker in sorted(template.who):
             for gate, arch in enumerate(template.arches):
                 number = template.number or lookup.calls(arch).get(template.name)
@@ -352,5 +351,36 @@ def _tagged(arguments: tuple[Argument, ...], tag: int) -> tuple[Argument, ...]:
     return (*arguments, *(0,) * (_SHOWN - 1 - len(arguments)), tag)
 
 
-CALLS: tuple[Call, ...] = tuple(_drawn())
+CALLS: tuple[Call, ...] = tuple(_drawn(_TEMPLATES))
 """All calls of a battery."""
+
+
+def calls_about(path: str, number: int) -> tuple[Call, ...]:
+    """Return calls on a path that may be a file, a directory that holds `in`, or nothing.
+
+    None of them makes or removes what lies there. `number` tells the calls about one path from
+    those about another.
+    """
+    own, inside, absent = Text(path), Text(f"{path}/in"), Text(f"{path}/absent")
+    templates = (
+        _t("open", own, _R, closes=True),
+        _t("open", own, _RW, closes=True),
+        _t("open", inside, _W, closes=True),
+        _t("openat", _AT, inside, _R, closes=True),
+        _t("openat", _AT, absent, _R),
+        _t("chmod", own, 0o777),
+        _t("chmod", inside, 0o666),
+        _t("fchmodat", _AT, inside, 0o666),
+        _t("chown", inside, 0, 0),
+        _t("truncate", own, 0),
+        _t("truncate", inside, 0),
+        _t("mkdir", own, 0o755, who=_USERS),
+        _t("mkdir", inside, 0o755, who=_USERS),
+        _t("rename", inside, Text(f"{YARD}/f1")),
+        _t("link", _p("f1"), inside),
+        _t("getxattr", inside, Text("user.none"), Space(16), 16),
+        _t("readlink", own, Space(64), 64),
+        _t("stat", inside, Space(256)),
+        _t("utimensat", _AT, inside, 0, 0),
+    )
+    return tuple(_drawn(templates, _TAG + 0x1000 * number))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.auditrules.event import Event
-    from hardcost.battery.calls import Call
+    from hardcost.battery.calls import Call, Step
     from hardcost.machines.machine import Answer, Machine, Request
 
 _LIMIT_SECONDS = 1800.0
@@ -77,11 +77,23 @@ class Wanted:
     listed: bool = False
 
 
+@dataclass(frozen=True)
+class Site:
+    """What lies in the guest: how it is made, and the paths whose identity is asked for."""
+
+    fixture: tuple[Step, ...] = FIXTURE
+    paths: tuple[str, ...] = PATHS
+
+
+FIELD_SITE = Site()
+
+
 def run_battery(
     machine: Machine,
     sets: Sequence[str | Wanted],
     calls: Sequence[Call] = CALLS,
     boot: Boot = Boot(),  # noqa: B008  (frozen)
+    site: Site = FIELD_SITE,
 ) -> Battery:
     """Make `calls` in one guest under each of `sets`, all of them in one boot.
 
@@ -89,12 +101,14 @@ def run_battery(
         TrialError: The guest did not do its job, lost records, or the events are not known.
     """
     wanted = [Wanted(rules) if isinstance(rules, str) else rules for rules in sets]
-    job = request(wanted, calls)
+    job = request(wanted, calls, site)
     execution = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS))
-    return read(execution.answers, wanted, calls)
+    return read(execution.answers, wanted, calls, site)
 
 
-def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Request, ...]:
+def request(
+    sets: Sequence[Wanted], calls: Sequence[Call] = CALLS, site: Site = FIELD_SITE
+) -> tuple[Request, ...]:
     """Return the job: audit turned on, and the battery."""
     return (
         # Each netlink socket that auditctl closes waits for a grace period, some ticks otherwise.
@@ -103,8 +117,8 @@ def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Requ
         {"do": "audit", "rules": ""},
         {
             "do": "battery",
-            "fixture": [step.as_json() for step in FIXTURE],
-            "paths": list(PATHS),
+            "fixture": [step.as_json() for step in site.fixture],
+            "paths": list(site.paths),
             "workers": [worker.as_json() for worker in WORKERS],
             "calls": [call.as_json() for call in calls],
             "sets": [
@@ -119,7 +133,12 @@ def request(sets: Sequence[Wanted], calls: Sequence[Call] = CALLS) -> tuple[Requ
     )
 
 
-def read(answers: Sequence[Answer], sets: Sequence[Wanted], calls: Sequence[Call]) -> Battery:
+def read(
+    answers: Sequence[Answer],
+    sets: Sequence[Wanted],
+    calls: Sequence[Call],
+    site: Site = FIELD_SITE,
+) -> Battery:
     """Return what the probe's answers say.
 
     Raises:
@@ -131,19 +150,21 @@ def read(answers: Sequence[Answer], sets: Sequence[Wanted], calls: Sequence[Call
     counts = tuple(len(by_event[name]) for name in ("files", "learned", "set"))
     if counts != (1, len(calls), len(sets)):
         raise TrialError("the guest's answers are not those of the battery")
-    ground = _ground(by_event["files"][0])
+    ground = _ground(by_event["files"][0], site)
     events = _events(by_event["learned"], calls, ground)
     every = tuple(range(len(calls)))
     results = tuple(
         _result(answer, every if wanted.calls is None else wanted.calls)
         for answer, wanted in zip(by_event["set"], sets, strict=True)
     )
-    return Battery(_watched(by_event["files"][0]), events, results)
+    return Battery(_watched(by_event["files"][0], site), events, results)
 
 
-def _ground(answer: Answer) -> Ground:
+def _ground(answer: Answer, site: Site) -> Ground:
     found = {
-        path: file for path, file in zip(PATHS, answer["files"], strict=True) if file is not None
+        path: file
+        for path, file in zip(site.paths, answer["files"], strict=True)
+        if file is not None
     }
     real = {path: file for path, file in found.items() if path not in THROUGH_LINKS}
     return Ground(
@@ -152,9 +173,9 @@ def _ground(answer: Answer) -> Ground:
     )
 
 
-def _watched(answer: Answer) -> dict[str, FileId]:
+def _watched(answer: Answer, site: Site) -> dict[str, FileId]:
     """Return what rules on paths watch: of a mount point, the directory beneath."""
-    pairs = zip(PATHS, answer["files"], strict=True)
+    pairs = zip(site.paths, answer["files"], strict=True)
     return {
         # A slash at the end goes through to the directory itself.
         path: FileId(*file["file" if path.endswith("/") else "entry"])

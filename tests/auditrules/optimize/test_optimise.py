@@ -21,11 +21,10 @@ from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
 from hardcost.auditrules.optimize.report import Report
-from hardcost.auditrules.optimize.signals import names_a_signal
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import DuplicateError, decide, load, signal_calls
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 
@@ -131,14 +130,14 @@ def test_a_rule_on_a_directory_is_narrowed_to_the_calls_that_its_permissions_are
 def test_narrowing_leaves_a_rule_that_names_a_call_which_sends_signals() -> None:
     found = made("-a always,exit -F dir=/etc/d -F perm=wa -k d")
     assert found.lines[0].rule.mask != ALL_CALLS
-    assert any(names_a_signal(line.rule) for line in found.lines)
+    assert any(signal_calls(line.rule) for line in found.lines)
     before, after = cost(found, "kill")
     assert after < before
 
 
 def test_no_signal_call_is_named_where_none_was() -> None:
     found = made("-a always,exit -F arch=b64 -S chmod -F dir=/etc/d -F perm=wa -k d")
-    assert not any(names_a_signal(line.rule) for line in found.lines)
+    assert not any(signal_calls(line.rule) for line in found.lines)
 
 
 def test_errors_of_two_rules_become_a_range_that_leaves_the_others_out() -> None:

@@ -175,7 +175,7 @@ class _Pricing:
         if self.loaded.lists[FilterList.EXIT]:
             cost += self.walk["list"]
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
-            cost += self.walk["signal"] * any(map(_names_a_signal, self.loaded.rules))
+            cost += self.walk["signal"] * semantics.notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
         hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
@@ -348,23 +348,6 @@ def _watches(rule: KernelRule) -> bool:
     return any(
         isinstance(test, Test) and test.field in {"path", "dir", "exe"} for test in rule.conditions
     )
-
-
-def _names_a_signal(rule: KernelRule) -> bool:
-    """Say whether the rule names a call that sends a signal (`audit_match_signal`, AF:300)."""
-    if rule.list is not FilterList.EXIT:
-        return False
-    arches = [
-        arch
-        for arch in lookup.ARCHES
-        if not any(
-            isinstance(test, Test)
-            and test.field == "arch"
-            and test.value != lookup.ARCH_NUMBERS[arch]
-            for test in rule.conditions
-        )
-    ]
-    return any(rule.names(call) for arch in arches for call in lookup.class_calls(arch, "signal"))
 
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})

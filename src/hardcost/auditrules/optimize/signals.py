@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.kernelrule import ALL_CALLS
 from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.semantics import compare
-from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.semantics import notes_signals, signal_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
 KEPT = "names a call that sends signals, so that the kernel still notes whom they go to"
 
 
-def names_a_signal(rule: KernelRule) -> bool:
-    """Say whether the rule counts as one that names a call that sends signals."""
-    return bool(rule.mask & _signal_mask(rule))
-
-
 def keep(
     original: Iterable[KernelRule], others: Iterable[KernelRule], lines: Lines, prices: Prices
 ) -> None:
@@ -35,9 +29,9 @@ def keep(
 
     `others` are the rules of other lists, which stay as they are.
     """
-    if not any(map(names_a_signal, original)) or any(map(names_a_signal, others)):
+    if not notes_signals(original) or notes_signals(others):
         return
-    if any(names_a_signal(line.rule) for line in lines.lines.values()):
+    if notes_signals(line.rule for line in lines.lines.values()):
         return
     found = [
         (_dearer(line.rule, tried, prices), number, tried)
@@ -52,7 +46,7 @@ def keep(
 def _naming(line: Line, *, b32: bool) -> list[KernelRule]:
     """Return the rule with a signal call added that it can't match, one for each."""
     found = []
-    for number in bits(_signal_mask(line.rule)):
+    for number in bits(signal_calls(replace(line.rule, mask=ALL_CALLS))):
         tried = replace(line.rule, mask=line.rule.mask | 1 << number)
         if reach(tried, b32=b32) == reach(line.rule, b32=b32):
             found.append(tried)
@@ -67,21 +61,3 @@ def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float,
         for case in prices.by_number.get(number, ())
     ]
     return sum(cost * weight for cost, weight in more), sum(cost for cost, _ in more)
-
-
-def _signal_mask(rule: KernelRule) -> int:
-    """Return the numbers by which the rule would count."""
-    arches = [
-        arch
-        for arch in lookup.ARCHES
-        if all(
-            compare(lookup.ARCH_NUMBERS[arch], test.operator, int(test.value))
-            for test in rule.conditions
-            if isinstance(test, Test) and test.field == "arch"
-        )
-    ]
-    mask = 0
-    for arch in arches:
-        for call in lookup.class_calls(arch, "signal"):
-            mask |= 1 << call
-    return mask

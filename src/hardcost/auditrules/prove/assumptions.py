@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import WATCH, FilterList, Test
+from hardcost.auditrules.kernelrule import WATCH, Test
 from hardcost.auditrules.prove.atoms import OBJECT_LABELS, plain_path
 from hardcost.auditrules.prove.unresolved import names
 from hardcost.auditrules.tables import lookup
@@ -51,7 +51,6 @@ def assumptions(
             *_of_files((*a, *b)),
             *_of_meaning((*a, *b), release),
             *_of_relation(relation),
-            *_of_collecting(a, b),
         )
     )
 
@@ -101,8 +100,6 @@ def _of_loading(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tu
         "settings",
         "control settings (-b, -e, -f, -r and the like) are not compared, and no record is lost",
     )
-    if any(rule.list is FilterList.TASK for rule in both):
-        yield "tasks", "rules of the list task are asked about tasks that are made after loading"
 
 
 def _of_files(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
@@ -191,32 +188,5 @@ def _of_relation(relation: Relation) -> Iterator[tuple[str, str]]:
                 " that never is the same as no rule"
             ),
         )
-    else:
-        yield (
-            "raised-counts",
-            (
-                "a call's record that another part of the kernel asks for, such as an LSM's"
-                " denial, counts: a never rule suppresses it"
-            ),
-        )
     if relation.ignore_keys:
         yield "keys", "keys do not matter"
-
-
-def _of_collecting(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
-    """Say where what the kernel collects for a record differs, though the decisions do not."""
-    if _names_signals(a) != _names_signals(b):
-        yield (
-            "signals",
-            (
-                "rules of one set alone name calls that send signals: without any, records that an"
-                " LSM asks for lack who received them"
-            ),
-        )
-
-
-def _names_signals(rules: Sequence[KernelRule]) -> bool:
-    numbers = {call for arch in lookup.ARCHES for call in lookup.class_calls(arch, "signal")}
-    return any(
-        rule.names(call) for rule in rules if rule.list is FilterList.EXIT for call in numbers
-    )

@@ -121,12 +121,12 @@ def disagreement(
     relation: Relation,
     *,
     heard: tuple[bool, bool] = (True, True),
-    hidden: Formula = logic.FALSE,
+    told_otherwise: Formula = logic.FALSE,
 ) -> Formula:
     """Return when two sets do not agree as the relation wants it (`Relation.agree`).
 
     `heard` says of each set whether a record that is asked for elsewhere is written at all,
-    `hidden` whether one set leaves a file out of the record and the other does not.
+    `told_otherwise` when the two records list other files or receivers of a signal.
     """
     raised = logic.FALSE if relation.ignore_raised else RAISED
     recorded_a, recorded_b = (
@@ -139,7 +139,7 @@ def disagreement(
         for one, hears in zip((a, b), heard, strict=True)
     )
     found = [logic.all_of([recorded_a, logic.negation(recorded_b)])]
-    found.append(logic.all_of([recorded_a, recorded_b, hidden]))
+    found.append(logic.all_of([recorded_a, recorded_b, told_otherwise]))
     if not relation.at_least:
         found.append(logic.all_of([recorded_b, logic.negation(recorded_a)]))
     if not relation.ignore_keys:

@@ -15,7 +15,13 @@ from hardcost.auditrules.prove.lists import HidingError
 from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import (
+    DuplicateError,
+    decide,
+    load,
+    notes_signals,
+    signal_mask,
+)
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import ARCHES
 
@@ -80,6 +86,7 @@ class _Proof:
         self.classes = self.solved = 0
         self.reasons: list[str] = []
         self.heard = lists.any_counted(a), lists.any_counted(b)
+        self.noting = notes_signals(a), notes_signals(b)
         self.hiding: HidingError | None = None
         self.filesystem: int | None = None
 
@@ -141,16 +148,36 @@ class _Proof:
             self.effort.check()
             self.classes += 1
             left, right = in_any_order(one.a), in_any_order(one.b)
-            if left == right and not self._differs_anyway(left):
-                continue
-            known = found.setdefault((one.source, left, right), one)
-            if example.rank(one) < example.rank(known):
-                found[one.source, left, right] = one
+            for part in self._by_signals(one):
+                if left == right and not self._differs_anyway(part, left):
+                    continue
+                key = (part.source, left, right, self._noted_otherwise(part))
+                known = found.setdefault(key, part)
+                if example.rank(part) < example.rank(known):
+                    found[key] = part
         self.solved = len(found)
         return sorted(found.values(), key=lambda one: (example.rank(one), one.arch != "b64"))
 
-    def _differs_anyway(self, rules: Sequence[Part]) -> bool:
+    def _by_signals(self, found: CallClass) -> list[CallClass]:
+        """Return a class, in two where one set alone notes whom some of its calls send signals."""
+        sending = found.calls & signal_mask(found.arch)
+        others = found.calls & ~sending
+        if not sending or not others or not self._matters(*self.noting):
+            return [found]
+        return [replace(found, calls=sending), replace(found, calls=others)]
+
+    def _matters(self, in_a: bool, in_b: bool) -> bool:  # noqa: FBT001  (of A and of B)
+        """Return whether it matters that a record of one set says more than that of the other."""
+        return in_a != in_b and not (self.relation.at_least and in_b)
+
+    def _noted_otherwise(self, found: CallClass) -> bool:
+        """Return whether records of a class's calls list whom they send a signal in one set alone."""
+        return self._matters(*self.noting) and bool(found.calls & signal_mask(found.arch))
+
+    def _differs_anyway(self, found: CallClass, rules: Sequence[Part]) -> bool:
         """Return whether the sets may differ about a class for which they have the same rules."""
+        if self._noted_otherwise(found) and self._can_record(rules):
+            return True
         if self.hiding and (self._hidden_matters(rules) or slots_needed(rules)):
             return True
         return self.heard[0] != self.heard[1] and not self.relation.ignore_raised
@@ -159,6 +186,9 @@ class _Proof:
         """Return whether a record that lacks a file would be another one, and can be written."""
         if self.hiding is None or (self.relation.at_least and self.hiding.by_a):
             return False
+        return self._can_record(rules)
+
+    def _can_record(self, rules: Sequence[Part]) -> bool:
         return not self.relation.ignore_raised or any(part.always for part in rules)
 
     def _solve(self, found: CallClass) -> Difference | None:
@@ -191,8 +221,13 @@ class _Proof:
             seen[0 if self.hiding.by_a else 1] = atoms.without_names()
         keys = _numbered([*left, *right])
         said = [verdicts(one, parts, keys) for one, parts in zip(seen, (left, right), strict=True)]
-        hidden = logic.all_of([atoms.visited(0), atoms.leads(0)]) if matters else logic.FALSE
-        return atoms, disagreement(said[0], said[1], self.relation, heard=self.heard, hidden=hidden)
+        told_otherwise = logic.constant(value=self._noted_otherwise(found))
+        if matters:
+            named = logic.all_of([atoms.visited(0), atoms.leads(0)])
+            told_otherwise = logic.any_of([told_otherwise, named])
+        return atoms, disagreement(
+            said[0], said[1], self.relation, heard=self.heard, told_otherwise=told_otherwise
+        )
 
     def _checked(self, found: Example) -> Difference:
         outcomes: list[Outcome] = []

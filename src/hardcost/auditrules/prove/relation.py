@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Relation:
     """How two sets have to agree.
 
-    Without any of these: for every event the same is recorded, under the same key and with the same
-    files, also where another part of the kernel (an LSM's denial) has asked for the record.
+    Without any of these: for every event the same is recorded, under the same key, with the same
+    files and receivers of signals, also where another part of the kernel (an LSM's denial) has
+    asked for the record.
     `ignore_keys`: the key does not matter. `no_b32`: there are no 32-bit calls. `at_least`: B
     records what A records, and may record more; the keys are compared where a rule of A records.
     `ignore_raised`: no other part of the kernel asks for records, so that `never` is the same as no
@@ -40,6 +41,8 @@ class Relation:
         if not a.recorded or not b.recorded:
             return True
         if a.names != b.names and not (self.at_least and all(one in b.names for one in a.names)):
+            return False
+        if a.receivers != b.receivers and not (self.at_least and b.receivers):
             return False
         if self.ignore_keys:
             return True

@@ -154,15 +154,17 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
         chosen = remark(result.difference)
         said += [*([] if chosen is None else [f"{_INDENT}({chosen})"]), ""]
         outcomes = (result.difference.outcome_a, result.difference.outcome_b)
-        listed = {len(outcome.names) for outcome in outcomes if outcome.recorded}
-        files = max(listed) if len(listed) > 1 else -1
-        for name, rules, outcome in zip("AB", (pair.a, pair.b), outcomes, strict=True):
-            said.append(
-                f"{_INDENT}{name} {_outcome(outcome, rules, result.difference.list, files)}"
-            )
+        for name, rules, at in zip("AB", (pair.a, pair.b), (0, 1), strict=True):
+            done = _outcome(outcomes[at], rules, result.difference.list, outcomes[1 - at])
+            said.append(f"{_INDENT}{name} {done}")
         said += ["", "The semantics of the kernel's filter confirm this event."]
     if pair.either_way and result.equal:
         said += ["", f"It holds whether or not these are directories: {', '.join(pair.either_way)}"]
+    if not result.relation.ignore_raised:
+        said += [
+            "",
+            "Records that another part of the kernel asks for (an LSM's denial) count too.",
+        ]
     said += ["", "This holds as long as:"]
     said += [f"- {assumption}" for assumption in result.assumptions]
     return said
@@ -185,18 +187,21 @@ def _wanted(result: Result) -> str:
     return "equivalent"
 
 
-def _files_of(outcome: Outcome, most: int) -> str:
-    """Return how many files the record lists, where the other set's record lists others."""
-    if not outcome.recorded or most < 0:
-        return ""
-    listed = len(outcome.names)
-    return f", with {count(listed, 'file')} in it" if listed else ", with no file in it"
+def _lists(outcome: Outcome, other: Outcome) -> str:
+    """Return what the record lists, where the other set's record lists something else."""
+    said = ""
+    if outcome.recorded and other.recorded and outcome.names != other.names:
+        listed = len(outcome.names)
+        said += f", with {count(listed, 'file') if listed else 'no file'} in it"
+    if outcome.recorded and other.recorded and outcome.receivers != other.receivers:
+        said += f", {'with' if outcome.receivers else 'without'} who received the signal"
+    return said
 
 
 def _outcome(
-    outcome: Outcome, rules: Sequence[KernelRule], which: FilterList, files: int = -1
+    outcome: Outcome, rules: Sequence[KernelRule], which: FilterList, other: Outcome
 ) -> str:
-    done = f"{_done(outcome, which)}{_files_of(outcome, files)}"
+    done = f"{_done(outcome, which)}{_lists(outcome, other)}"
     if outcome.decided_by is None:
         return f"{done}: no rule decides"
     source = rules[outcome.decided_by].source

@@ -1,0 +1,146 @@
+"""Optimised sets beside the original ones, where what a watch watches is a file, a tree, or missing.
+
+The optimiser knows nothing of the watched paths. The same two sets are loaded in guests that differ
+in what lies there, and the same calls made under both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_lines
+from hardcost.auditrules.optimize.optimise import optimise
+from hardcost.auditrules.optimize.output import text
+from hardcost.battery.calls import directory, file
+from hardcost.battery.compare import GUEST
+from hardcost.battery.field import FIXTURE, PATHS
+from hardcost.battery.random_rules import Drawing
+from hardcost.battery.repertoire import CALLS, calls_about
+from hardcost.battery.run import Site, Wanted, run_battery
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from hardcost.battery.calls import Step
+    from hardcost.battery.run import Battery, SetResult
+    from hardcost.machines.machine import Machine
+
+WATCHED = ("/field/u1", "/field/u2", "/yard/u3")
+"""The paths of which the optimiser knows nothing."""
+
+WORLDS: dict[str, tuple[Step, ...]] = {
+    "file": tuple(file(path, 0o666) for path in WATCHED),
+    "directory": tuple(
+        step for path in WATCHED for step in (directory(path, 0o777), file(f"{path}/in", 0o666))
+    ),
+    "missing": (),
+}
+"""What lies at them, by world."""
+
+EVERY_CALL = (*CALLS, *(call for n, path in enumerate(WATCHED, 1) for call in calls_about(path, n)))
+_OTHERS = 15  # calls of a set that have nothing to do with the watched paths
+
+TARGET = replace(
+    GUEST,
+    is_directory=lambda path: None if path.rstrip("/") in WATCHED else GUEST.is_directory(path),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A set and what the optimiser made of it, and the calls to make."""
+
+    original: str
+    made: str
+    calls: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came of a pair in a world: calls that were recorded, and where the two differ."""
+
+    pair: Pair
+    world: str
+    recorded: int
+    differ: tuple[int, ...]
+    refused: tuple[frozenset[int], frozenset[int]]
+
+    @property
+    def same(self) -> bool:
+        """Whether the made set records the same, and loads if the original does."""
+        return not self.differ and (bool(self.refused[0]) or not self.refused[1])
+
+
+def site(world: str) -> Site:
+    """Return a world's field."""
+    inside = tuple(f"{path}/in" for path in WATCHED)
+    return Site((*FIXTURE, *WORLDS[world]), (*PATHS, *WATCHED, *inside))
+
+
+def learned(machine: Machine) -> Battery:
+    """Return what the calls' events are where the watched paths are directories."""
+    return run_battery(machine, [Wanted("", calls=())], EVERY_CALL, site=site("directory"))
+
+
+def draw(chance: random.Random, battery: Battery, number: int) -> Pair | None:
+    """Return a set with watches of unknown kind, and a cheaper one; None if there is none."""
+    drawing = Drawing(chance, battery.events[: len(CALLS)])
+    others = drawing.rule_set(_OTHERS, number)
+    lines = others.rules.splitlines()
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        lines.insert(chance.randint(0, len(lines)), _line(chance))
+    # Two ways to write one rule are one, or two, as the path is: then the kernel may refuse one.
+    if "-D" in lines or len(set(lines)) < len(lines):
+        return None
+    original = "".join(f"{line}\n" for line in lines)
+    made = cheaper(original)
+    if made is None:
+        return None
+    own = chance.sample(range(len(CALLS), len(EVERY_CALL)), 40)
+    return Pair(original, made, (*(others.calls or ()), *own))
+
+
+def _line(chance: random.Random) -> str:
+    """Return a watch of unknown kind; now and then a rule on what lies below or around it."""
+    path = chance.choice(WATCHED)
+    letters = "".join(sorted(chance.sample("rwxa", chance.choice((1, 2, 2, 3)))))
+    key = f" -k {chance.choice(('one', 'two', 'three'))}" if chance.random() < 0.8 else ""
+    kind = chance.random()
+    if kind < 0.1:
+        return f"-a {chance.choice(('always', 'never'))},exit -F dir=/field -F perm={letters}{key}"
+    if kind < 0.2:
+        return f"-a {chance.choice(('always', 'never'))},exit -F path={path} -F perm={letters}{key}"
+    slash = "/" if chance.random() < 0.3 else ""
+    return f"-w {path}{slash} -p {letters}{key}"
+
+
+def cheaper(original: str) -> str | None:
+    """Return what the optimiser makes of a set, None where it leaves it as it is."""
+    readings = parse.read_bytes(original.encode(), "x.rules")
+    found = load_lines([readings], TARGET)
+    if found.failing or not found.rules:
+        return None
+    made = optimise(found.rules, Constants.of_debian(), general())
+    return text(made, readings, TARGET) if any(line.done for line in made.lines) else None
+
+
+def compare(machine: Machine, pairs: Sequence[Pair], world: str) -> tuple[Compared, ...]:
+    """Return what comes of each pair in a world."""
+    wanted = [Wanted(rules, pair.calls) for pair in pairs for rules in (pair.original, pair.made)]
+    sets = run_battery(machine, wanted, EVERY_CALL, site=site(world)).sets
+    return tuple(
+        _compared(pair, world, sets[2 * number], sets[2 * number + 1])
+        for number, pair in enumerate(pairs)
+    )
+
+
+def _compared(pair: Pair, world: str, before: SetResult, after: SetResult) -> Compared:
+    unsteady = before.unsteady | after.unsteady
+    calls = (before.recorded.keys() | after.recorded.keys()) - unsteady
+    differ = tuple(sorted(at for at in calls if before.recorded.get(at) != after.recorded.get(at)))
+    return Compared(pair, world, len(before.recorded), differ, (before.refused, after.refused))
