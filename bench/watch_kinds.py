@@ -1,4 +1,4 @@
-"""Sets with watches of unknown kind, optimised, on a kernel: `python bench/watch_kinds.py --sets 1000`.
+"""Sets with watches of unknown kind, optimised, on a kernel: `python bench/watch_kinds.py`.
 
 auditctl asks the file system whether the path of a watch (-w) is a directory; the optimiser does
 not know. Each drawn set is optimised once, and loaded beside the original where the watched paths

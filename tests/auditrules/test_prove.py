@@ -194,7 +194,7 @@ def test_conditions_on_any_file_need_more_names_than_two() -> None:
     owners = {name.uid for name in result.difference.event.names}
     assert owners >= {1, 2, 3}
     assert proved(
-        (anywhere, "-a always,exit -F inode=5 -F obj_uid=1 -F obj_uid=2"), (anywhere,)
+        (anywhere, "-a always,exit -S open -F inode=5 -F obj_uid=1 -F obj_uid=2"), (anywhere,)
     ).equal
 
 
@@ -396,7 +396,8 @@ def test_the_limit_covers_all_of_a_proof() -> None:
 
 
 def test_a_file_that_is_always_hidden_decides_nothing() -> None:
-    hide = ("-a never,filesystem -F fstype=5", "-a never,filesystem -F fstype!=5", OTHER)
+    other = "-a always,exit -S read,kill"
+    hide = ("-a never,filesystem -F fstype=5", "-a never,filesystem -F fstype!=5", other)
     assert proved((*hide, "-w /f -p r"), hide).equal
     # a name that the call gave stays, without a file
     owned = (*hide, "-a always,exit -S openat -F obj_uid=0")

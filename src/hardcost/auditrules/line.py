@@ -35,8 +35,9 @@ _OF_A_RULE = frozenset({"-S", "-F", "-C", "-k", "-p"})
 _REPORTS = {"-l": ([], ["-i"], ["-k"]), "-s": ([], ["-i"])}
 """Options that ask for a report, with what may follow them."""
 
-_MARK = re.compile(r"[\x04\x07]")
-"""What auditctl 3.0.9 puts in the place of spaces and backslashes that belong to a word."""
+_MARK = re.compile(r"[\x01\x04\x07]")
+"""What stands between a rule's keys, and what auditctl 3.0.9 puts in the place of spaces and
+backslashes that belong to a word."""
 
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 

@@ -36,7 +36,7 @@ _ALL_PERMISSIONS = 15
 _WITH_CALLS = frozenset({FilterList.EXIT, FilterList.IO_URING})
 _LET_A_KEY_FOLLOW = frozenset({"path", "dir", "perm", "exe", "fstype"})
 _LONG_OPERATORS = ("!=", ">=", "<=", "&=")
-_CONTROL = re.compile(r"[\x00\n\x04\x07]")
+_CONTROL = re.compile(r"[\x00\x01\n\x04\x07]")
 """Characters that end a line, or that auditctl 3.0.9 takes for its own marks."""
 
 _ARGUMENTS = frozenset({"a0", "a1", "a2", "a3"})

@@ -1,4 +1,4 @@
-"""Optimised sets beside the original ones, where what a watch watches is a file, a tree, or missing.
+"""Optimised sets beside the original ones, where a watched path is a file, a tree, or missing.
 
 The optimiser knows nothing of the watched paths. The same two sets are loaded in guests that differ
 in what lies there, and the same calls made under both.
@@ -15,6 +15,7 @@ from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.optimize.optimise import optimise
 from hardcost.auditrules.optimize.output import text
+from hardcost.battery.aimed import happens
 from hardcost.battery.calls import directory, file
 from hardcost.battery.compare import GUEST
 from hardcost.battery.field import FIXTURE, PATHS
@@ -109,13 +110,12 @@ def _line(chance: random.Random) -> str:
     """Return a watch of unknown kind; now and then a rule on what lies below or around it."""
     path = chance.choice(WATCHED)
     letters = "".join(sorted(chance.sample("rwxa", chance.choice((1, 2, 2, 3)))))
-    key = f" -k {chance.choice(('one', 'two', 'three'))}" if chance.random() < 0.8 else ""
-    kind = chance.random()
-    if kind < 0.1:
+    key = f" -k {chance.choice(('one', 'two', 'three'))}" if happens(chance, 0.8) else ""
+    if happens(chance, 0.1):
         return f"-a {chance.choice(('always', 'never'))},exit -F dir=/field -F perm={letters}{key}"
-    if kind < 0.2:
+    if happens(chance, 0.1):
         return f"-a {chance.choice(('always', 'never'))},exit -F path={path} -F perm={letters}{key}"
-    slash = "/" if chance.random() < 0.3 else ""
+    slash = "/" if happens(chance, 0.3) else ""
     return f"-w {path}{slash} -p {letters}{key}"
 
 

@@ -171,7 +171,7 @@ class _Proof:
         return in_a != in_b and not (self.relation.at_least and in_b)
 
     def _noted_otherwise(self, found: CallClass) -> bool:
-        """Return whether records of a class's calls list whom they send a signal in one set alone."""
+        """Return whether records of a class's calls say in one set alone whom a signal went to."""
         return self._matters(*self.noting) and bool(found.calls & signal_mask(found.arch))
 
     def _differs_anyway(self, found: CallClass, rules: Sequence[Part]) -> bool:
