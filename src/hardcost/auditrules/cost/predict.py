@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -66,6 +67,24 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Walked:
+    """What walking the rules costs a call, by rule, in instructions, and what comes of it.
+
+    It is the same for all calls that no rule tells apart, whatever their names are.
+    """
+
+    walking: Mapping[int, float]
+    recorded: bool = False
+    key: str = ""
+    estimated: frozenset[str] = frozenset()
+
+    @cached_property
+    def cost(self) -> float:
+        """All of the walk."""
+        return sum(self.walking.values())
+
+
+@dataclass(frozen=True)
 class Price:
     """What a rule set adds to a workload, in instructions: the sum over its calls.
 
@@ -88,7 +107,22 @@ class Price:
 
 def predict(constants: Constants, loaded: Loaded, event: Event) -> Prediction:
     """Return what the rules add to a call, beside what audit costs without rules."""
-    return _Pricing(constants, loaded, event).prediction()
+    return finished(constants, loaded, event, walked(constants, loaded, event))
+
+
+def walked(constants: Constants, loaded: Loaded, event: Event) -> Walked:
+    """Return what walking the rules costs a call, without base and record."""
+    return _Pricing(constants, loaded, event).walked()
+
+
+def finished(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> Prediction:
+    """Return the prediction of a call for which the walk is known."""
+    return _Pricing(constants, loaded, event).prediction(walk)
+
+
+def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> float:
+    """Return what the record of a call costs for which the walk is known (instructions)."""
+    return _Pricing(constants, loaded, event).recording(walk)
 
 
 def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
@@ -140,11 +174,9 @@ class _Pricing:
         self.estimated: set[str] = set()
         self.asked_for_parent = False
 
-    def prediction(self) -> Prediction:
-        if not _counted(self.loaded):
-            return Prediction(0.0, MappingProxyType({}))
-        if any(map(self._exempts, self.loaded.lists[FilterList.TASK])):
-            return Prediction(-self._of_call("idle"), MappingProxyType({}))
+    def walked(self) -> Walked:
+        if not self._is_looked_at():
+            return Walked(MappingProxyType({}))
         known = tuple(name for name in self.event.names if name.file.inode != SOME_INODE)
         outcome = semantics.decide(self.loaded, replace(self.event, names=self._unmet(known)))
         walking: defaultdict[int, float] = defaultdict(float)
@@ -153,15 +185,25 @@ class _Pricing:
         if len(known) < len(self.event.names):
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
-        base = self._base()
-        recording = self._recording(outcome.key) if outcome.recorded else 0.0
-        return Prediction(
-            base,
-            MappingProxyType(dict(walking)),
-            recording,
-            outcome.recorded,
-            frozenset(self.estimated),
-        )
+        estimated = frozenset(self.estimated)
+        return Walked(MappingProxyType(dict(walking)), outcome.recorded, outcome.key, estimated)
+
+    def prediction(self, walk: Walked) -> Prediction:
+        if not _counted(self.loaded):
+            return Prediction(0.0, walk.walking)
+        if not self._is_looked_at():
+            return Prediction(-self._of_call("idle"), walk.walking)
+        base, recording = self._base(), self.recording(walk)
+        estimated = walk.estimated | self.estimated
+        return Prediction(base, walk.walking, recording, walk.recorded, estimated)
+
+    def recording(self, walk: Walked) -> float:
+        return self._recording(walk.key) if walk.recorded else 0.0
+
+    def _is_looked_at(self) -> bool:
+        """Say whether there are rules to be walked, and tasks that none takes out of audit."""
+        exempt = any(map(self._exempts, self.loaded.lists[FilterList.TASK]))
+        return _counted(self.loaded) and not exempt
 
     # Base and record ---------------------------------------------------------------------------
 
@@ -277,7 +319,7 @@ class _Pricing:
         """Return what looking up the call's class adds (AS:148)."""
         table = self.constants.permission
         cost = table["ia32"] if self.event.arch == "b32" else 0.0
-        if self.name in _TOLD_APART:
+        if self.name in TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
         stands_for = semantics.class_permissions(self.event.arch, self.event.call)
@@ -369,7 +411,7 @@ def _names_a_signal(rule: KernelRule) -> bool:
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
 _GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
-_TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
+TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
 """Calls whose permission is not told by their number alone."""
 
 

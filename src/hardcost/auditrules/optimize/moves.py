@@ -153,7 +153,7 @@ class Moves:
                 lines.join(first, second, tried, what)
                 if self.budget.allows((a, b), tried, lines, first):
                     self.lines = lines
-                    self.budget.count(lines)
+                    self.budget.changed((a, b), tried)
                     return True
         return False
 
@@ -183,8 +183,9 @@ class Moves:
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:
-                self.lines.replace(number, replace(rule, conditions=order), REORDERED)
-                self.budget.count(self.lines)
+                changed = replace(rule, conditions=order)
+                self.lines.replace(number, changed, REORDERED)
+                self.budget.changed((rule,), changed)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
         """Return the cheapest order of the conditions that each call can pay, if it is another."""

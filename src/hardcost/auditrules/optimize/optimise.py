@@ -17,7 +17,6 @@ from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.semantics import decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -253,11 +252,11 @@ class _Work:
 
     def _deciding(self, lines: Sequence[Line]) -> set[Line]:
         """Return the lines that decide about a call of the workload."""
-        loaded = self.prices.loaded(line.rule for line in lines)
+        alike = self.prices.alike(line.rule for line in lines)
         found = set()
         for case in self.prices.typical:
             if case.weight:
-                by = decide(loaded, case.event).decided_by
+                by = alike.decide(case.event, case.kind).decided_by
                 if by is not None:
                     found.add(lines[by])
         return found
