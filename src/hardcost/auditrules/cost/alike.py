@@ -25,7 +25,10 @@ from hardcost.auditrules.semantics import class_permissions, decide
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded, Outcome
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -59,15 +62,29 @@ def spelled(value: object) -> Hashable:
     raise TypeError(value)
 
 
+class Named:
+    """Which rules name a call."""
+
+    def __init__(self, rules: Iterable[KernelRule]) -> None:
+        self._by_mask: defaultdict[int, int] = defaultdict(int)
+        for index, rule in enumerate(rules):
+            self._by_mask[rule.mask] |= 1 << index
+        self._by_call: dict[int, int] = {}
+
+    def by(self, call: int) -> int:
+        """Return the rules whose mask holds a number, as the bits `1 << index`."""
+        if call not in self._by_call:
+            rules = (bits for mask, bits in self._by_mask.items() if mask >> call & 1)
+            self._by_call[call] = sum(rules)
+        return self._by_call[call]
+
+
 class Alike:
     """What one set of rules makes of calls; like calls are walked but once."""
 
     def __init__(self, constants: Constants, loaded: Loaded) -> None:
         self.constants, self.loaded = constants, loaded
-        self._by_mask: defaultdict[int, int] = defaultdict(int)
-        for index, rule in enumerate(loaded.rules):
-            self._by_mask[rule.mask] |= 1 << index
-        self._named: dict[int, int] = {}
+        self._named = Named(loaded.rules)
         self._walked: dict[Hashable, Walked] = {}
         self._outcomes: dict[Hashable, Outcome] = {}
 
@@ -94,12 +111,5 @@ class Alike:
             self._outcomes[known] = decide(self.loaded, event)
         return self._outcomes[known]
 
-    def named_by(self, call: int) -> int:
-        """Return the rules whose mask holds a number, as bits."""
-        if call not in self._named:
-            rules = (bits for mask, bits in self._by_mask.items() if mask >> call & 1)
-            self._named[call] = sum(rules)
-        return self._named[call]
-
     def _class(self, event: Event, like: Hashable) -> Hashable:
-        return self.named_by(event.call), kind(event) if like is None else like
+        return self._named.by(event.call), kind(event) if like is None else like

@@ -31,6 +31,8 @@ from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.event import Event, Name
     from hardcost.auditrules.kernelrule import Condition, KernelRule
@@ -354,28 +356,26 @@ class _Pricing:
     def _expected(self, decided_by: int | None) -> list[tuple[int, float]]:
         """Return the expected cost of each rule in a bucket for the files with unknown numbers."""
         priority = self.loaded.priority[decided_by] if decided_by is not None else 0
-        found = []
-        for name in self.event.names:
-            if name.file.inode != SOME_INODE:
-                continue
-            for bucket in self.loaded.buckets:
-                found += [
-                    (index, self._in_a_bucket(index, name, priority) / BUCKETS) for index in bucket
-                ]
-        return found
+        names = [name for name in self.event.names if name.file.inode == SOME_INODE]
+        return [
+            (index, self._in_a_bucket(index, names, priority) / BUCKETS)
+            for bucket in self.loaded.buckets
+            for index in bucket
+        ]
 
-    def _in_a_bucket(self, index: int, name: Name, priority: int) -> float:
-        """Return what a rule in a bucket costs a file that it does not watch."""
+    def _in_a_bucket(self, index: int, names: Sequence[Name], priority: int) -> float:
+        """Return what a rule costs files that it does not watch, each of them in its bucket."""
         rule = self.loaded.rules[index]
         if not rule.names(self.event.call):
-            return self.walk["unnamed"]
+            return self.walk["unnamed"] * len(names)
         if self.loaded.priority[index] <= priority:
-            return self.walk["outranked"]
-        cost = self.walk["enter"]
-        for condition in rule.conditions:
-            cost += self._condition(condition, name)
-            if not semantics.holds(condition, self.event, name, self.loaded.files):
-                break
+            return self.walk["outranked"] * len(names)
+        cost = self.walk["enter"] * len(names)
+        for name in names:
+            for condition in rule.conditions:
+                cost += self._condition(condition, name)
+                if not semantics.holds(condition, self.event, name, self.loaded.files):
+                    break
         return cost
 
 

@@ -25,12 +25,12 @@ class Budget:
     def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.prices = prices
         alike = prices.alike(original)
-        self._allowed: dict[int, float] = {}
+        cases = (*prices.typical, *prices.failing)
+        costs = prices.of_cases(alike.loaded.rules, cases)
+        self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
         self._decided: list[Case] = []
-        for case in (*prices.typical, *prices.failing):
-            if alike.decide(case.event, case.kind).decision is Decision.NONE:
-                self._allowed[id(case)] = prices.of_rules(alike.loaded.rules, case.event)
-            else:
+        for case in cases:
+            if alike.decide(case.event, case.kind).decision is not Decision.NONE:
                 self._allowed[id(case)] = alike.walked(case.event, case.kind).cost
                 self._decided.append(case)
         self._open = {id(case) for case in self._decided}
@@ -45,9 +45,10 @@ class Budget:
     def count(self, lines: Lines) -> None:
         """Take the costs of the rules as they are now."""
         rules = [line.rule for line in lines.lines.values()]
-        for case in (*self.prices.typical, *self.prices.failing):
+        cases = (*self.prices.typical, *self.prices.failing)
+        for case, cost in zip(cases, self.prices.of_cases(rules, cases), strict=True):
             if id(case) not in self._open:
-                self._now[id(case)] = self.prices.of_rules(rules, case.event)
+                self._now[id(case)] = cost
 
     def changed(self, before: Sequence[KernelRule], after: KernelRule) -> None:
         """Take the costs of a rule that came into the place of others."""

@@ -55,6 +55,9 @@ _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EA
 
 _Item = TypeVar("_Item")
 
+_Pair = tuple["KernelRule", "KernelRule", tuple[tuple["KernelRule", str], ...]]
+"""Two rules, and those that say what both do."""
+
 _MOST_PERMUTED = 6
 """Conditions of which every order is tried."""
 
@@ -65,6 +68,7 @@ class Moves:
     def __init__(self, lines: Lines, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.lines, self.prices = lines, prices
         self.budget = Budget(prices, original)
+        self._known: dict[tuple[int, int], _Pair] = {}
 
     @property
     def b32(self) -> bool:
@@ -124,7 +128,9 @@ class Moves:
         if not covers(wide, narrow, b32=self.b32):
             return
         alike = (wide.action, wide.key) == (narrow.action, narrow.key)
-        if number in self.lines.after[by] or (alike and not self.lines.stands_before(number, by)):
+        if self.lines.must_precede(by, number) or (
+            alike and not self.lines.stands_before(number, by)
+        ):
             kept = self.lines.lines[by]
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
@@ -140,12 +146,10 @@ class Moves:
             pass
 
     def _join(self, first: int, second: int) -> bool:
-        if first not in self.lines.lines or second not in self.lines.lines:
-            return False
-        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
-        found = [*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b)]
+        found = self._joined(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
+        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
@@ -156,6 +160,15 @@ class Moves:
                     self.budget.changed((a, b), tried)
                     return True
         return False
+
+    def _joined(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
+        """Return the rules that say what two lines do, each with what makes one of the two."""
+        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
+        known = self._known.get((first, second))
+        if known is None or known[0] is not a or known[1] is not b:
+            found = (*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b))
+            known = self._known[first, second] = a, b, found
+        return known[2]
 
     def _abis(self, a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
         """Yield rules without `arch` that match what two rules, one for each ABI, match."""

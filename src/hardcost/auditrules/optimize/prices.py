@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.alike import Alike, kind
-from hardcost.auditrules.cost.events import events
+from hardcost.auditrules.cost.alike import Alike, Named, kind
+from hardcost.auditrules.cost.events import SOME_INODE, events
 from hardcost.auditrules.cost.predict import walked
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
 from hardcost.auditrules.optimize.witness import DEVICE
-from hardcost.auditrules.semantics import Loaded, holds, load
+from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, holds, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -160,10 +160,25 @@ class Prices:
             return self.constants.walk["unnamed"]
         known = rule, self.kind(event), named
         if known not in self._costs:
-            if rule not in self._alone:
-                self._alone[rule] = self.loaded([replace(rule, prepend=False)])
-            self._costs[known] = walked(self.constants, self._alone[rule], event).cost
+            self._costs[known] = (
+                walked(self.constants, self._by_itself(rule), event).cost
+                if named
+                else self.constants.walk["unnamed"] * self._met(rule, event)
+            )
         return self._costs[known]
+
+    def _by_itself(self, rule: KernelRule) -> Loaded:
+        if rule not in self._alone:
+            self._alone[rule] = self.loaded([replace(rule, prepend=False)])
+        return self._alone[rule]
+
+    def _met(self, rule: KernelRule, event: Event) -> float:
+        """Return how many files that a call visits lie in a rule's bucket, as is to be expected."""
+        bucket = bucket_of(self.resolved(rule), self._files)
+        inodes = [name.file.inode for name in event.names]
+        unknown = inodes.count(SOME_INODE)
+        known = sum(inode % BUCKETS == bucket for inode in inodes if inode != SOME_INODE)
+        return known + unknown / BUCKETS
 
     def of_test(self, test: Test, event: Event) -> float:
         """Return what a test costs a call for which it fails, beside entering its rule."""
@@ -188,6 +203,18 @@ class Prices:
     def of_rules(self, rules: Sequence[KernelRule], event: Event) -> float:
         """Return what rules cost a call that none of them matches (instructions)."""
         return sum(self.of_rule(rule, event) for rule in rules)
+
+    def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[Case]) -> list[float]:
+        """Return for each case what `of_rules` does."""
+        named = Named(rules)
+        known: dict[tuple[int, int], float] = {}
+        costs = []
+        for case in cases:
+            like = named.by(case.event.call), case.kind
+            if like not in known:
+                known[like] = self.of_rules(rules, case.event)
+            costs.append(known[like])
+        return costs
 
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
         """Return what a whole set costs each typical call: walk and record (instructions)."""
