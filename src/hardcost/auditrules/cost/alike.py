@@ -101,8 +101,11 @@ class Alike:
 
     def cost(self, event: Event, like: Hashable = None) -> float:
         """Return what the rules cost a call: walk and record (instructions)."""
-        walk = self.walked(event, like)
-        return walk.cost + recording(self.constants, self.loaded, event, walk)
+        return self.walked(event, like).cost + self.recording(event, like)
+
+    def recording(self, event: Event, like: Hashable = None) -> float:
+        """Return what a call's record costs, 0 where there is none (instructions)."""
+        return recording(self.constants, self.loaded, event, self.walked(event, like))
 
     def decide(self, event: Event, like: Hashable = None) -> Outcome:
         """Return what `semantics.decide` does."""
