@@ -51,14 +51,14 @@ def stands_for(arch: Arch, call: int) -> Hashable:
 
 def spelled(value: object) -> Hashable:
     """Return a value of a call so that it can be looked up."""
-    if isinstance(value, Mapping):
-        return tuple(sorted(value.items()))
+    if value is None or isinstance(value, (int, str, frozenset)):
+        return value
     if isinstance(value, Name):
         return tuple(spelled(part) for part in vars(value).values())
     if isinstance(value, tuple):
         return tuple(spelled(part) for part in value)
-    if isinstance(value, Hashable):
-        return value
+    if isinstance(value, Mapping):
+        return tuple(sorted(value.items()))
     raise TypeError(value)
 
 

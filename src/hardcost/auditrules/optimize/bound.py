@@ -111,7 +111,7 @@ class Bounds:
     def _of_undecided(self, event: Event, reached: Reached | None) -> float:
         """Return the least that rules can cost a call about which nothing is decided."""
         walk = self.prices.constants.walk
-        named = self.needs.clique(self.needs.witnesses(event.call))
+        named = self.needs.clique_at(event.call)
         if reached is not None and self._settled(event, reached):
             named = max(named, self.needs.naming(event.call), key=len)
         total = walk["enter"] * len(named) + self._told_apart(named, placed(event), reached)

@@ -26,7 +26,7 @@ from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
 from hardcost.auditrules.optimize.mixing import ODD, SERVICE, TELL, spelled
-from hardcost.auditrules.optimize.pool import ARGUMENTS, CALL, Pool
+from hardcost.auditrules.optimize.pool import ARGUMENTS, CALL, Pool, seen_by_perm
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
 from hardcost.auditrules.semantics import decide, holds
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.optimize.pool import Ids
+    from hardcost.auditrules.optimize.pool import Ids, Seen
     from hardcost.auditrules.semantics import Loaded
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -85,8 +85,9 @@ class Needs:
         self._conflicts: dict[tuple[Ids, Ids, bool], bool] = {}
         self._decided: dict[Ids, Class | None] = {}
         self._undecided: dict[Ids, bool] = {}
-        self._by_call: dict[int, list[KernelRule]] = {}
+        self._by_call: dict[int, list[tuple[list[Seen], Class]]] = {}
         self._arch_alone: dict[Ids, bool] = {}
+        self._cliques: dict[int, list[Witness]] = {}
         self._at: dict[int, list[Witness]] = {}
         self._taken: dict[tuple[Ids, Class, int], int | None] = {}
 
@@ -128,9 +129,11 @@ class Needs:
         )
         for odd, start in enumerate(starts):
             event = witness(self.exit[index], start, self.files)
-            does = None if event is None else self.decided(event)
-            if event is not None and does is not None:
-                yield Witness(event, self.pool.ids(event), event.call, does, index, odd)
+            if event is not None:
+                ids = self.pool.ids(event)
+                does = self._does_about(ids)
+                if does is not None:
+                    yield Witness(event, ids, event.call, does, index, odd)
 
     def alike(self, number: int) -> int:
         """Return the number of a call of which all that is said of this one holds.
@@ -153,6 +156,13 @@ class Needs:
             found = self._witnesses.get(self.pool.first(number), ())
             self._at[number] = [replace(one, number=number) for one in found]
         return self._at[number]
+
+    def clique_at(self, number: int) -> list[Witness]:
+        """Return the clique of a call's witnesses."""
+        first = self.pool.first(number)
+        if first not in self._cliques:
+            self._cliques[first] = self.clique(self.witnesses(first))
+        return [replace(one, number=number) for one in self._cliques[first]]
 
     @cached_property
     def path_witnesses(self) -> dict[int, list[Witness]]:
@@ -181,16 +191,25 @@ class Needs:
 
     def _does_about(self, ids: Ids) -> Class | None:
         if ids not in self._decided:
-            rules = self._naming(ids)
-            by = next((rule for rule in rules if self.pool.all_hold(rule.conditions, ids)), None)
-            self._decided[ids] = None if by is None else _does(by)
+            self._decided[ids] = next(
+                (
+                    does
+                    for conditions, does in self._naming(ids)
+                    if all(condition.holds(ids) for condition in conditions)
+                ),
+                None,
+            )
         return self._decided[ids]
 
-    def _naming(self, ids: Ids) -> list[KernelRule]:
-        """Return the rules of the exit list that name a call."""
+    def _naming(self, ids: Ids) -> list[tuple[list[Seen], Class]]:
+        """Return the rules of the exit list that name a call: conditions, and what each does."""
         if ids[CALL] not in self._by_call:
             number = self.pool.event(ids).call
-            self._by_call[ids[CALL]] = [rule for rule in self.exit if rule.names(number)]
+            self._by_call[ids[CALL]] = [
+                ([self.pool.seen(condition) for condition in rule.conditions], _does(rule))
+                for rule in self.exit
+                if rule.names(number)
+            ]
         return self._by_call[ids[CALL]]
 
     # Which witnesses need two rules --------------------------------------------------------------
@@ -217,6 +236,8 @@ class Needs:
 
     def _told_by_no_permission(self, a: Ids, b: Ids, between: Ids) -> bool:
         """Say whether each test of `perm` that holds for both holds for the call between them."""
+        if seen_by_perm(between) in {seen_by_perm(a), seen_by_perm(b)}:
+            return True
         one, other, third = (self.pool.permissions(ids) for ids in (a, b, between))
         return _no_permission_tells(one, other, third)
 
@@ -240,15 +261,12 @@ class Needs:
             return True
         if self.pool.permissions(ids) & ~self.pool.permissions(other):
             return True
-        return any(
-            self.pool.holds(test, ids) and not self.pool.holds(test, other)
-            for test in self._argument_tests
-        )
+        return any(test.holds(ids) and not test.holds(other) for test in self._argument_tests)
 
     @cached_property
-    def _argument_tests(self) -> frozenset[Test]:
+    def _argument_tests(self) -> frozenset[Seen]:
         return frozenset(
-            test
+            self.pool.seen(test)
             for rule in (*self.exit, *self.path_rules)
             for test in rule.conditions
             if isinstance(test, Test) and test.field in {"a0", "a1", "a2", "a3"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.cost.alike import Named, kind, spelled
@@ -20,9 +21,8 @@ from hardcost.auditrules.semantics import holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from hardcost.auditrules.event import Name
     from hardcost.auditrules.kernelrule import Condition, KernelRule
 
 Ids = tuple[int, ...]
@@ -30,12 +30,40 @@ Ids = tuple[int, ...]
 
 _AT = {group: at for at, group in enumerate(GROUPS)}
 CALL, ARGUMENTS = _AT["call"], _AT["arguments"]
-_NAMES, _EXE = _AT["names"], _AT["exe"]
-_OF_PERM = tuple(_AT[group] for group in ("arch", "call", "arguments"))
-_OF_PAIRS = tuple(_AT[group] for group in sorted(COMPARED))
+_NAMES, _EXE, _USERS, _GROUPS = (_AT[group] for group in ("names", "exe", "users", "groups"))
 _LOOKS_AT = {
-    name: (_AT[group],) for group, names in TELL.items() for name in names if name != "perm"
-} | {"perm": _OF_PERM}
+    name: itemgetter(_AT[group])
+    for group, names in TELL.items()
+    for name in names
+    if name != "perm"
+}
+_COMPARES = itemgetter(*(_AT[group] for group in sorted(COMPARED)))
+seen_by_perm = itemgetter(*(_AT[group] for group in ("arch", "call", "arguments")))
+"""Returns the part of a call's numbers that decides about its permissions."""
+
+
+class Seen:
+    """A condition, and whether it holds for what it looks at of the calls that were met."""
+
+    def __init__(self, condition: Condition, pool: Pool) -> None:
+        self.condition, self.pool = condition, pool
+        self._looks_at: Callable[[Ids], Hashable] = tuple
+        if isinstance(condition, Comparison):
+            self._looks_at = _COMPARES
+        elif condition.field == "perm":
+            self._looks_at = seen_by_perm
+        elif condition.field in _LOOKS_AT:
+            self._looks_at = _LOOKS_AT[condition.field]
+        self._held: dict[Hashable, bool] = {}
+
+    def holds(self, ids: Ids) -> bool:
+        """Say whether the condition holds for a call."""
+        looked_at = self._looks_at(ids)
+        held = self._held.get(looked_at)
+        if held is None:
+            event = self.pool.event(ids)
+            held = self._held[looked_at] = holds(self.condition, event, None, self.pool.files)
+        return held
 
 
 class Pool:
@@ -46,10 +74,11 @@ class Pool:
         self._named = Named(rules)
         self._known: list[dict[Hashable, int]] = [{} for _ in GROUPS]
         self._values: list[list[tuple[Any, ...]]] = [[] for _ in GROUPS]
-        self._held: dict[tuple[Condition, Ids], bool] = {}
-        self._permitted: dict[Ids, int] = {}
+        self._conditions: dict[Condition, Seen] = {}
+        self._permitted: dict[Hashable, int] = {}
+        self._owned: dict[int, frozenset[tuple[int, int]]] = {}
         self._places: dict[tuple[int, int], tuple[str, FileId] | None] = {}
-        self._near_files: dict[tuple[tuple[str, FileId], int, int], Name] = {}
+        self._near_names: dict[tuple[tuple[str, FileId], int, int], int] = {}
 
     # Classes of numbers --------------------------------------------------------------------------
 
@@ -100,24 +129,16 @@ class Pool:
 
     def permissions(self, ids: Ids) -> int:
         """Return the permissions that a call stands for, as `semantics.permissions` does."""
-        known = tuple(ids[at] for at in _OF_PERM)
+        known = seen_by_perm(ids)
         if known not in self._permitted:
             self._permitted[known] = permissions(self.event(ids))
         return self._permitted[known]
 
-    def all_hold(self, conditions: Sequence[Condition], ids: Ids) -> bool:
-        """Say whether all conditions hold for a call, whichever files it visits."""
-        return all(self.holds(condition, ids) for condition in conditions)
-
-    def holds(self, condition: Condition, ids: Ids) -> bool:
-        """Say whether a condition holds for a call."""
-        looks_at = _OF_PAIRS
-        if not isinstance(condition, Comparison):
-            looks_at = _LOOKS_AT.get(condition.field, tuple(range(len(GROUPS))))
-        known = condition, tuple(ids[at] for at in looks_at)
-        if known not in self._held:
-            self._held[known] = holds(condition, self.event(ids), None, self.files)
-        return self._held[known]
+    def seen(self, condition: Condition) -> Seen:
+        """Return a condition with what is known of it, the same each time."""
+        if condition not in self._conditions:
+            self._conditions[condition] = Seen(condition, self)
+        return self._conditions[condition]
 
     # Calls mixed out of two ----------------------------------------------------------------------
 
@@ -126,9 +147,10 @@ class Pool:
 
         With each stands whether it has the first one's number.
         """
-        parted = self._owners(a) != self._owners(b) and any(
-            a[_AT[ids]] != b[_AT[ids]] for ids in ("users", "groups")
-        )  # a file's owner may be compared with an id: what belongs together is not parted
+        # A file's owner may be compared with an id: what belongs together is not parted.
+        parted = (a[_USERS] != b[_USERS] or a[_GROUPS] != b[_GROUPS]) and (
+            self._owners(a) != self._owners(b)
+        )
         for group, at in _AT.items():
             if a[at] == b[at] or (parted and group in COMPARED):
                 continue
@@ -136,17 +158,18 @@ class Pool:
             yield (*b[:at], a[at], *b[at + 1 :]), at == CALL
         programs = [self._values[_EXE][one[_EXE]][0] for one in (a, b)]
         if None not in programs and programs[0] != programs[1]:
-            yield self._with(a, _EXE, (FileId(0, 0, FRESH_INODE + 1),)), True
+            other = self._number(_EXE, (FileId(0, 0, FRESH_INODE + 1),))
+            yield (*a[:_EXE], other, *a[_EXE + 1 :]), True
         near = self._near(a, b)
         if near is not None:
             yield near, True
 
-    def _with(self, ids: Ids, at: int, values: tuple[Any, ...]) -> Ids:
-        return (*ids[:at], self._number(at, values), *ids[at + 1 :])
-
     def _owners(self, ids: Ids) -> frozenset[tuple[int, int]]:
-        (names,) = self._values[_NAMES][ids[_NAMES]]
-        return frozenset((name.uid, name.gid) for name in names)
+        known = ids[_NAMES]
+        if known not in self._owned:
+            (names,) = self._values[_NAMES][known]
+            self._owned[known] = frozenset((name.uid, name.gid) for name in names)
+        return self._owned[known]
 
     def _near(self, a: Ids, b: Ids) -> Ids | None:
         """Return the first call on a new file in every directory in which the files of both lie."""
@@ -157,7 +180,8 @@ class Pool:
         place = self._places[known]
         if place is None:
             return None
-        owned = place, a[_AT["users"]], a[_AT["groups"]]
-        if owned not in self._near_files:
-            self._near_files[owned] = file_at(*place, self.event(a))
-        return self._with(a, _NAMES, ((self._near_files[owned],),))
+        owned = place, a[_USERS], a[_GROUPS]
+        if owned not in self._near_names:
+            name = file_at(*place, self.event(a))
+            self._near_names[owned] = self._number(_NAMES, ((name,),))
+        return (*a[:_NAMES], self._near_names[owned], *a[_NAMES + 1 :])
