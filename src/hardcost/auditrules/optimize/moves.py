@@ -31,7 +31,7 @@ from hardcost.auditrules.optimize.reach import (
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.optimize.conditions import Ranges
@@ -63,10 +63,19 @@ _MOST_PERMUTED = 6
 
 
 class Moves:
-    """The rules, and the prices and budgets by which changes are judged."""
+    """The rules, and the prices and budgets by which changes are judged.
 
-    def __init__(self, lines: Lines, prices: Prices, original: Iterable[KernelRule]) -> None:
-        self.lines, self.prices = lines, prices
+    `tell` is called now and then with what is being done.
+    """
+
+    def __init__(
+        self,
+        lines: Lines,
+        prices: Prices,
+        original: Iterable[KernelRule],
+        tell: Callable[[str], None] = lambda _doing: None,
+    ) -> None:
+        self.lines, self.prices, self.tell = lines, prices, tell
         self.budget = Budget(prices, original)
         self._known: dict[tuple[int, int], _Pair] = {}
 
@@ -149,6 +158,7 @@ class Moves:
         found = self._joined(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
+        self.tell(f"joining like rules, {len(self.lines.lines)} are left")
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
             for order in _firsts(joined.conditions):
@@ -193,6 +203,7 @@ class Moves:
     def reorder(self) -> None:
         """Put the conditions of each rule of the exit list in the order that costs least."""
         for number, line in self._changeable():
+            self.tell("putting conditions in the cheapest order")
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:

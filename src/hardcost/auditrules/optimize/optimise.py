@@ -100,15 +100,18 @@ def optimise(
     constants: Constants,
     histogram: Histogram,
     options: Options | None = None,
+    tell: Callable[[str], None] = lambda _doing: None,
 ) -> Optimised:
     """Return a cheaper set of rules, which are given in the order in which they load.
+
+    `tell` is called now and then with what is being done.
 
     Raises:
         DuplicateError: A rule stands twice, which the kernel refuses.
     """
     options = options or Options()
     prices = Prices(constants, histogram, options.b32, options.likely_directory)
-    work = _Work(tuple(rules), prices, options)
+    work = _Work(tuple(rules), prices, options, tell)
     return work.result()
 
 
@@ -119,8 +122,10 @@ class _Work:
     original: tuple[KernelRule, ...]
     prices: Prices
     options: Options
+    tell: Callable[[str], None]
 
     def result(self) -> Optimised:
+        self.tell(f"pricing {len(self.original)} rules")
         before = self.prices.of_set(self.original)
         reason = ""
         for lines, dropped in self._tries():
@@ -128,6 +133,7 @@ class _Work:
             if worse:
                 reason = "no other set was found that makes no call dearer"
                 continue
+            self.tell(f"proving that {len(lines)} rules record the same")
             proof = prove(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
@@ -212,7 +218,8 @@ class _Work:
     def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
-        moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices, self.original)
+        lines = Lines.of(ranked, b32=self.options.b32)
+        moves = Moves(lines, self.prices, self.original, self.tell)
         dropped: list[int] = []
         if not self.options.keep_lines:
             dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
