@@ -53,11 +53,13 @@ class Witness:
     """A call that the set decides about, what it does, and how far it is from a typical one.
 
     `rule` is the index of the rule that it was made for; that one, or one before it, decides.
-    `event` has the lowest number of the class of `number`, and `ids` are its numbers in the pool.
+    `event` has the lowest number of the class of `number`; `ids` and `at` are what the pool knows
+    it by.
     """
 
     event: Event
     ids: Ids
+    at: int
     number: int
     does: Class
     rule: int
@@ -82,7 +84,7 @@ class Needs:
             for index in bucket
             if loaded.rules[index].list is FilterList.EXIT
         ]
-        self._conflicts: dict[tuple[Ids, Ids, bool], bool] = {}
+        self._conflicts: dict[tuple[int, int, bool], bool] = {}
         self._decided: dict[Ids, Class | None] = {}
         self._undecided: dict[Ids, bool] = {}
         self._by_call: dict[int, list[tuple[list[Seen], Class]]] = {}
@@ -133,7 +135,7 @@ class Needs:
                 ids = self.pool.ids(event)
                 does = self._does_about(ids)
                 if does is not None:
-                    yield Witness(event, ids, event.call, does, index, odd)
+                    yield Witness(event, ids, self.pool.at(ids), event.call, does, index, odd)
 
     def alike(self, number: int) -> int:
         """Return the number of a call of which all that is said of this one holds.
@@ -181,7 +183,8 @@ class Needs:
                 by = decide(self.loaded, event).decided_by
                 if by is not None:
                     does = _does(self.loaded.rules[by])
-                    one = Witness(event, self.pool.ids(event), number, does, index)
+                    ids = self.pool.ids(event)
+                    one = Witness(event, ids, self.pool.at(ids), number, does, index)
                     found[number].append(one)
         return found
 
@@ -221,18 +224,28 @@ class Needs:
         if a is b:
             return False
         same_number = a.number == b.number
-        known = min(a.ids, b.ids), max(a.ids, b.ids), same_number
+        known = (a.at, b.at, same_number) if a.at < b.at else (b.at, a.at, same_number)
         if known not in self._conflicts:
-            self._conflicts[known] = any(
-                self._told_by_no_permission(a.ids, b.ids, between)
-                and (
-                    self._is_undecided(between)
-                    or self._out_of_turn(a.does, between, (a.ids, of_a), (b.ids, of_b))
-                )
-                for between, has_as in self.pool.mixed(a.ids, b.ids)
-                for of_a, of_b in [(has_as or same_number, not has_as or same_number)]
-            )
+            self._conflicts[known] = self._works_out_to_two(a, b)
         return self._conflicts[known]
+
+    def _works_out_to_two(self, a: Witness, b: Witness) -> bool:
+        for between, has_number_of_a in self.pool.mixed(a.ids, b.ids):
+            does = self._does_about(between)
+            if does == a.does or not self._told_by_no_permission(a.ids, b.ids, between):
+                continue
+            if does is None:
+                if self._is_undecided(between):
+                    return True
+                continue
+            # A rule that decides otherwise has to stand before one for both, and to fail for both.
+            same = a.number == b.number
+            if not (
+                self._tells(between, a.ids, same_number=same or has_number_of_a)
+                and self._tells(between, b.ids, same_number=same or not has_number_of_a)
+            ):
+                return True
+        return False
 
     def _told_by_no_permission(self, a: Ids, b: Ids, between: Ids) -> bool:
         """Say whether each test of `perm` that holds for both holds for the call between them."""
@@ -240,16 +253,6 @@ class Needs:
             return True
         one, other, third = (self.pool.permissions(ids) for ids in (a, b, between))
         return _no_permission_tells(one, other, third)
-
-    def _out_of_turn(self, own: Class, between: Ids, *both: tuple[Ids, bool]) -> bool:
-        """Say whether no rule can decide otherwise about the call between before one for both does.
-
-        Such a rule would have to fail for both, each given with whether it has the same number.
-        """
-        does = self._does_about(between)
-        return does not in {None, own} and not all(
-            self._tells(between, ids, same_number=same) for ids, same in both
-        )
 
     def _tells(self, ids: Ids, other: Ids, *, same_number: bool) -> bool:
         """Say whether a rule might match one call and not another.

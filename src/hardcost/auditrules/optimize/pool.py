@@ -74,6 +74,7 @@ class Pool:
         self._named = Named(rules)
         self._known: list[dict[Hashable, int]] = [{} for _ in GROUPS]
         self._values: list[list[tuple[Any, ...]]] = [[] for _ in GROUPS]
+        self._at: dict[Ids, int] = {}
         self._conditions: dict[Condition, Seen] = {}
         self._permitted: dict[Hashable, int] = {}
         self._owned: dict[int, frozenset[tuple[int, int]]] = {}
@@ -119,6 +120,10 @@ class Pool:
         if number == len(self._values[at]):
             self._values[at].append(values)
         return number
+
+    def at(self, ids: Ids) -> int:
+        """Return one number for all of a call's numbers."""
+        return self._at.setdefault(ids, len(self._at))
 
     def event(self, ids: Ids) -> Event:
         """Return a call of these numbers: the first of its class."""
