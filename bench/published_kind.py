@@ -47,7 +47,7 @@ _BY_CALL = (
 _BY_GROUP = (
     ("adjtimex,settimeofday", "time-change"), ("clock_settime -F a0=0", "time-change"),
     ("init_module,finit_module", "modules"), ("delete_module", "modules"),
-    ("sethostname,setdomainname", "system-locale"), ("kexec_load", "kexec"),
+    ("sethostname,setdomainname", "system-locale"), ("acct", "accounting"),
     ("mknod,mknodat", "special_files"), ("swapon,swapoff", "swap"),
     ("setuid -F a0=0 -F exe=/usr/bin/su", "elevated"), ("ptrace -F a0=4", "code_injection"),
     ("ptrace -F a0=5", "data_injection"), ("ptrace -F a0=6", "register_injection"),
