@@ -90,7 +90,7 @@ def of_profiles() -> Iterator[tuple[str, RuleSet]]:
 
 def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
     """Return the rules without those that the guest can't load, which are told."""
-    rules, faults = translate_all(rule_set.rules, common.target(rule_set, None, None))
+    rules, faults = translate_all(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
     for fault in faults:
         print(f"\n{name}: left out: {fault}")
     kept = tuple(dict.fromkeys(rule for rule in rules if resolved(rule)))

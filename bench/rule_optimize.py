@@ -25,7 +25,7 @@ from hardcost.auditrules.optimize.report import Report
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import translate_all
-from hardcost.cli.rules.common import target
+from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls import scap, watched
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
@@ -110,7 +110,7 @@ def told(published: Published, mode: str, options: Options, *, measure: bool) ->
             f"  {operation:10}{one.before:9,.0f}{one.after:9,.0f}{one.least:9,.0f}{ratio:>9}{shown}"
         )
     print(f"  {'mean':10}{mean.before:9,.1f}{mean.after:9,.1f}{mean.least:9,.1f}", flush=True)
-    return bool(made.proof.equal) and mean.after <= mean.least * NEAR + 1
+    return bool(made.proof.equal) and mean.after <= (mean.least or 0.0) * NEAR + 1
 
 
 async def measured(
@@ -156,7 +156,7 @@ def rhel() -> Iterator[Published]:
 
 def published_of(name: str, written: RuleSet) -> Published:
     """Return a set without what the kernel would refuse."""
-    taken, _ = translate_all(written.rules, target(written, None, None))
+    taken, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
     kept = tuple(dict.fromkeys(taken))
     directories, paths = watched.paths(written.rules)
     return Published(name, kept, Watched(directories, (*paths, BASELINE)))

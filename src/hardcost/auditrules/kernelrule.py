@@ -122,6 +122,19 @@ class KernelRule:
     prepend: bool = False
     source: Rule | None = field(default=None, compare=False)
 
+    def __hash__(self) -> int:
+        """Return the hash of all that makes rules equal, worked out once."""
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is pickled: the hash stays, since it differs from process to process."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
+
+    @cached_property
+    def _hash(self) -> int:
+        own = (self.list, self.action, self.mask, self.conditions, self.key, self.prepend)
+        return hash(own)
+
     def names(self, call: int) -> bool:
         """Say whether the mask holds the number (`audit_in_mask`); above 2047 none does."""
         return bool(self.mask >> call & 1)
@@ -156,7 +169,7 @@ class KernelRule:
         """What the kernel compares of two rules (`audit_compare_rule`, AF:707)."""
         return (self.list, self.action, self.mask, self.conditions, self.key)
 
-    @property
+    @cached_property
     def in_a_bucket(self) -> bool:
         """Whether it lies in an inode's bucket, not in the list that every call walks.
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
 _IMAGE_SECONDS = "60 to 180"  # that making the Debian image takes, by processor and network
+_SILENT_SECONDS = 2.0  # that work may take without a word
+_BETWEEN_SECONDS = 0.2  # between two lines of progress on a terminal
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
 
 
@@ -126,6 +128,28 @@ def image_progress() -> Callable[[Step | None], None]:
             line.tell(f"making the guest {step.title}, once: {step.what}, {seconds}", step.seconds)
 
     return tell
+
+
+@contextlib.contextmanager
+def work_progress() -> Iterator[Callable[[str], None]]:
+    """Show what is being done on one line of stderr, where it takes more than a moment.
+
+    Gives the function that takes what is being done; it may be called as often as one likes.
+    """
+    line, started = _ProgressLine(), time.monotonic()
+    told = 0.0
+
+    def tell(doing: str) -> None:
+        nonlocal told
+        seconds = time.monotonic() - started
+        if seconds >= _SILENT_SECONDS and seconds - told >= _BETWEEN_SECONDS:
+            told = seconds
+            line.tell(f"{doing}, {seconds:.0f} s", seconds)
+
+    try:
+        yield tell
+    finally:
+        line.end()
 
 
 class _ProgressLine:

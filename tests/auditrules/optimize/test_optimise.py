@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import pickle
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
@@ -11,6 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.auditrules.drawn import Drawing
 
+from hardcost.auditrules.cost.alike import Alike
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.events import events
 from hardcost.auditrules.cost.histogram import general
@@ -20,7 +24,7 @@ from hardcost.auditrules.optimize import never
 from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
-from hardcost.auditrules.optimize.report import Report
+from hardcost.auditrules.optimize.report import Clock, Report
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
@@ -271,6 +275,64 @@ def test_the_least_is_reached_for_rules_of_which_each_is_needed() -> None:
     assert report.by_call[read].least == report.by_call[read].after == 4 * CONSTANTS.walk["unnamed"]
 
 
+def test_without_time_no_least_is_known_and_costs_are() -> None:
+    found = made("-a always,exit -F arch=b64 -S mount -k mount", "-w /etc/f -p wa -k f")
+    report = Report(found, CONSTANTS, general(), Clock(0.0))
+    assert {one.least for one in report.by_call.values()} == {None}
+    assert report.mean.least is None
+    assert report.mean.before > 0
+    assert (report.worked_out, report.needed, report.far) == (0, None, ())
+
+
+def test_what_is_shown_and_made_often_comes_first_where_time_is_short() -> None:
+    found = made(
+        "-a always,exit -F arch=b64 -S mount -F a0=1 -k mount",
+        "-a always,exit -F dir=/etc/d -F perm=wa -k d",
+    )
+    whole = Report(found, CONSTANTS, general(), Clock(math.inf, now=itertools.count().__next__))
+    assert whole.worked_out == len(whole.by_call)
+    steps = int(whole.clock.spent)
+    seen = set()
+    for limit in (steps // 4, steps // 2, steps - 1):
+        clock = Clock(limit, now=itertools.count().__next__)
+        short = Report(found, CONSTANTS, general(), clock)
+        known = {call for call, one in short.by_call.items() if one.least is not None}
+        first = {call for call in (*short.shown, *general()) if call in short.by_call}
+        assert known < set(whole.by_call)
+        assert known <= first or first <= known
+        assert all(short.by_call[call] == whole.by_call[call] for call in known)
+        seen.add(len(known))
+    assert len(seen) > 1
+
+
+def test_calls_that_no_rule_tells_apart_are_walked_once() -> None:
+    prices = Prices(CONSTANTS, general())
+    loaded = prices.loaded(rules("-a always,exit -F arch=b64 -S mount -F a0=1 -k mount"))
+    alike = Alike(CONSTANTS, loaded)
+    walked = {id(alike.walked(case.event, case.kind)) for case in prices.typical}
+    assert len(walked) < len(prices.typical) / 5
+    for case in prices.typical:
+        assert alike.predict(case.event) == predict(CONSTANTS, loaded, case.event)
+
+
+def test_the_least_is_worked_out_for_classes_of_calls_and_not_for_each() -> None:
+    found = made("-a always,exit -S all -F auid=1000 -F exit=-EPERM -k all")
+    report = Report(found, CONSTANTS, general())
+    report.work_out()
+    numbers = {number for _, number in report.by_call}
+    classes = report.bounds.needs.pool.classes
+    assert numbers == {number for members in classes.values() for number in members}
+    assert len(classes) < len(numbers) / 3
+
+
+def test_a_rule_has_the_same_hash_after_pickling() -> None:
+    (rule,) = rules("-a always,exit -F arch=b64 -S mount -k mount")
+    before = hash(rule)
+    again = pickle.loads(pickle.dumps(rule))  # noqa: S301  (our own)
+    assert "_hash" not in vars(again)
+    assert (again, hash(again)) == (rule, before)
+
+
 # Random sets --------------------------------------------------------------------------------------
 
 CALLS = ("open", "openat", "unlink", "chmod", "execve", "mount", "read", "kill", "truncate")
@@ -346,6 +408,7 @@ def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -
     report = Report(found, CONSTANTS, general())
     for call, one in report.by_call.items():
         assert report.least[call] <= one.after + 1e-6, (call, one, texts(found))
+        assert one.least is not None
         assert one.least <= one.after + 1e-6, (call, one, texts(found))
 
 

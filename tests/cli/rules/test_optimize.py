@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -135,3 +138,49 @@ def test_hostile_names_do_not_reach_the_terminal_or_break_lines(tmp_path: Path) 
     assert "No set was found that is cheaper." in result.stdout
     assert "\u202e" not in result.stdout
     assert len(parse.read([out]).rules) == 1
+
+
+def test_without_the_least_the_report_says_so_and_all_else_is_there(
+    rules: Path, tmp_path: Path
+) -> None:
+    for at, words in enumerate((("--no-least",), ("--least-seconds", "0"))):
+        result = run(rules, "-o", tmp_path / f"{at}.rules", "--format", "json", *words)
+        data = json.loads(result.stdout)
+        assert {one["least"] for one in data["calls"]} == {None}
+        assert data["least_worked_out"]["calls"] == 0
+        assert data["proof"]["equal"] is True
+    result = run(rules, "-o", tmp_path / "text.rules", "--no-least")
+    assert "The least was not worked out." in result.stdout
+    assert result.exit_code == 0
+
+
+def test_where_time_runs_out_the_report_says_for_how_many_calls_it_was_enough(
+    rules: Path, tmp_path: Path
+) -> None:
+    result = run(rules, "-o", tmp_path / "out.rules", "--least-seconds", "1e-9")
+    assert "The least was worked out for 0 of " in result.stdout
+    assert "--least-seconds gives it more." in result.stdout
+    assert result.exit_code == 0
+
+
+def test_after_ctrl_c_the_file_is_said_to_be_complete(tmp_path: Path) -> None:
+    rules, out = tmp_path / "x.rules", tmp_path / "out.rules"
+    rules.write_text("".join(f"-a always,exit -F dir=/d{n} -F perm=wa -k k\n" for n in range(120)))
+    words = ("rules", "optimize", str(rules), "-o", str(out), "--least-seconds", "600")
+    with subprocess.Popen(
+        [sys.executable, "-c", "from hardcost.cli.main import main; main()", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as started:
+        assert started.stderr is not None
+        lines = iter(started.stderr)
+        assert any(f"{out} is complete" in line for line in lines)
+        written = out.read_text()
+        started.send_signal(signal.SIGINT)
+        rest = "".join(lines)
+        assert started.wait() == 130
+    assert f"interrupted: {out} is complete" in rest
+    assert "missing" in rest
+    assert out.read_text() == written
+    assert len(parse.read([out]).rules) == 120

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +31,8 @@ from hardcost.auditrules.semantics import BUCKETS, Verdict
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.event import Event, Name
     from hardcost.auditrules.kernelrule import Condition, KernelRule
@@ -66,6 +69,24 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Walked:
+    """What walking the rules costs a call, by rule, in instructions, and what comes of it.
+
+    It is the same for all calls that no rule tells apart, whatever their names are.
+    """
+
+    walking: Mapping[int, float]
+    recorded: bool = False
+    key: str = ""
+    estimated: frozenset[str] = frozenset()
+
+    @cached_property
+    def cost(self) -> float:
+        """All of the walk."""
+        return sum(self.walking.values())
+
+
+@dataclass(frozen=True)
 class Price:
     """What a rule set adds to a workload, in instructions: the sum over its calls.
 
@@ -88,7 +109,22 @@ class Price:
 
 def predict(constants: Constants, loaded: Loaded, event: Event) -> Prediction:
     """Return what the rules add to a call, beside what audit costs without rules."""
-    return _Pricing(constants, loaded, event).prediction()
+    return finished(constants, loaded, event, walked(constants, loaded, event))
+
+
+def walked(constants: Constants, loaded: Loaded, event: Event) -> Walked:
+    """Return what walking the rules costs a call, without base and record."""
+    return _Pricing(constants, loaded, event).walked()
+
+
+def finished(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> Prediction:
+    """Return the prediction of a call for which the walk is known."""
+    return _Pricing(constants, loaded, event).prediction(walk)
+
+
+def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) -> float:
+    """Return what the record of a call costs for which the walk is known (instructions)."""
+    return _Pricing(constants, loaded, event).recording(walk)
 
 
 def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
@@ -140,11 +176,9 @@ class _Pricing:
         self.estimated: set[str] = set()
         self.asked_for_parent = False
 
-    def prediction(self) -> Prediction:
-        if not _counted(self.loaded):
-            return Prediction(0.0, MappingProxyType({}))
-        if any(map(self._exempts, self.loaded.lists[FilterList.TASK])):
-            return Prediction(-self._of_call("idle"), MappingProxyType({}))
+    def walked(self) -> Walked:
+        if not self._is_looked_at():
+            return Walked(MappingProxyType({}))
         known = tuple(name for name in self.event.names if name.file.inode != SOME_INODE)
         outcome = semantics.decide(self.loaded, replace(self.event, names=self._unmet(known)))
         walking: defaultdict[int, float] = defaultdict(float)
@@ -153,15 +187,25 @@ class _Pricing:
         if len(known) < len(self.event.names):
             for rule, cost in self._expected(outcome.decided_by):
                 walking[rule] += cost
-        base = self._base()
-        recording = self._recording(outcome.key) if outcome.recorded else 0.0
-        return Prediction(
-            base,
-            MappingProxyType(dict(walking)),
-            recording,
-            outcome.recorded,
-            frozenset(self.estimated),
-        )
+        estimated = frozenset(self.estimated)
+        return Walked(MappingProxyType(dict(walking)), outcome.recorded, outcome.key, estimated)
+
+    def prediction(self, walk: Walked) -> Prediction:
+        if not _counted(self.loaded):
+            return Prediction(0.0, walk.walking)
+        if not self._is_looked_at():
+            return Prediction(-self._of_call("idle"), walk.walking)
+        base, recording = self._base(), self.recording(walk)
+        estimated = walk.estimated | self.estimated
+        return Prediction(base, walk.walking, recording, walk.recorded, estimated)
+
+    def recording(self, walk: Walked) -> float:
+        return self._recording(walk.key) if walk.recorded else 0.0
+
+    def _is_looked_at(self) -> bool:
+        """Say whether there are rules to be walked, and tasks that none takes out of audit."""
+        exempt = any(map(self._exempts, self.loaded.lists[FilterList.TASK]))
+        return _counted(self.loaded) and not exempt
 
     # Base and record ---------------------------------------------------------------------------
 
@@ -277,7 +321,7 @@ class _Pricing:
         """Return what looking up the call's class adds (AS:148)."""
         table = self.constants.permission
         cost = table["ia32"] if self.event.arch == "b32" else 0.0
-        if self.name in _TOLD_APART:
+        if self.name in TOLD_APART:
             return cost + table[self.name]
         wanted = test.value if isinstance(test.value, int) else 0
         stands_for = semantics.class_permissions(self.event.arch, self.event.call)
@@ -312,28 +356,26 @@ class _Pricing:
     def _expected(self, decided_by: int | None) -> list[tuple[int, float]]:
         """Return the expected cost of each rule in a bucket for the files with unknown numbers."""
         priority = self.loaded.priority[decided_by] if decided_by is not None else 0
-        found = []
-        for name in self.event.names:
-            if name.file.inode != SOME_INODE:
-                continue
-            for bucket in self.loaded.buckets:
-                found += [
-                    (index, self._in_a_bucket(index, name, priority) / BUCKETS) for index in bucket
-                ]
-        return found
+        names = [name for name in self.event.names if name.file.inode == SOME_INODE]
+        return [
+            (index, self._in_a_bucket(index, names, priority) / BUCKETS)
+            for bucket in self.loaded.buckets
+            for index in bucket
+        ]
 
-    def _in_a_bucket(self, index: int, name: Name, priority: int) -> float:
-        """Return what a rule in a bucket costs a file that it does not watch."""
+    def _in_a_bucket(self, index: int, names: Sequence[Name], priority: int) -> float:
+        """Return what a rule costs files that it does not watch, each of them in its bucket."""
         rule = self.loaded.rules[index]
         if not rule.names(self.event.call):
-            return self.walk["unnamed"]
+            return self.walk["unnamed"] * len(names)
         if self.loaded.priority[index] <= priority:
-            return self.walk["outranked"]
-        cost = self.walk["enter"]
-        for condition in rule.conditions:
-            cost += self._condition(condition, name)
-            if not semantics.holds(condition, self.event, name, self.loaded.files):
-                break
+            return self.walk["outranked"] * len(names)
+        cost = self.walk["enter"] * len(names)
+        for name in names:
+            for condition in rule.conditions:
+                cost += self._condition(condition, name)
+                if not semantics.holds(condition, self.event, name, self.loaded.files):
+                    break
         return cost
 
 
@@ -352,7 +394,7 @@ def _watches(rule: KernelRule) -> bool:
 
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
 _GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
-_TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
+TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
 """Calls whose permission is not told by their number alone."""
 
 

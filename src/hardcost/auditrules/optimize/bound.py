@@ -16,12 +16,12 @@ With a rule of `never` in front the sets meant are those that record the same wi
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
-from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.optimize.mixing import COMPARED, TELL, others, part, spelled
 from hardcost.auditrules.optimize.needs import Needs, placed
@@ -30,10 +30,11 @@ from hardcost.auditrules.semantics import BUCKETS, holds, permissions
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.optimize.needs import Class, Witness
+    from hardcost.auditrules.optimize.pool import Ids
     from hardcost.auditrules.optimize.prices import Prices
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -52,7 +53,7 @@ _OF_EACH = ("obj_uid", "obj_gid", "filetype", "devmajor", "devminor")
 """Fields that cost less than `dir` where a call visits no file, and more where it does."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reached:
     """The costs under a set and under the one that it was made of, and the least by itself."""
 
@@ -72,12 +73,21 @@ class Reached:
 class Bounds:
     """The least cost of each call, for one set of rules."""
 
-    def __init__(self, rules: Sequence[KernelRule], prices: Prices) -> None:
+    def __init__(
+        self,
+        rules: Sequence[KernelRule],
+        prices: Prices,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
         self.prices = prices
-        self.loaded = prices.loaded(rules)
+        self._set = prices.alike(rules)
+        self.loaded = self._set.loaded
         self.files = self.loaded.files
-        self.needs = Needs(self.loaded, b32=prices.b32)
+        self.needs = Needs(self.loaded, b32=prices.b32, pause=pause)
         self._tests: dict[tuple[str, Arch, int], float] = {}
+        self._deciding: dict[tuple[Arch, int], float] = {}
+        self._walks: dict[tuple[Arch, int, float, Reached | None], float] = {}
+        self._are_settled: dict[tuple[float, Reached], bool] = {}
 
     def of(self, arch: Arch, number: int, reached: Reached | None = None) -> float:
         """Return the least that rules can cost the typical call (instructions).
@@ -86,14 +96,24 @@ class Bounds:
         greater weight more than the new one.
         """
         event = of_number(number, arch)
-        prediction = predict(self.prices.constants, self.loaded, event)
-        walk = self.prices.constants.walk
         does = self.needs.decided(event)
         if does is not None:
-            return prediction.recording + self._of_deciding(event, does)
-        named = self.needs.clique(self.needs.witnesses.get(number, ()))
+            of_class = arch, self.needs.pool.first(number)
+            if of_class not in self._deciding:
+                self._deciding[of_class] = self._of_deciding(event, does)
+            return self._set.recording(event) + self._deciding[of_class]
+        weight = self._weight(event) if reached is not None else 0.0
+        known = arch, self.needs.alike(number), weight, reached
+        if known not in self._walks:
+            self._walks[known] = self._of_undecided(event, reached)
+        return self._walks[known]
+
+    def _of_undecided(self, event: Event, reached: Reached | None) -> float:
+        """Return the least that rules can cost a call about which nothing is decided."""
+        walk = self.prices.constants.walk
+        named = self.needs.clique_at(event.call)
         if reached is not None and self._settled(event, reached):
-            named = max(named, self.needs.naming(number), key=len)
+            named = max(named, self.needs.naming(event.call), key=len)
         total = walk["enter"] * len(named) + self._told_apart(named, placed(event), reached)
         total += walk["unnamed"] * max(0, len(self.needs.everywhere) - len(named))
         return total + self._of_buckets(event)
@@ -175,7 +195,7 @@ class Bounds:
         walk = self.prices.constants.walk
         named = {
             (one.does, one.event.names[0].file)
-            for one in self.needs.path_witnesses.get(event.call, ())
+            for one in self.needs.path_witnesses.get(self.needs.pool.first(event.call), ())
         }
         fields = self.prices.constants.field
         # In its bucket a file is told by path or inode, or else by who owns it, or what it is.
@@ -199,21 +219,26 @@ class Bounds:
         """Return what rules need to fail for the call; of like witnesses, those that need most."""
         settled = reached is not None and self._settled(typical, reached)
         chosen, total = list(named), 0.0
+        costs: dict[tuple[Ids, Class], float] = {}
+        by_rule: dict[tuple[int, Class], list[Witness]] = defaultdict(list)
+        for one in self.needs.witnesses(typical.call):
+            by_rule[one.rule, one.does].append(one)
+            if (one.ids, one.does) not in costs:
+                costs[one.ids, one.does] = self._cheapest(one, typical, reached)
         for at, one in enumerate(named):
-            best = self._cheapest(one, typical, reached)
-            for other in self.needs.witnesses[typical.call]:
-                if other.rule == one.rule and other.does == one.does:
-                    cost = self._cheapest(other, typical, reached)
-                    if cost > best and (
-                        self.needs.taken(other) == self.needs.taken(one) is not None
-                        if settled
-                        else all(
-                            self.needs.need_two(other, third)
-                            for index, third in enumerate(chosen)
-                            if index != at
-                        )
-                    ):
-                        best, chosen[at] = cost, other
+            best = costs[one.ids, one.does]
+            for other in by_rule[one.rule, one.does]:
+                cost = costs[other.ids, other.does]
+                if cost > best and (
+                    self.needs.taken(other) == self.needs.taken(one) is not None
+                    if settled
+                    else all(
+                        self.needs.need_two(other, third)
+                        for index, third in enumerate(chosen)
+                        if index != at
+                    )
+                ):
+                    best, chosen[at] = cost, other
             total += best
         return total
 
@@ -240,11 +265,13 @@ class Bounds:
         costs += [self._failing(name, typical) for name in names if name != "perm"]
         return min(costs, default=0.0)
 
+    def _weight(self, event: Event) -> float:
+        return self.prices.histogram.get((event.arch, event.call), 0.0)
+
     def _heavier(self, typical: Event) -> list[tuple[Arch, int]]:
         """Return the calls of greater weight."""
-        weights = self.prices.histogram
-        own = weights.get((typical.arch, typical.call), 0.0)
-        return [call for call, weight in weights.items() if weight > own]
+        own = self._weight(typical)
+        return [call for call, weight in self.prices.histogram.items() if weight > own]
 
     def _settled(self, typical: Event, reached: Reached) -> bool:
         """Say whether one more rule than needed would cost a weightier call more.
@@ -252,20 +279,23 @@ class Bounds:
         Then each rule is taken by an event of the clique, and what differs from all these but one
         has to be matched by the rule of that one.
         """
-        unnamed = self.prices.constants.walk["unnamed"]
-        return any(reached.spare(call) < unnamed for call in self.prices.histogram) or any(
-            reached.above(call) < unnamed for call in self._heavier(typical)
-        )
+        known = self._weight(typical), reached
+        if known not in self._are_settled:
+            unnamed = self.prices.constants.walk["unnamed"]
+            self._are_settled[known] = any(
+                reached.spare(call) < unnamed for call in self.prices.histogram
+            ) or any(reached.above(call) < unnamed for call in self._heavier(typical))
+        return self._are_settled[known]
 
     def _files_cost_more(self, one: Witness, typical: Event, reached: Reached) -> bool:
         """Say whether looking at each file first would cost a weightier call more."""
         each = self.prices.constants.each
         more = min(self._field(name) + each.get(name, 0.0) for name in _OF_EACH)
-        heavier = set(self._heavier(typical))
+        heavier, names = set(self._heavier(typical)), spelled(one.event, "names")
         return not typical.names and any(
             min(reached.spare(call), reached.above(call) if call in heavier else math.inf) < more
             and of_number(call[1], call[0]).names
-            and (call[1], spelled(one.event, "names")) in self.needs.looks(one).get("files", ())
+            and (self.needs.pool.first(call[1]), names) in self.needs.looks(one).get("files", ())
             for call in self.prices.histogram
         )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.optimize.prices import TOLERANCE
-from hardcost.auditrules.semantics import Decision, decide
+from hardcost.auditrules.semantics import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,14 +24,14 @@ class Budget:
 
     def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
         self.prices = prices
-        loaded = prices.loaded(original)
-        self._allowed: dict[int, float] = {}
+        alike = prices.alike(original)
+        cases = (*prices.typical, *prices.failing)
+        costs = prices.of_cases(alike.loaded.rules, cases)
+        self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
         self._decided: list[Case] = []
-        for case in (*prices.typical, *prices.failing):
-            if decide(loaded, case.event).decision is Decision.NONE:
-                self._allowed[id(case)] = prices.of_rules(loaded.rules, case.event)
-            else:
-                self._allowed[id(case)] = predict(prices.constants, loaded, case.event).walk
+        for case in cases:
+            if alike.decide(case.event, case.kind).decision is not Decision.NONE:
+                self._allowed[id(case)] = alike.walked(case.event, case.kind).cost
                 self._decided.append(case)
         self._open = {id(case) for case in self._decided}
         self._now = dict(self._allowed)
@@ -46,9 +45,17 @@ class Budget:
     def count(self, lines: Lines) -> None:
         """Take the costs of the rules as they are now."""
         rules = [line.rule for line in lines.lines.values()]
+        cases = (*self.prices.typical, *self.prices.failing)
+        for case, cost in zip(cases, self.prices.of_cases(rules, cases), strict=True):
+            if id(case) not in self._open:
+                self._now[id(case)] = cost
+
+    def changed(self, before: Sequence[KernelRule], after: KernelRule) -> None:
+        """Take the costs of a rule that came into the place of others."""
         for case in (*self.prices.typical, *self.prices.failing):
             if id(case) not in self._open:
-                self._now[id(case)] = self.prices.of_rules(rules, case.event)
+                more = self.prices.of_rule(after, case.event)
+                self._now[id(case)] += more - self.prices.of_rules(before, case.event)
 
     def allows(
         self, before: Sequence[KernelRule], after: KernelRule, lines: Lines, at: int
@@ -85,10 +92,9 @@ class Budget:
         return self._decided_fit(lines.rules())
 
     def _decided_fit(self, rules: Iterable[KernelRule]) -> bool:
-        loaded = self.prices.loaded(rules)
+        alike = self.prices.alike(rules)
         return all(
-            predict(self.prices.constants, loaded, case.event).walk
-            <= self._allowed[id(case)] + TOLERANCE
+            alike.walked(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
             for case in self._decided
         )
 

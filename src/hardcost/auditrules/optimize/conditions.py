@@ -128,6 +128,8 @@ def perm_holds_always(condition: Condition, calls: Reach, release: Release = loo
 
 def covers(wide: KernelRule, narrow: KernelRule, *, b32: bool = True) -> bool:
     """Say whether the first rule matches whatever the second does, under each release."""
+    if not _unfollowable(wide.conditions) <= _among(narrow.conditions):
+        return False
     return all(
         _covers_under(wide, narrow, release, b32=b32) for release in releases_of(wide, narrow)
     )
@@ -147,6 +149,22 @@ def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32
     return True
 
 
+@lru_cache(maxsize=1 << 14)
+def _unfollowable(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
+    """Return the conditions that hold for certain only where they stand themselves."""
+    return frozenset(
+        condition
+        for condition in conditions
+        if not isinstance(condition, Test)
+        or (condition.field not in {"arch", "perm"} and ranges_of(condition) is None)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _among(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
+    return frozenset(conditions)
+
+
 def _perm_is_in(condition: Condition, narrow: KernelRule) -> bool:
     """Say whether the rule tests for no permission but some of the condition's."""
     return (
@@ -161,11 +179,27 @@ def _perm_is_in(condition: Condition, narrow: KernelRule) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 18)
 def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
     """Say whether one call might match both rules."""
-    return reach_of_any(a, b32=b32).meets(reach_of_any(b, b32=b32)) and not exclude_each_other(
-        (*a.conditions, *b.conditions)
+    return reach_of_any(a, b32=b32).meets(reach_of_any(b, b32=b32)) and not _apart(
+        _limits(a.conditions), _limits(b.conditions)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
+    """Return the fields of which a call has one value, and which ones the conditions allow."""
+    fields = {test.field for test in conditions if isinstance(test, Test)} & SINGLE
+    return tuple((field, allowed(field, conditions)) for field in sorted(fields))
+
+
+@lru_cache(maxsize=1 << 14)
+def _apart(a: tuple[tuple[str, Ranges], ...], b: tuple[tuple[str, Ranges], ...]) -> bool:
+    """Say whether no values are within both limits."""
+    one, other = dict(a), dict(b)
+    return any(
+        not both(one.get(field, EVERYTHING), other.get(field, EVERYTHING))
+        for field in {*one, *other}
     )
 
 

@@ -9,11 +9,11 @@ in either place.
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.optimize.conditions import can_meet
+from hardcost.auditrules.optimize.reach import bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,13 +39,14 @@ class Line:
 class Lines:
     """Rules by number, lowest first, and which must stand before which.
 
-    A number is that of the first input rule that the line stands for. `b32`: there are 32-bit
-    calls. `front` are lines that stand as early as they may.
+    A number is that of the first input rule that the line stands for. `before` holds for each line
+    which others have to stand before it, as the bits `1 << number`. `b32`: there are 32-bit calls.
+    `front` are lines that stand as early as they may.
     """
 
     b32: bool
     lines: dict[int, Line] = field(default_factory=dict)
-    after: dict[int, set[int]] = field(default_factory=dict)
+    before: dict[int, int] = field(default_factory=dict)
     front: set[int] = field(default_factory=set)
 
     @classmethod
@@ -54,16 +55,14 @@ class Lines:
         found = cls(b32)
         for number, rule in enumerate(rules):
             found.lines[number] = Line(rule, (number,))
-            found.after[number] = set()
-            for earlier in range(number):
-                if found.must_keep(rules[earlier], rule):
-                    found.after[earlier].add(number)
+            found.before[number] = sum(
+                1 << earlier for earlier in range(number) if found.must_keep(rules[earlier], rule)
+            )
         return found
 
     def copy(self) -> Lines:
         """Return lines that can be changed by themselves."""
-        after = {number: set(later) for number, later in self.after.items()}
-        return Lines(self.b32, dict(self.lines), after, set(self.front))
+        return Lines(self.b32, dict(self.lines), dict(self.before), set(self.front))
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
         """Say whether the order of two rules means something."""
@@ -88,21 +87,23 @@ class Lines:
         """Say whether no rule has to stand between the two, in either direction."""
         return not self._reaches(first, second) and not self._reaches(second, first)
 
+    def must_precede(self, one: int, other: int) -> bool:
+        """Say whether the order of two lines means something, and this is it."""
+        return bool(self.before[other] >> one & 1)
+
     def stands_before(self, one: int, other: int) -> bool:
         """Say whether a line has to stand before another, be it because of those between."""
-        return other in self.after[one] or self._reaches(one, other)
+        return self.must_precede(one, other) or self._reaches(one, other)
 
     def _reaches(self, start: int, goal: int) -> bool:
         """Say whether a chain of at least two orders leads from one line to another."""
-        seen: set[int] = set()
-        ahead = [number for number in self.after[start] if number != goal]
+        seen = ahead = self.before[goal] & ~(1 << start)
         while ahead:
-            number = ahead.pop()
-            if number == goal:
+            number = ahead.bit_length() - 1
+            if self.before[number] >> start & 1:
                 return True
-            if number not in seen:
-                seen.add(number)
-                ahead.extend(self.after[number])
+            ahead = (ahead | self.before[number] & ~seen) & ~(1 << number)
+            seen |= self.before[number]
         return False
 
     def join(self, first: int, second: int, rule: KernelRule, what: str) -> None:
@@ -110,18 +111,17 @@ class Lines:
         a, b = self.lines[first], self.lines.pop(second)
         done = tuple(dict.fromkeys((*a.done, *b.done, what)))
         self.lines[first] = Line(rule, tuple(sorted({*a.origins, *b.origins})), done)
-        self.after[first] |= self.after.pop(second)
-        for later in self.after.values():
-            if second in later:
-                later.discard(second)
-                later.add(first)
-        self.after[first].discard(first)
+        self.before[first] |= self.before.pop(second)
+        for number, before in self.before.items():
+            if before >> second & 1:
+                self.before[number] = before & ~(1 << second) | 1 << first
+        self.before[first] &= ~(1 << first)
 
     def drop(self, number: int) -> None:
         """Take a line out. What had to stand around it keeps no order because of it."""
-        del self.lines[number], self.after[number]
-        for later in self.after.values():
-            later.discard(number)
+        del self.lines[number], self.before[number]
+        for other, before in self.before.items():
+            self.before[other] = before & ~(1 << number)
 
     def replace(self, number: int, rule: KernelRule, what: str) -> None:
         """Put another rule in a line, which matches no call that the old one did not."""
@@ -129,36 +129,30 @@ class Lines:
 
     def in_order(self, rank: Callable[[Line], int] = lambda _line: 0) -> tuple[Line, ...]:
         """Return the lines in an order that keeps what must be; else by rank, front and number."""
-        waiting = dict.fromkeys(self.lines, 0)
-        for later in self.after.values():
-            for number in later:
-                waiting[number] += 1
 
         def place(number: int) -> tuple[int, bool, int]:
             return rank(self.lines[number]), number not in self.front, number
 
-        ready = [place(number) for number, count in waiting.items() if not count]
-        heapq.heapify(ready)
+        waiting = sorted(self.lines, key=place)
+        left = sum(1 << number for number in waiting)
         ordered: list[Line] = []
-        while ready:
-            *_, number = heapq.heappop(ready)
+        while waiting:
+            at = next(at for at, number in enumerate(waiting) if not self.before[number] & left)
+            number = waiting.pop(at)
+            left &= ~(1 << number)
             ordered.append(self.lines[number])
-            for later_number in self.after[number]:
-                waiting[later_number] -= 1
-                if not waiting[later_number]:
-                    heapq.heappush(ready, place(later_number))
         return tuple(ordered)
 
     def with_what_stands_before(self, lines: set[Line]) -> set[Line]:
         """Return lines and all that must stand before one of them."""
-        found = {number for number, line in self.lines.items() if line in lines}
-        grown = True
-        while grown:
-            before = {number for number, later in self.after.items() if later & found}
-            grown = not before <= found
-            found |= before
+        found: set[int] = set()
+        ahead = {number for number, line in self.lines.items() if line in lines}
+        while ahead:
+            found |= ahead
+            before = {earlier for number in ahead for earlier in bits(self.before[number])}
+            ahead = before - found
         return {self.lines[number] for number in found}
 
     def rules(self) -> tuple[KernelRule, ...]:
         """Return the rules in their order."""
-        return tuple(replace(line.rule, prepend=False) for line in self.in_order())
+        return tuple(line.rule for line in self.in_order())

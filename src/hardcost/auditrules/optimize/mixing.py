@@ -1,4 +1,4 @@
-"""What a call is, in groups of which a condition looks at one, and calls mixed out of two.
+"""What a call is, in groups of which a condition looks at one.
 
 A call each of whose groups comes from one of two calls meets every condition that both meet, if the
 condition looks at one group alone. `perm` looks at several, and is left to the caller; a comparison
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.event import FileId, Name
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
+from hardcost.auditrules.optimize.witness import FRESH_INODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from hardcost.auditrules.event import Event
 
@@ -88,11 +88,6 @@ def _hashable(value: object) -> object:
     return value
 
 
-def _with_group(event: Event, other: Event, group: str) -> Event:
-    """Return the first call with a group of the second."""
-    return replace(event, **{name: getattr(other, name) for name in GROUPS[group]})
-
-
 def others(event: Event, group: str) -> list[Event]:
     """Return calls that differ from one in a group."""
     if group == "arch":
@@ -101,37 +96,19 @@ def others(event: Event, group: str) -> list[Event]:
     return [replace(event, **known)] if known else []
 
 
-def mixed(a: Event, b: Event) -> Iterator[Event]:
-    """Yield calls that meet every condition, `perm` aside, that both calls meet."""
-    one, other = (frozenset((name.uid, name.gid) for name in each.names) for each in (a, b))
-    # A file's owner may be compared with an id: what belongs together is not parted.
-    parted = one != other and any(part(a, ids) != part(b, ids) for ids in ("users", "groups"))
-    for group in GROUPS:
-        if part(a, group) == part(b, group):
-            continue
-        if group in COMPARED and parted:
-            continue
-        yield _with_group(a, b, group)
-        yield _with_group(b, a, group)
-    if a.exe is not None and b.exe is not None and a.exe != b.exe:
-        yield replace(a, exe=FileId(0, 0, FRESH_INODE + 1))
-    yield from _beside(a, b)
-
-
-def _beside(a: Event, b: Event) -> Iterator[Event]:
-    """Yield a call on a new file that lies in every directory in which the files of both lie."""
-    if len(a.names) != 1 or len(b.names) != 1 or a.names == b.names:
-        return
-    one, other = a.names[0], b.names[0]
+def beside(a: Sequence[Name], b: Sequence[Name]) -> tuple[str, FileId] | None:
+    """Return where a new file is that lies in every directory in which the files of both lie."""
+    if len(a) != 1 or len(b) != 1 or a == b:
+        return None
+    one, other = a[0], b[0]
     alike = (one.mode, one.uid, one.gid, one.file[:2], one.label, one.special_device)
     if one.path is None or other.path is None or alike != (
         other.mode, other.uid, other.gid, other.file[:2], other.label, other.special_device
     ):  # fmt: skip
-        return
+        return None
     shared: list[str] = []
     for part, same in zip(one.path.split("/"), other.path.split("/"), strict=False):
         if part != same:
             break
         shared.append(part)
-    place = "/".join([*shared, "~beside"])
-    yield replace(a, names=(file_at(place, FileId(*one.file[:2], FRESH_INODE), a),))
+    return "/".join([*shared, "~beside"]), FileId(*one.file[:2], FRESH_INODE)

@@ -31,7 +31,7 @@ from hardcost.auditrules.optimize.reach import (
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.optimize.conditions import Ranges
@@ -55,16 +55,29 @@ _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EA
 
 _Item = TypeVar("_Item")
 
+_Pair = tuple["KernelRule", "KernelRule", tuple[tuple["KernelRule", str], ...]]
+"""Two rules, and those that say what both do."""
+
 _MOST_PERMUTED = 6
 """Conditions of which every order is tried."""
 
 
 class Moves:
-    """The rules, and the prices and budgets by which changes are judged."""
+    """The rules, and the prices and budgets by which changes are judged.
 
-    def __init__(self, lines: Lines, prices: Prices, original: Iterable[KernelRule]) -> None:
-        self.lines, self.prices = lines, prices
+    `tell` is called now and then with what is being done.
+    """
+
+    def __init__(
+        self,
+        lines: Lines,
+        prices: Prices,
+        original: Iterable[KernelRule],
+        tell: Callable[[str], None] = lambda _doing: None,
+    ) -> None:
+        self.lines, self.prices, self.tell = lines, prices, tell
         self.budget = Budget(prices, original)
+        self._known: dict[tuple[int, int], _Pair] = {}
 
     @property
     def b32(self) -> bool:
@@ -124,7 +137,9 @@ class Moves:
         if not covers(wide, narrow, b32=self.b32):
             return
         alike = (wide.action, wide.key) == (narrow.action, narrow.key)
-        if number in self.lines.after[by] or (alike and not self.lines.stands_before(number, by)):
+        if self.lines.must_precede(by, number) or (
+            alike and not self.lines.stands_before(number, by)
+        ):
             kept = self.lines.lines[by]
             origins = tuple(sorted({*kept.origins, *self.lines.lines[number].origins}))
             self.lines.drop(number)
@@ -140,12 +155,11 @@ class Moves:
             pass
 
     def _join(self, first: int, second: int) -> bool:
-        if first not in self.lines.lines or second not in self.lines.lines:
-            return False
-        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
-        found = [*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b)]
+        found = self._joined(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
+        self.tell(f"joining like rules, {len(self.lines.lines)} are left")
+        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
@@ -153,9 +167,18 @@ class Moves:
                 lines.join(first, second, tried, what)
                 if self.budget.allows((a, b), tried, lines, first):
                     self.lines = lines
-                    self.budget.count(lines)
+                    self.budget.changed((a, b), tried)
                     return True
         return False
+
+    def _joined(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
+        """Return the rules that say what two lines do, each with what makes one of the two."""
+        a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
+        known = self._known.get((first, second))
+        if known is None or known[0] is not a or known[1] is not b:
+            found = (*_same_conditions(a, b), *self._abis(a, b), *_ranges(a, b))
+            known = self._known[first, second] = a, b, found
+        return known[2]
 
     def _abis(self, a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
         """Yield rules without `arch` that match what two rules, one for each ABI, match."""
@@ -180,11 +203,13 @@ class Moves:
     def reorder(self) -> None:
         """Put the conditions of each rule of the exit list in the order that costs least."""
         for number, line in self._changeable():
+            self.tell("putting conditions in the cheapest order")
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:
-                self.lines.replace(number, replace(rule, conditions=order), REORDERED)
-                self.budget.count(self.lines)
+                changed = replace(rule, conditions=order)
+                self.lines.replace(number, changed, REORDERED)
+                self.budget.changed((rule,), changed)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
         """Return the cheapest order of the conditions that each call can pay, if it is another."""

@@ -4,7 +4,7 @@ Take calls that the set decides about: witnesses. In any set that records the sa
 matched by a rule of the exit list (the files that it visits are ones that no rule names, so that no
 bucket holds them). Two witnesses need two rules if they differ in action or key, or if every rule
 that matches both also matches a call about which nothing is decided. Such a call is found by mixing
-the two (see `mixing`). `perm` is checked for each permission. Where the witnesses differ in where a
+the two (see `pool`). `perm` is checked for each permission. Where the witnesses differ in where a
 file is, or in the program, what lies beside both will do: a rule has but one `dir` and one `exe`.
 
 Where something else is decided about the mixed call, a rule that does so has to stand before the
@@ -25,18 +25,21 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
-from hardcost.auditrules.optimize.mixing import GROUPS, ODD, SERVICE, mixed, part, spelled
+from hardcost.auditrules.optimize.mixing import ODD, SERVICE, TELL, spelled
+from hardcost.auditrules.optimize.pool import ARGUMENTS, CALL, Pool, seen_by_perm
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
-from hardcost.auditrules.semantics import decide, holds, permissions
+from hardcost.auditrules.semantics import decide, holds
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.pool import Ids, Seen
     from hardcost.auditrules.semantics import Loaded
+    from hardcost.auditrules.tables.lookup import Arch
 
 _TRIED = (4, 1, 2, 2)
 """Calls of a rule, of each ABI, with which the largest clique is looked for: by `Witness.odd`."""
@@ -50,19 +53,30 @@ class Witness:
     """A call that the set decides about, what it does, and how far it is from a typical one.
 
     `rule` is the index of the rule that it was made for; that one, or one before it, decides.
+    `event` has the lowest number of the class of `number`; `ids` and `at` are what the pool knows
+    it by.
     """
 
     event: Event
+    ids: Ids
+    at: int
+    number: int
     does: Class
     rule: int
     odd: int = 0
 
 
 class Needs:
-    """What a set of rules needs, as the kernel arranges it."""
+    """What a set of rules needs, as the kernel arranges it.
 
-    def __init__(self, loaded: Loaded, *, b32: bool) -> None:
-        self.b32, self.loaded, self.files = b32, loaded, loaded.files
+    `pause` is called now and then; it may raise, and what was found until then is kept.
+    """
+
+    def __init__(
+        self, loaded: Loaded, *, b32: bool, pause: Callable[[], None] = lambda: None
+    ) -> None:
+        self.b32, self.loaded, self.files, self.pause = b32, loaded, loaded.files, pause
+        self.pool = Pool(loaded.rules, loaded.files)
         self.exit = [loaded.rules[index] for index in loaded.lists[FilterList.EXIT]]
         self.path_rules = [
             loaded.rules[index]
@@ -70,29 +84,41 @@ class Needs:
             for index in bucket
             if loaded.rules[index].list is FilterList.EXIT
         ]
-        self._conflicts: dict[tuple[int, int], bool] = {}
-        self._by_call: dict[int, list[KernelRule]] = {}
-        self._looks: dict[int, dict[str, frozenset[object]]] = {}
-        self._taken: dict[int, int | None] = {}
+        self._conflicts: dict[tuple[int, int, bool], bool] = {}
+        self._decided: dict[Ids, Class | None] = {}
+        self._undecided: dict[Ids, bool] = {}
+        self._by_call: dict[int, list[tuple[list[Seen], Class]]] = {}
+        self._arch_alone: dict[Ids, bool] = {}
+        self._cliques: dict[int, list[Witness]] = {}
+        self._at: dict[int, list[Witness]] = {}
+        self._taken: dict[tuple[Ids, Class, int], int | None] = {}
 
     # Witnesses -----------------------------------------------------------------------------------
 
     @cached_property
-    def witnesses(self) -> dict[int, list[Witness]]:
-        """Witnesses by number of the call."""
+    def _witnesses(self) -> dict[int, list[Witness]]:
+        """Witnesses by the lowest number of their class."""
         found: dict[int, list[Witness]] = defaultdict(list)
         for index, rule in enumerate(self.exit):
-            calls = reach(rule, b32=self.b32)
-            for arch in lookup.ARCHES:
-                for number in bits(calls.of(arch) & _named_calls()):
-                    for own in lookup.ARCHES:
-                        # The other ABI's typical call too: what is then other is the ABI alone.
-                        typical = replace(of_number(number, own), arch=arch)
-                        if own == arch or number in lookup.call_names(own):
-                            found[number] += self._of_rule(index, placed(typical))
+            self.pause()
+            for arch, number in self._reached(rule):
+                if number not in self.pool.classes:
+                    continue
+                for own in lookup.ARCHES:
+                    # The other ABI's typical call too: what is then other is the ABI alone.
+                    typical = replace(of_number(number, own), arch=arch)
+                    if own == arch or number in lookup.call_names(own):
+                        found[number] += self._of_rule(index, placed(typical))
         for witnesses in found.values():
             witnesses.sort(key=lambda one: one.odd)
         return found
+
+    def _reached(self, rule: KernelRule) -> Iterator[tuple[Arch, int]]:
+        """Yield the calls that a rule can match, but those that neither ABI has."""
+        calls = reach(rule, b32=self.b32)
+        for arch in lookup.ARCHES:
+            for number in bits(calls.of(arch) & _named_calls()):
+                yield arch, number
 
     def _of_rule(self, index: int, typical: Event) -> Iterator[Witness]:
         """Yield calls so changed that a rule matches: typical, a service's, odd, of all flags."""
@@ -105,36 +131,89 @@ class Needs:
         )
         for odd, start in enumerate(starts):
             event = witness(self.exit[index], start, self.files)
-            does = None if event is None else self.decided(event)
-            if event is not None and does is not None:
-                yield Witness(event, does, index, odd)
+            if event is not None:
+                ids = self.pool.ids(event)
+                does = self._does_about(ids)
+                if does is not None:
+                    yield Witness(event, ids, self.pool.at(ids), event.call, does, index, odd)
+
+    def alike(self, number: int) -> int:
+        """Return the number of a call of which all that is said of this one holds.
+
+        The calls of a class are alike, but for those that `everywhere` has: a rule may tell two
+        calls apart by their numbers.
+        """
+        if number in self._singled_out:
+            return number
+        numbers = self.pool.classes.get(self.pool.first(number), (number,))
+        return next(one for one in numbers if one not in self._singled_out)
+
+    @cached_property
+    def _singled_out(self) -> frozenset[int]:
+        return frozenset(one.number for one in self.everywhere)
+
+    def witnesses(self, number: int) -> list[Witness]:
+        """Return the witnesses of a call, the least odd first."""
+        if number not in self._at:
+            found = self._witnesses.get(self.pool.first(number), ())
+            self._at[number] = [replace(one, number=number) for one in found]
+        return self._at[number]
+
+    def clique_at(self, number: int) -> list[Witness]:
+        """Return the clique of a call's witnesses."""
+        first = self.pool.first(number)
+        if first not in self._cliques:
+            self._cliques[first] = self.clique(self.witnesses(first))
+        return [replace(one, number=number) for one in self._cliques[first]]
 
     @cached_property
     def path_witnesses(self) -> dict[int, list[Witness]]:
-        """Calls on a watched file that only its rule decides about, by number."""
+        """Calls on a watched file that only its rule decides about, by their class."""
         found: dict[int, list[Witness]] = defaultdict(list)
         for index, rule in enumerate(self.path_rules):
+            self.pause()
             if rule.path is None:
                 continue
-            calls = reach(rule, b32=self.b32)
-            for arch in lookup.ARCHES:
-                for number in bits(calls.of(arch) & _named_calls()):
-                    event = witness(rule, of_number(number, arch), self.files)
-                    if event is None or self.decided(event) is not None:
-                        continue
-                    by = decide(self.loaded, event).decided_by
-                    if by is not None:
-                        found[number].append(Witness(event, _does(self.loaded.rules[by]), index))
+            for arch, number in self._reached(rule):
+                if number not in self.pool.classes:
+                    continue
+                event = witness(rule, of_number(number, arch), self.files)
+                if event is None or self.decided(event) is not None:
+                    continue
+                by = decide(self.loaded, event).decided_by
+                if by is not None:
+                    does = _does(self.loaded.rules[by])
+                    ids = self.pool.ids(event)
+                    one = Witness(event, ids, self.pool.at(ids), number, does, index)
+                    found[number].append(one)
         return found
 
     def decided(self, event: Event) -> Class | None:
         """Return what the exit list does about a call, None if nothing."""
-        if event.call not in self._by_call:
-            self._by_call[event.call] = [rule for rule in self.exit if rule.names(event.call)]
-        for rule in self._by_call[event.call]:
-            if all(holds(test, event, None, self.files) for test in rule.conditions):
-                return _does(rule)
-        return None
+        return self._does_about(self.pool.ids(event))
+
+    def _does_about(self, ids: Ids) -> Class | None:
+        if ids not in self._decided:
+            self._decided[ids] = next(
+                (
+                    does
+                    for conditions, does in self._naming(ids)
+                    if all(condition.holds(ids) for condition in conditions)
+                ),
+                None,
+            )
+        return self._decided[ids]
+
+    def _naming(self, ids: Ids) -> list[tuple[list[Seen], Class]]:
+        """Return the rules of the exit list that name a call: conditions, and what each does."""
+        if ids[CALL] not in self._by_call:
+            number = self.pool.event(ids).call
+            self._by_call[ids[CALL]] = [
+                ([self.pool.seen(condition) for condition in rule.conditions], _does(rule))
+                for rule in self.exit
+                if rule.names(number)
+            ]
+        return self._by_call[ids[CALL]]
 
     # Which witnesses need two rules --------------------------------------------------------------
 
@@ -144,44 +223,53 @@ class Needs:
             return True
         if a is b:
             return False
-        known = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
+        same_number = a.number == b.number
+        known = (a.at, b.at, same_number) if a.at < b.at else (b.at, a.at, same_number)
         if known not in self._conflicts:
-            self._conflicts[known] = any(
-                _told_by_no_permission(a.event, b.event, between)
-                and (self.undecided(between) or self._out_of_turn(a, b, between))
-                for between in mixed(a.event, b.event)
-            )
+            self._conflicts[known] = self._works_out_to_two(a, b)
         return self._conflicts[known]
 
-    def _out_of_turn(self, a: Witness, b: Witness, between: Event) -> bool:
-        """Say whether no rule can decide otherwise about the call between before one for both does.
+    def _works_out_to_two(self, a: Witness, b: Witness) -> bool:
+        for between, has_number_of_a in self.pool.mixed(a.ids, b.ids):
+            does = self._does_about(between)
+            if does == a.does or not self._told_by_no_permission(a.ids, b.ids, between):
+                continue
+            if does is None:
+                if self._is_undecided(between):
+                    return True
+                continue
+            # A rule that decides otherwise has to stand before one for both, and to fail for both.
+            same = a.number == b.number
+            if not (
+                self._tells(between, a.ids, same_number=same or has_number_of_a)
+                and self._tells(between, b.ids, same_number=same or not has_number_of_a)
+            ):
+                return True
+        return False
 
-        Such a rule would have to fail for both.
-        """
-        does = self.decided(between)
-        return does not in {None, a.does} and not all(
-            self._tells(between, one.event) for one in (a, b)
-        )
+    def _told_by_no_permission(self, a: Ids, b: Ids, between: Ids) -> bool:
+        """Say whether each test of `perm` that holds for both holds for the call between them."""
+        if seen_by_perm(between) in {seen_by_perm(a), seen_by_perm(b)}:
+            return True
+        one, other, third = (self.pool.permissions(ids) for ids in (a, b, between))
+        return _no_permission_tells(one, other, third)
 
-    def _tells(self, event: Event, other: Event) -> bool:
+    def _tells(self, ids: Ids, other: Ids, *, same_number: bool) -> bool:
         """Say whether a rule might match one call and not another.
 
         Arguments are tested as the given rules do, or by `perm`.
         """
-        differing = {group for group in GROUPS if part(event, group) != part(other, group)}
-        if differing - {"arguments"}:
+        differing = {at for at, (one, two) in enumerate(zip(ids, other, strict=True)) if one != two}
+        if differing - {ARGUMENTS} or not same_number:
             return True
-        if permissions(event) & ~permissions(other):
+        if self.pool.permissions(ids) & ~self.pool.permissions(other):
             return True
-        return any(
-            holds(test, event, None, self.files) and not holds(test, other, None, self.files)
-            for test in self._argument_tests
-        )
+        return any(test.holds(ids) and not test.holds(other) for test in self._argument_tests)
 
     @cached_property
-    def _argument_tests(self) -> frozenset[Test]:
+    def _argument_tests(self) -> frozenset[Seen]:
         return frozenset(
-            test
+            self.pool.seen(test)
             for rule in (*self.exit, *self.path_rules)
             for test in rule.conditions
             if isinstance(test, Test) and test.field in {"a0", "a1", "a2", "a3"}
@@ -189,9 +277,17 @@ class Needs:
 
     def undecided(self, event: Event) -> bool:
         """Say whether nothing at all decides about a call."""
-        if self.decided(event) is not None:
-            return False
-        return not any(
+        return self._is_undecided(self.pool.ids(event))
+
+    def _is_undecided(self, ids: Ids) -> bool:
+        if ids not in self._undecided:
+            self._undecided[ids] = self._does_about(ids) is None and not self._in_a_bucket(ids)
+        return self._undecided[ids]
+
+    def _in_a_bucket(self, ids: Ids) -> bool:
+        """Say whether a rule of a bucket decides about a call, where none of the exit list does."""
+        event = self.pool.event(ids)
+        return any(
             rule.names(event.call)
             and all(holds(test, event, name, self.files) for test in rule.conditions)
             for name in event.names
@@ -202,26 +298,33 @@ class Needs:
     def looks(self, one: Witness) -> Mapping[str, frozenset[object]]:
         """Return what the calls look like that the rule of a witness has to match, by group.
 
-        That is where no rule is to spare. The group `files` has calls' numbers and files together.
+        That is where no rule is to spare. The group `files` has calls' classes and files together.
         """
         own = self.taken(one)
-        if own is None:
-            return {}
-        if own not in self._looks:
-            found: dict[str, set[object]] = defaultdict(set)
-            for witnesses in self.witnesses.values():
-                for other in witnesses:
-                    if self.taken(other) == own:
-                        for group in GROUPS:
-                            found[group].add(spelled(other.event, group))
-                        found["files"].add((other.event.call, spelled(other.event, "names")))
-            self._looks[own] = {group: frozenset(seen) for group, seen in found.items()}
-        return self._looks[own]
+        return {} if own is None else self._looks.get(own, {})
+
+    @cached_property
+    def _looks(self) -> dict[int, Mapping[str, frozenset[object]]]:
+        """What `looks` returns, by the index of the rule's call in `everywhere`."""
+        found: dict[int, dict[str, set[object]]] = defaultdict(lambda: defaultdict(set))
+        for number in {self.alike(one) for each in self.pool.classes.values() for one in each}:
+            self.pause()
+            for one in self.witnesses(number):
+                own = self.taken(one)
+                if own is not None:
+                    for group in TELL:
+                        found[own][group].add(spelled(one.event, group))
+                    files = self.pool.first(number), spelled(one.event, "names")
+                    found[own]["files"].add(files)
+        return {
+            own: {group: frozenset(seen) for group, seen in groups.items()}
+            for own, groups in found.items()
+        }
 
     def naming(self, number: int) -> list[Witness]:
         """Return one witness for each rule that has to name a call, where no rule is to spare."""
         found: dict[int, Witness] = {}
-        for one in self.witnesses.get(number, ()):
+        for one in self.witnesses(number):
             own = self.taken(one)
             if own is not None:
                 found.setdefault(own, one)
@@ -232,14 +335,15 @@ class Needs:
 
         It is the one in `everywhere` that the witness needs no rule beside, if there is but one.
         """
-        if id(one) not in self._taken:
+        known = one.ids, one.does, one.number if one.number in self._singled_out else -1
+        if known not in self._taken:
             may = [
                 index
                 for index, member in enumerate(self.everywhere)
                 if member.does == one.does and not self.need_two(one, member)
             ]
-            self._taken[id(one)] = may[0] if len(may) == 1 else None
-        return self._taken[id(one)]
+            self._taken[known] = may[0] if len(may) == 1 else None
+        return self._taken[known]
 
     def clique(self, witnesses: Iterable[Witness], given: Sequence[Witness] = ()) -> list[Witness]:
         """Return many witnesses each two of which, and each with the given ones, need two rules."""
@@ -247,41 +351,65 @@ class Needs:
         by_class: dict[Class, list[Witness]] = defaultdict(list)
         for one in candidates:
             by_class[one.does].append(one)
-        found: list[Witness] = []
-        for members in by_class.values():
-            needs = {
-                id(one): sum(self.need_two(one, other) for other in members) for one in members
-            }
-            ordered = sorted(members, key=lambda one: -needs[id(one)])
-            grown = max((self._grown(start, ordered) for start in ordered), key=len)
-            found += grown
-        return found
+        return [one for members in by_class.values() for one in self._clique_of(members)]
 
-    def _grown(self, start: Witness, members: Sequence[Witness]) -> list[Witness]:
-        grown = [start]
-        for one in members:
-            if one is not start and all(self.need_two(one, other) for other in grown):
-                grown.append(one)
-        return grown
+    def _clique_of(self, members: Sequence[Witness]) -> list[Witness]:
+        """Return a large clique among witnesses that do the same: the best of one for each start.
+
+        Each is grown by whichever member needs a rule beside most others and all taken so far.
+        """
+        beside = self._beside(members)
+        order = sorted(range(len(members)), key=lambda at: -beside[at].bit_count())
+        place = {at: number for number, at in enumerate(order)}
+        ordered = [sum(1 << place[other] for other in bits(beside[at])) for at in order]
+        best: list[int] = []
+        tried: set[int] = set()
+        for start, others in enumerate(ordered):
+            if others in tried:
+                continue  # it is like one before it
+            tried.add(others)
+            grown, left = [start], others
+            while left:
+                lowest = (left & -left).bit_length() - 1
+                grown.append(lowest)
+                left &= ordered[lowest]
+            best = max(best, grown, key=len)
+        return [members[order[at]] for at in best]
+
+    def _beside(self, members: Sequence[Witness]) -> list[int]:
+        """Return for each witness which others need a rule beside its own, as bits."""
+        found = [0] * len(members)
+        for at, one in enumerate(members):
+            self.pause()
+            for further, other in enumerate(members[at + 1 :], at + 1):
+                if self.need_two(one, other):
+                    found[at] |= 1 << further
+                    found[further] |= 1 << at
+        return found
 
     @cached_property
     def everywhere(self) -> list[Witness]:
         """As large a clique as was found, over all calls."""
         chosen: list[Witness] = []
         by_rule: dict[tuple[object, ...], list[Witness]] = defaultdict(list)
-        for witnesses in self.witnesses.values():
-            for one in witnesses:
+        numbers = dict.fromkeys(number for rule in self.exit for _, number in self._reached(rule))
+        for number in numbers:
+            for one in self.witnesses(number):
                 by_rule[one.rule, one.event.arch, one.odd].append(one)
         for members in by_rule.values():
-            members.sort(key=lambda one: (not self._by_arch_alone(one), one.event.call))
-            by_call = {one.event.call: one for one in reversed(members)}
+            members.sort(key=lambda one: (not self._by_arch_alone(one), one.number))
+            by_call = {one.number: one for one in reversed(members)}
             chosen += list(reversed(by_call.values()))[: _TRIED[members[0].odd]]
         return self.clique(chosen)
 
     def _by_arch_alone(self, one: Witness) -> bool:
         """Say whether nothing but `arch` tells the call from one that must stay undecided."""
-        other = replace(one.event, arch="b32" if one.event.arch == "b64" else "b64")
-        return _told_by_no_permission(one.event, one.event, other) and self.undecided(other)
+        if one.ids not in self._arch_alone:
+            arch: Arch = "b32" if one.event.arch == "b64" else "b64"
+            other = self.pool.ids(replace(one.event, arch=arch))
+            alone = self._told_by_no_permission(one.ids, one.ids, other)
+            self._arch_alone[one.ids] = alone and self._is_undecided(other)
+        return self._arch_alone[one.ids]
 
     @cached_property
     def paths(self) -> list[Witness]:
@@ -315,10 +443,10 @@ def _does(rule: KernelRule) -> Class:
     return rule.action.value, rule.key if rule.action is Action.ALWAYS else ""
 
 
-def _told_by_no_permission(a: Event, b: Event, between: Event) -> bool:
-    """Say whether each test of `perm` that holds for both holds for the call between them."""
-    one, other, third = permissions(a), permissions(b), permissions(between)
-    return all(third & wanted for wanted in range(1, 16) if one & wanted and other & wanted)
+@cache
+def _no_permission_tells(one: int, other: int, between: int) -> bool:
+    """Say whether each set of permissions that meets the first two meets the third."""
+    return all(between & wanted for wanted in range(1, 16) if one & wanted and other & wanted)
 
 
 @cache

@@ -17,7 +17,6 @@ from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
-from hardcost.auditrules.semantics import decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -101,15 +100,18 @@ def optimise(
     constants: Constants,
     histogram: Histogram,
     options: Options | None = None,
+    tell: Callable[[str], None] = lambda _doing: None,
 ) -> Optimised:
     """Return a cheaper set of rules, which are given in the order in which they load.
+
+    `tell` is called now and then with what is being done.
 
     Raises:
         DuplicateError: A rule stands twice, which the kernel refuses.
     """
     options = options or Options()
     prices = Prices(constants, histogram, options.b32, options.likely_directory)
-    work = _Work(tuple(rules), prices, options)
+    work = _Work(tuple(rules), prices, options, tell)
     return work.result()
 
 
@@ -120,8 +122,10 @@ class _Work:
     original: tuple[KernelRule, ...]
     prices: Prices
     options: Options
+    tell: Callable[[str], None]
 
     def result(self) -> Optimised:
+        self.tell(f"pricing {len(self.original)} rules")
         before = self.prices.of_set(self.original)
         reason = ""
         for lines, dropped in self._tries():
@@ -129,6 +133,7 @@ class _Work:
             if worse:
                 reason = "no other set was found that makes no call dearer"
                 continue
+            self.tell(f"proving that {len(lines)} rules record the same")
             proof = prove(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
@@ -213,7 +218,8 @@ class _Work:
     def _tries(self) -> list[tuple[tuple[Line, ...], tuple[int, ...]]]:
         """Return sets to be tried, the best first."""
         ranked = [replace(self.original[number], prepend=False) for number in self._ranked]
-        moves = Moves(Lines.of(ranked, b32=self.options.b32), self.prices, self.original)
+        lines = Lines.of(ranked, b32=self.options.b32)
+        moves = Moves(lines, self.prices, self.original, self.tell)
         dropped: list[int] = []
         if not self.options.keep_lines:
             dropped = [*moves.drop_dead(keep_one=not self._counted_elsewhere)]
@@ -253,11 +259,11 @@ class _Work:
 
     def _deciding(self, lines: Sequence[Line]) -> set[Line]:
         """Return the lines that decide about a call of the workload."""
-        loaded = self.prices.loaded(line.rule for line in lines)
+        alike = self.prices.alike(line.rule for line in lines)
         found = set()
         for case in self.prices.typical:
             if case.weight:
-                by = decide(loaded, case.event).decided_by
+                by = alike.decide(case.event, case.kind).decided_by
                 if by is not None:
                     found.add(lines[by])
         return found

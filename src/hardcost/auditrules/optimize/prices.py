@@ -10,19 +10,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.cost.events import events
-from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.cost.alike import Alike, Named, kind
+from hardcost.auditrules.cost.events import SOME_INODE, events
+from hardcost.auditrules.cost.predict import walked
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
 from hardcost.auditrules.optimize.witness import DEVICE
-from hardcost.auditrules.semantics import Loaded, holds, load
+from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, holds, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.event import Event
+    from hardcost.auditrules.kernelrule import Condition
     from hardcost.auditrules.tables.lookup import Arch
 
 _ABSENT = -2
@@ -30,6 +32,9 @@ _ABSENT = -2
 
 _NOBODY = 4_000_000_000
 """Users and groups that nobody resolved have numbers from here on, for the model alone."""
+
+Tested = tuple[tuple[bool, float], ...]
+"""For each condition whether it holds for a call, and what testing it costs (instructions)."""
 
 TOLERANCE = 1e-6  # instructions; sums of the same constants in another order differ by less
 
@@ -41,10 +46,14 @@ def no_directory(_path: str) -> bool:
 
 @dataclass(frozen=True)
 class Case:
-    """A call for which rules are priced, and how often the workload makes it."""
+    """A call for which rules are priced, and how often the workload makes it.
+
+    Calls of one `kind` are alike to all rules that name them, and to all that do not.
+    """
 
     event: Event
     weight: float
+    kind: int
 
 
 @dataclass
@@ -65,24 +74,37 @@ class Prices:
     by_number: dict[int, list[Case]] = field(default_factory=dict)
     _names: dict[str, int] = field(default_factory=dict)
     _files: dict[str, FileId] = field(default_factory=dict)
+    _resolved: dict[KernelRule, KernelRule] = field(default_factory=dict)
     _alone: dict[KernelRule, Loaded] = field(default_factory=dict)
-    _costs: dict[tuple[KernelRule, int], float] = field(default_factory=dict)
-    _seen: dict[int, Event] = field(default_factory=dict)
+    _costs: dict[tuple[KernelRule, int, bool], float] = field(default_factory=dict)
+    _conditions: dict[tuple[tuple[Condition, ...], int], Tested] = field(default_factory=dict)
+    _kinds: dict[Hashable, int] = field(default_factory=dict)
+    _seen: dict[int, tuple[Event, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         arches: tuple[Arch, ...] = ("b64", "b32") if self.b32 else ("b64",)
         self.typical = tuple(
-            Case(event, self.histogram.get((arch, event.call), 0.0))
+            self._case(event, self.histogram.get((arch, event.call), 0.0))
             for arch in arches
             for event in events(arch).values()
         )
         self.failing = tuple(
-            Case(replace(case.event, exit=_ABSENT), 0.0)
+            self._case(replace(case.event, exit=_ABSENT), 0.0)
             for case in self.typical
             if case.event.exit is not None and case.event.arch == "b64"
         )
         for case in (*self.typical, *self.failing):
             self.by_number.setdefault(case.event.call, []).append(case)
+
+    def _case(self, event: Event, weight: float) -> Case:
+        return Case(event, weight, self.kind(event))
+
+    def kind(self, event: Event) -> int:
+        """Return a number that calls share which are alike (`cost.alike.kind`)."""
+        if id(event) not in self._seen:
+            number = self._kinds.setdefault(kind(event), len(self._kinds))
+            self._seen[id(event)] = event, number  # as long as it is there, the id is its own
+        return self._seen[id(event)][1]
 
     @cached_property
     def weight(self) -> float:
@@ -102,67 +124,109 @@ class Prices:
             ):  # two ways to write one rule, if its kind is the likely one
                 rule = replace(rule, key=f"{rule.key}+")  # noqa: PLW2901  (priced as another)
             taken[rule.sameness] = rule
-        for rule in taken.values():
-            for test in rule.conditions:
-                if isinstance(test, Test) and test.field in {"path", "dir", "exe"}:
-                    at = len(self._files)
-                    self._files.setdefault(str(test.value), FileId(*DEVICE, 1_000_000 + at))
         return load(taken.values(), self._files)
 
     def resolved(self, rule: KernelRule) -> KernelRule:
-        """Return a rule whose users and groups are numbers, and whose kind is settled."""
-        if rule.watch is not None:
-            rule = rule.settled(directory=self.likely_directory(rule.watch))
-        conditions = tuple(
-            replace(test, value=self._names.setdefault(test.value, _NOBODY + len(self._names)))
-            if isinstance(test, Test) and isinstance(test.value, str) and _is_id(test.field)
-            else test
-            for test in rule.conditions
-        )
-        return rule if conditions == rule.conditions else replace(rule, conditions=conditions)
+        """Return a rule whose users and groups are numbers, and whose kind is settled.
+
+        Its paths exist from now on.
+        """
+        if rule not in self._resolved:
+            settled = rule
+            if rule.watch is not None:
+                settled = rule.settled(directory=self.likely_directory(rule.watch))
+            conditions = tuple(map(self._with_number, settled.conditions))
+            same = conditions == settled.conditions
+            self._resolved[rule] = settled if same else replace(settled, conditions=conditions)
+        return self._resolved[rule]
+
+    def _with_number(self, test: Condition) -> Condition:
+        if not isinstance(test, Test):
+            return test
+        if test.field in {"path", "dir", "exe"}:
+            at = len(self._files)
+            self._files.setdefault(str(test.value), FileId(*DEVICE, 1_000_000 + at))
+        if isinstance(test.value, str) and _is_id(test.field):
+            number = self._names.setdefault(test.value, _NOBODY + len(self._names))
+            return replace(test, value=number)
+        return test
 
     def of_rule(self, rule: KernelRule, event: Event) -> float:
         """Return what one rule costs a call by itself (instructions)."""
         if rule.watch is not None:
             rule = self.resolved(rule)
-        if not rule.names(event.call) and not rule.in_a_bucket:
+        named = rule.names(event.call)
+        if not named and not rule.in_a_bucket:
             return self.constants.walk["unnamed"]
-        known = (rule, id(event))
+        known = rule, self.kind(event), named
         if known not in self._costs:
-            if rule not in self._alone:
-                self._alone[rule] = self.loaded([replace(rule, prepend=False)])
-            self._seen[id(event)] = event  # as long as it is there, the id is its own
-            self._costs[known] = predict(self.constants, self._alone[rule], event).walk
+            self._costs[known] = (
+                walked(self.constants, self._by_itself(rule), event).cost
+                if named
+                else self.constants.walk["unnamed"] * self._met(rule, event)
+            )
         return self._costs[known]
+
+    def _by_itself(self, rule: KernelRule) -> Loaded:
+        if rule not in self._alone:
+            self._alone[rule] = self.loaded([replace(rule, prepend=False)])
+        return self._alone[rule]
+
+    def _met(self, rule: KernelRule, event: Event) -> float:
+        """Return how many files that a call visits lie in a rule's bucket, as is to be expected."""
+        bucket = bucket_of(self.resolved(rule), self._files)
+        inodes = [name.file.inode for name in event.names]
+        unknown = inodes.count(SOME_INODE)
+        known = sum(inode % BUCKETS == bucket for inode in inodes if inode != SOME_INODE)
+        return known + unknown / BUCKETS
 
     def of_test(self, test: Test, event: Event) -> float:
         """Return what a test costs a call for which it fails, beside entering its rule."""
         rule = KernelRule(FilterList.EXIT, Action.ALWAYS, 1 << event.call, (test,))
         return self.of_rule(rule, event) - self.constants.walk["enter"]
 
-    def of_conditions(self, rule: KernelRule, event: Event) -> tuple[tuple[bool, float], ...]:
+    def of_conditions(self, rule: KernelRule, event: Event) -> Tested:
         """Return for each condition whether it holds for a call, and what testing it costs."""
+        known = rule.conditions, self.kind(event)
+        if known not in self._conditions:
+            self._conditions[known] = tuple(self._tested(rule, event))
+        return self._conditions[known]
+
+    def _tested(self, rule: KernelRule, event: Event) -> Iterator[tuple[bool, float]]:
         walk = self.constants.walk
-        found = []
         for condition in self.resolved(rule).conditions:
             alone = replace(rule, conditions=(condition,), key="")
             cost = self.of_rule(alone, event) - walk["enter"]
             held = holds(condition, event, None, self._files)
-            found.append((held, cost - walk["matched"] if held else cost))
-        return tuple(found)
+            yield held, cost - walk["matched"] if held else cost
 
     def of_rules(self, rules: Sequence[KernelRule], event: Event) -> float:
         """Return what rules cost a call that none of them matches (instructions)."""
         return sum(self.of_rule(rule, event) for rule in rules)
 
+    def of_cases(self, rules: Sequence[KernelRule], cases: Iterable[Case]) -> list[float]:
+        """Return for each case what `of_rules` does."""
+        named = Named(rules)
+        known: dict[tuple[int, int], float] = {}
+        costs = []
+        for case in cases:
+            like = named.by(case.event.call), case.kind
+            if like not in known:
+                known[like] = self.of_rules(rules, case.event)
+            costs.append(known[like])
+        return costs
+
     def of_set(self, rules: Sequence[KernelRule]) -> Mapping[tuple[Arch, int], float]:
         """Return what a whole set costs each typical call: walk and record (instructions)."""
-        loaded = self.loaded(rules)
-        costs = {}
-        for case in self.typical:
-            prediction = predict(self.constants, loaded, case.event)
-            costs[case.event.arch, case.event.call] = prediction.walk + prediction.recording
-        return costs
+        alike = self.alike(rules)
+        return {
+            (case.event.arch, case.event.call): alike.cost(case.event, case.kind)
+            for case in self.typical
+        }
+
+    def alike(self, rules: Iterable[KernelRule]) -> Alike:
+        """Return what a whole set makes of calls."""
+        return Alike(self.constants, self.loaded(rules))
 
 
 def _is_id(name: str) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from hardcost.auditrules.optimize.prices import TOLERANCE, Prices
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
@@ -27,40 +29,128 @@ NEAR = 1.1
 
 @dataclass(frozen=True)
 class Costs:
-    """What the rules cost one call, or all of a workload on average, in instructions."""
+    """What the rules cost one call, or all of a workload on average, in instructions.
+
+    `least` is None where it was not worked out in time.
+    """
 
     before: float
     after: float
-    least: float
+    least: float | None
 
     @property
     def near(self) -> bool:
-        """Whether the cost after is near the least."""
-        return self.after <= self.least * NEAR + TOLERANCE
+        """Whether the cost after is known to be near the least."""
+        return self.least is not None and self.after <= self.least * NEAR + TOLERANCE
+
+
+class OutOfTimeError(Exception):
+    """The time for working out the least is over."""
+
+
+class Clock:
+    """The processor time that was spent on the least, and how much it may be, in seconds.
+
+    `tell` is called now and then with what is spent; `now` is the processor time.
+    """
+
+    def __init__(
+        self,
+        limit: float | None,
+        tell: Callable[[float], None] = lambda _spent: None,
+        now: Callable[[], float] = time.process_time,
+    ) -> None:
+        self.limit, self.spent = limit, 0.0
+        self._tell, self._now = tell, now
+        self._started: float | None = None
+
+    def check(self) -> None:
+        """Take the time; the first call starts the clock.
+
+        Raises:
+            OutOfTimeError: The limit is reached.
+        """
+        now = self._now()
+        if self._started is None:
+            self._started = now
+        self.spent = now - self._started
+        if self.limit is not None and self.spent >= self.limit:
+            raise OutOfTimeError
+        self._tell(self.spent)
 
 
 class Report:
-    """A cheaper set under a workload."""
+    """A cheaper set under a workload.
 
-    def __init__(self, made: Optimised, constants: Constants, histogram: Histogram) -> None:
-        self.made, self.histogram = made, histogram
+    `clock` bounds the work on the least: the calls that are shown and those that the workload makes
+    come first, and what is not worked out in time stays None.
+    """
+
+    def __init__(
+        self,
+        made: Optimised,
+        constants: Constants,
+        histogram: Histogram,
+        clock: Clock | None = None,
+    ) -> None:
+        self.made, self.histogram, self.clock = made, histogram, clock or Clock(None)
         prices = Prices(constants, histogram, made.options.b32, made.options.likely_directory)
-        self.bounds = Bounds(made.original, prices)
+        self.bounds = Bounds(made.original, prices, self.clock.check)
+        self.needed: int | None = None
+        self._alone: dict[tuple[Arch, int], float] = {}
 
-    @cached_property
+    @property
     def least(self) -> Mapping[tuple[Arch, int], float]:
-        """The least that each call by itself can cost."""
-        return {call: self._least(call, None) for call in self.made.after}
+        """The least that each call by itself can cost, as far as it was worked out."""
+        self.work_out()
+        return self._alone
+
+    def work_out(self) -> None:
+        """Work out what the report says, within the limit of the clock."""
+        _ = self.by_call
 
     @cached_property
     def by_call(self) -> Mapping[tuple[Arch, int], Costs]:
         """All calls that have a name; `least` is that of sets that cost no weightier call more."""
-        reached = Reached(self.made.before, self.made.after, self.least)
-        found = {}
-        for call, after in self.made.after.items():
-            one = Costs(self.made.before[call], after, self.least[call])
-            found[call] = one if one.near else replace(one, least=self._least(call, reached))
-        return found
+        least: dict[tuple[Arch, int], float] = {}
+        with contextlib.suppress(OutOfTimeError):
+            least.update(self._least_of_each())
+        return {
+            call: Costs(self.made.before[call], after, least.get(call))
+            for call, after in self.made.after.items()
+        }
+
+    def _least_of_each(self) -> Iterator[tuple[tuple[Arch, int], float]]:
+        """Yield the least of each call, those first that matter most.
+
+        Raises:
+            OutOfTimeError: The clock's limit is reached.
+        """
+        self.clock.check()
+        self.needed = len(self.bounds.needs.everywhere)
+        weighty = sorted(
+            (call for call in self.histogram if call in self.made.after),
+            key=lambda call: -self.histogram[call],
+        )
+        for call in weighty:
+            self._by_itself(call)
+        reached = Reached(self.made.before, self.made.after, dict(self._alone))
+        for call in dict.fromkeys((*self.shown, *weighty, *self.made.after)):
+            if call in self.made.after:
+                alone = self._by_itself(call)
+                one = Costs(self.made.before[call], self.made.after[call], alone)
+                yield call, alone if one.near else self._least(call, reached)
+
+    def _by_itself(self, call: tuple[Arch, int]) -> float:
+        if call not in self._alone:
+            self.clock.check()
+            self._alone[call] = self._least(call, None)
+        return self._alone[call]
+
+    @property
+    def worked_out(self) -> int:
+        """For how many calls the least is known."""
+        return sum(one.least is not None for one in self.by_call.values())
 
     def _least(self, call: tuple[Arch, int], reached: Reached | None) -> float:
         first = next((one.rule for one in self.made.lines if never.NEVER_FIRST in one.done), None)
@@ -77,10 +167,11 @@ class Report:
             if call in self.by_call
         ]
         total = sum(count for _, count in calls) or 1.0
+        least = [one.least * count for one, count in calls if one.least is not None]
         return Costs(
             sum(one.before * count for one, count in calls) / total,
             sum(one.after * count for one, count in calls) / total,
-            sum(one.least * count for one, count in calls) / total,
+            sum(least) / total if len(least) == len(calls) else None,
         )
 
     @cached_property
@@ -98,7 +189,8 @@ class Report:
     @cached_property
     def far(self) -> tuple[tuple[Arch, int], ...]:
         """The calls whose cost is not near the least, those that matter most first."""
-        found = [call for call, one in self.by_call.items() if not one.near]
+        known = {call: one for call, one in self.by_call.items() if one.least is not None}
+        found = [call for call, one in known.items() if not one.near]
         return tuple(
             sorted(found, key=lambda call: (-self.histogram.get(call, 0.0), call[0] != "b64", call))
         )

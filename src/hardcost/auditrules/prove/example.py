@@ -29,7 +29,7 @@ from hardcost.auditrules.prove.unresolved import numbers_for
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.prove.classes import CallClass
     from hardcost.auditrules.prove.logic import Formula, Model, Number
@@ -119,8 +119,15 @@ def oddity(event: Event) -> int:
 # Wishes -----------------------------------------------------------------------------------------
 
 
-def wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
-    """Return what makes an event ordinary, the most important first."""
+def wishes(atoms: Atoms, arch: Arch, call: int) -> Iterator[Formula]:
+    """Yield what makes an event ordinary, the most important first.
+
+    None is made before the first is asked for: there are many, and mostly there is no event.
+    """
+    yield from _wishes(atoms, arch, call)
+
+
+def _wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found = [logic.negation(RAISED)]
     if "returned" in atoms.asked:
         found.append(RETURNED)

@@ -181,7 +181,7 @@ def _solved(
     solver = logic.Solver(effort)
     solver.add([_disagreement(left, right, relation), *atoms.laws()])
     nothing = CallClass("b64", 1 << _SOME_CALL, 0, (), ())
-    wanted = example.wishes(atoms, "b64", _SOME_CALL)
+    wanted = list(example.wishes(atoms, "b64", _SOME_CALL))
     if "msgtype" in atoms.asked:
         wanted += _ordinary_record(atoms.ask("msgtype"))
     model = solver.solve_with_wishes(wanted, example.numbers(atoms))

@@ -211,7 +211,7 @@ class Solver:
             steps *= 2
 
     def solve_with_wishes(
-        self, wishes: Sequence[Formula], wanted: Sequence[Number] = ()
+        self, wishes: Iterable[Formula], wanted: Sequence[Number] = ()
     ) -> Model | None:
         """Return values under which all holds; None if there are none.
 
@@ -223,9 +223,9 @@ class Solver:
             UndecidedError: It took too long.
         """
         model = self.solve()
+        if model is None:
+            return None  # and whatever wishes there were need not be made
         for wish in wishes:
-            if model is None:
-                break
             if not model.holds(wish):
                 better = self._try(wish)
                 if better is None:
@@ -233,7 +233,7 @@ class Solver:
                 model = better
             self.add([wish])
         for one in wanted:
-            model = model and self._with_smallest(one, model)
+            model = self._with_smallest(one, model)
         return model
 
     def _with_smallest(self, wanted: Number, model: Model) -> Model:

@@ -15,12 +15,12 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.releases import proofs
-from hardcost.auditrules.optimize.report import Report
+from hardcost.auditrules.optimize.report import Clock, Report
 from hardcost.auditrules.preflight import missing_paths
 from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.tables import lookup
 from hardcost.cli import options
-from hardcost.cli.console import note, show
+from hardcost.cli.console import note, show, work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
 from hardcost.report.text import count, listed, visible
@@ -28,11 +28,13 @@ from hardcost.report.text import count, listed, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.optimize.optimise import Optimised
     from hardcost.auditrules.optimize.report import Costs
     from hardcost.auditrules.tables.lookup import Arch, Release
 
 _NO = 1
+_INTERRUPTED = 130
 _MOST_FAR = 6
 
 
@@ -60,6 +62,14 @@ _MOST_FAR = 6
     help="Keep each rule's line as it is, for scanners that look for lines: rules only change"
     " places, and --allow-never-first may put one in front.",
 )
+@click.option(
+    "--least-seconds",
+    type=click.FloatRange(min=0),
+    default=30.0,
+    show_default=True,
+    help="Processor time for working out the least that any set can cost; OUT is written before.",
+)
+@click.option("--no-least", is_flag=True, help="Don't work out the least at all.")
 @common.machine_options
 @common.leave_out_option
 @options.format_option()
@@ -72,6 +82,8 @@ def optimize(  # noqa: PLR0913  (click's options)
     no_b32: bool,
     allow_never_first: bool,
     keep_lines: bool,
+    least_seconds: float,
+    no_least: bool,
     machine: common.Machine,
     leave_out_faulty: bool,
     format: str,  # noqa: A002
@@ -102,10 +114,12 @@ def optimize(  # noqa: PLR0913  (click's options)
         keep_lines=keep_lines,
         likely_directory=rules.likely,
     )
-    made = optimise(rules.loaded, constants, mix, chosen)
-    proved = _proved_releases(made, rules)
+    with work_progress() as tell:
+        made = optimise(rules.loaded, constants, mix, chosen, tell)
+        tell("proving it for other releases of Linux")
+        proved = _proved_releases(made, rules)
     _write(out, output.text(made, rules.readings, machine.target, proved))
-    report = Report(made, constants, mix)
+    report = _worked_out(made, mix, out, seconds=0.0 if no_least else least_seconds)
     to_stderr = str(out) == "-"
     if format == "json":
         data = {
@@ -138,6 +152,28 @@ def _write(out: Path, content: str) -> None:
         sys.stdout.buffer.flush()
     else:
         out.write_text(content, errors="surrogateescape")
+
+
+def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Report:
+    """Return what there is to say of a set that is written, with the least that any can cost."""
+    written = "the set on standard output" if str(out) == "-" else str(out)
+    try:
+        if seconds:
+            note(
+                f"{written} is complete; the least that any set can cost is worked out now, in at"
+                f" most {seconds:g} s of processor time"
+            )
+        with work_progress() as tell:
+
+            def say(spent: float) -> None:
+                tell(f"working out the least, at most {seconds - spent:.0f} s left")
+
+            report = Report(made, Constants.of_debian(), mix, Clock(seconds, say))
+            report.work_out()
+    except KeyboardInterrupt:
+        note(f"interrupted: {written} is complete; what is missing is the report: costs and proof")
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+    return report
 
 
 def _preflight(made: Optimised, machine: common.Machine) -> None:
@@ -233,7 +269,8 @@ def _table(report: Report) -> Table:
 
 def _cells(one: Costs) -> list[str]:
     ratio = f"{one.after / one.least:.2f}" if one.least else "-"
-    return [f"{one.before:,.0f}", f"{one.after:,.0f}", f"{one.least:,.0f}", ratio]
+    least = "-" if one.least is None else f"{one.least:,.0f}"
+    return [f"{one.before:,.0f}", f"{one.after:,.0f}", least, ratio]
 
 
 def _name(call: tuple[Arch, int]) -> str:
@@ -284,20 +321,27 @@ def _proof(report: Report, proved: Sequence[Release]) -> list[str]:
 
 
 def _least(report: Report) -> list[str]:
-    needed = len(report.bounds.needs.everywhere)
-    said = [
-        (
+    clock, needed = report.clock, report.needed
+    if not clock.limit:
+        return ["The least was not worked out."]
+    said = []
+    if needed is not None:
+        said.append(
             f"The least: any set that records the same has at least {needed} rules that every call"
             f" walks, for there are {needed} events no two of which one rule can match without"
             " matching one that must not be. (Sets are meant that test a0 to a3 as these do, cost"
             " no call more than now and, for a call, no more frequent one more than the new set.)"
-        ),
-    ]
+        )
+    if report.worked_out < len(report.by_call):
+        said.append(
+            f"The least was worked out for {report.worked_out} of {len(report.by_call)} calls in"
+            f" {clock.spent:.0f} s of processor time; --least-seconds gives it more."
+        )
     if report.far:
         names = ", ".join(_name(call) for call in report.far[:_MOST_FAR])
         more = " …" if len(report.far) > _MOST_FAR else ""
         said.append(
-            f"{len(report.far)} calls of {len(report.by_call)} are more than 10 % above it:"
+            f"{len(report.far)} calls of {report.worked_out} are more than 10 % above it:"
             f" {names}{more}."
         )
     return said
@@ -351,6 +395,7 @@ def _as_json(report: Report, out: Path) -> dict[str, Any]:
             for call, one in report.by_call.items()
         ],
         "mean": vars(report.mean),
+        "least_worked_out": {"calls": report.worked_out, "of": len(report.by_call)},
         "dearer": [_name(call) for call in made.dearer],
         "dearer_failing": made.dearer_failing,
         "done": dict(report.done),

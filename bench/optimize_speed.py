@@ -1,0 +1,71 @@
+"""How long the optimiser takes: `python bench/optimize_speed.py [--sizes 1,50,150,500]`.
+
+Processor seconds for reading a set, the search for a cheaper one, the proof, and the least, for
+sets of `published_kind` and the audit package's own STIG rules. The least is worked out without a
+limit unless --least-seconds sets one; the last column says for how many calls it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.published_kind import text
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.optimize.optimise import optimise
+from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.prove.prove import prove
+from hardcost.auditrules.translate import translate_all
+from hardcost.cli.rules.common import NOWHERE
+from hardcost.machines.cache import Cache
+from hardcost.machines.debian import unpacked
+
+_STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1,50,150,500", help="how many rules, after commas")
+    parser.add_argument("--least-seconds", type=float, help="the limit of the least")
+    arguments = parser.parse_args()
+    names = ("set", "rules", "now", "read", "search", "proof", "least", "calls with it")
+    print("".join(f"{name:>15}" if at else f"{name:12}" for at, name in enumerate(names)))
+    with tempfile.TemporaryDirectory() as folder:
+        for size in map(int, arguments.sizes.split(",")):
+            file = Path(folder) / f"{size}.rules"
+            file.write_text(text(size))
+            told("generated", file, arguments.least_seconds)
+    told("30-stig", unpacked(Cache(), "auditd") / _STIG, arguments.least_seconds)
+    return 0
+
+
+def told(name: str, file: Path, least_seconds: float | None) -> None:
+    """Print a line of the table."""
+    constants, times = Constants.of_debian(), [time.process_time()]
+    written = parse.read([file])
+    rules, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
+    rules = tuple(dict.fromkeys(rules))
+    times.append(time.process_time())
+    made = optimise(rules, constants, general())
+    times.append(time.process_time())
+    prove(made.original, made.rules, made.options.relation)  # once more, to tell it from the search
+    times.append(time.process_time())
+    report = Report(made, constants, general(), Clock(least_seconds))
+    report.work_out()
+    times.append(time.process_time())
+    read, both, proof, least = (end - start for start, end in itertools.pairwise(times))
+    found = f"{report.worked_out} of {len(report.by_call)}"
+    seconds = "".join(f"{one:15.2f}" for one in (read, both - proof, proof, least))
+    print(f"{name:12}{len(rules):15}{len(made.rules):15}{seconds}{found:>15}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Calls that no rule tells apart: what a set of rules makes of one, it makes of all.
+
+A rule looks at a call's number in two ways: whether its mask holds the number, and by `perm`. Calls
+that are named by the same rules, stand for the same permissions and are otherwise the same are
+walked alike. A price list for each of some 800 calls takes the walks of a few dozen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.cost.predict import (
+    TOLD_APART,
+    Prediction,
+    Walked,
+    finished,
+    recording,
+    walked,
+)
+from hardcost.auditrules.event import Event, Name
+from hardcost.auditrules.semantics import class_permissions, decide
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.cost.constants import Constants
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.semantics import Loaded, Outcome
+    from hardcost.auditrules.tables.lookup import Arch
+
+_OWN = tuple(field.name for field in fields(Event) if field.name != "call")
+
+
+def kind(event: Event) -> Hashable:
+    """Return all of a call that a condition can look at, which is equal for calls that are alike.
+
+    The number itself is no part of it, only what it stands for.
+    """
+    return stands_for(event.arch, event.call), tuple(spelled(getattr(event, name)) for name in _OWN)
+
+
+def stands_for(arch: Arch, call: int) -> Hashable:
+    """Return what `perm` sees of a call's number: its name where that matters, or its classes."""
+    name = lookup.call_name(arch, call)
+    return name if name in TOLD_APART else class_permissions(arch, call)
+
+
+def spelled(value: object) -> Hashable:
+    """Return a value of a call so that it can be looked up."""
+    if value is None or isinstance(value, (int, str, frozenset)):
+        return value
+    if isinstance(value, Name):
+        return tuple(spelled(part) for part in vars(value).values())
+    if isinstance(value, tuple):
+        return tuple(spelled(part) for part in value)
+    if isinstance(value, Mapping):
+        return tuple(sorted(value.items()))
+    raise TypeError(value)
+
+
+class Named:
+    """Which rules name a call."""
+
+    def __init__(self, rules: Iterable[KernelRule]) -> None:
+        self._by_mask: defaultdict[int, int] = defaultdict(int)
+        for index, rule in enumerate(rules):
+            self._by_mask[rule.mask] |= 1 << index
+        self._by_call: dict[int, int] = {}
+
+    def by(self, call: int) -> int:
+        """Return the rules whose mask holds a number, as the bits `1 << index`."""
+        if call not in self._by_call:
+            rules = (bits for mask, bits in self._by_mask.items() if mask >> call & 1)
+            self._by_call[call] = sum(rules)
+        return self._by_call[call]
+
+
+class Alike:
+    """What one set of rules makes of calls; like calls are walked but once."""
+
+    def __init__(self, constants: Constants, loaded: Loaded) -> None:
+        self.constants, self.loaded = constants, loaded
+        self._named = Named(loaded.rules)
+        self._walked: dict[Hashable, Walked] = {}
+        self._outcomes: dict[Hashable, Outcome] = {}
+
+    def predict(self, event: Event) -> Prediction:
+        """Return what `predict.predict` does."""
+        return finished(self.constants, self.loaded, event, self.walked(event))
+
+    def walked(self, event: Event, like: Hashable = None) -> Walked:
+        """Return what `predict.walked` does. `like` is the call's `kind`, where it is known."""
+        known = self._class(event, like)
+        if known not in self._walked:
+            self._walked[known] = walked(self.constants, self.loaded, event)
+        return self._walked[known]
+
+    def cost(self, event: Event, like: Hashable = None) -> float:
+        """Return what the rules cost a call: walk and record (instructions)."""
+        return self.walked(event, like).cost + self.recording(event, like)
+
+    def recording(self, event: Event, like: Hashable = None) -> float:
+        """Return what a call's record costs, 0 where there is none (instructions)."""
+        return recording(self.constants, self.loaded, event, self.walked(event, like))
+
+    def decide(self, event: Event, like: Hashable = None) -> Outcome:
+        """Return what `semantics.decide` does."""
+        known = self._class(event, like)
+        if known not in self._outcomes:
+            self._outcomes[known] = decide(self.loaded, event)
+        return self._outcomes[known]
+
+    def _class(self, event: Event, like: Hashable) -> Hashable:
+        return self._named.by(event.call), kind(event) if like is None else like
