@@ -79,10 +79,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Site:
-    """What lies in the guest: how it is made, and the paths whose identity is asked for."""
+    """What lies in the guest: how it is made, and the paths whose identity is asked for.
+
+    `first` is asked of the guest before all else.
+    """
 
     fixture: tuple[Step, ...] = FIXTURE
     paths: tuple[str, ...] = PATHS
+    first: tuple[Request, ...] = ()
 
 
 FIELD_SITE = Site()
@@ -111,6 +115,7 @@ def request(
 ) -> tuple[Request, ...]:
     """Return the job: audit turned on, and the battery."""
     return (
+        *site.first,
         # Each netlink socket that auditctl closes waits for a grace period, some ticks otherwise.
         {"do": "write", "path": "/sys/kernel/rcu_expedited", "value": "1"},
         *({"do": "write", "path": path, "value": "1"} for path in SETTINGS),

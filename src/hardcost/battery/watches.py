@@ -16,7 +16,7 @@ from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.optimize.optimise import optimise
 from hardcost.auditrules.optimize.output import text
 from hardcost.battery.aimed import happens
-from hardcost.battery.calls import directory, file
+from hardcost.battery.calls import directory, file, link, mount, symlink
 from hardcost.battery.compare import GUEST
 from hardcost.battery.field import FIXTURE, PATHS
 from hardcost.battery.random_rules import Drawing
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from hardcost.battery.calls import Step
+    from hardcost.auditrules.optimize.optimise import Options
+    from hardcost.auditrules.translate import Target
+    from hardcost.battery.calls import Call, Step
     from hardcost.battery.run import Battery, SetResult
     from hardcost.machines.machine import Machine
 
@@ -41,7 +43,26 @@ WORLDS: dict[str, tuple[Step, ...]] = {
     ),
     "missing": (),
 }
-"""What lies at them, by world."""
+"""What lies at them, by world; no assumption of a proof is violated."""
+
+VIOLATED: dict[str, tuple[Step, ...]] = {
+    "links": (
+        link(WATCHED[0], "/field/f1"),
+        link(WATCHED[1], "/field/dir/a"),
+        file(WATCHED[2], 0o666),
+    ),
+    "spelling": (
+        symlink(WATCHED[0], "/field/dir"),
+        symlink(WATCHED[1], "/field/dir/sub"),
+        directory(WATCHED[2], 0o777),
+    ),
+    "trees": (
+        *WORLDS["directory"],
+        mount(WATCHED[1]),
+        file(f"{WATCHED[1]}/in", 0o666),
+    ),
+}
+"""What lies at them where an assumption, by its code, is violated."""
 
 EVERY_CALL = (*CALLS, *(call for n, path in enumerate(WATCHED, 1) for call in calls_about(path, n)))
 _OTHERS = 15  # calls of a set that have nothing to do with the watched paths
@@ -54,11 +75,15 @@ TARGET = replace(
 
 @dataclass(frozen=True)
 class Pair:
-    """A set and what the optimiser made of it, and the calls to make."""
+    """A set and what the optimiser made of it, and the calls to make.
+
+    `assumed` are the codes of what the proof rests on that both record the same.
+    """
 
     original: str
     made: str
     calls: tuple[int, ...]
+    assumed: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -80,7 +105,7 @@ class Compared:
 def site(world: str) -> Site:
     """Return a world's field."""
     inside = tuple(f"{path}/in" for path in WATCHED)
-    return Site((*FIXTURE, *WORLDS[world]), (*PATHS, *WATCHED, *inside))
+    return Site((*FIXTURE, *{**WORLDS, **VIOLATED}[world]), (*PATHS, *WATCHED, *inside))
 
 
 def learned(machine: Machine) -> Battery:
@@ -88,7 +113,13 @@ def learned(machine: Machine) -> Battery:
     return run_battery(machine, [Wanted("", calls=())], EVERY_CALL, site=site("directory"))
 
 
-def draw(chance: random.Random, battery: Battery, number: int) -> Pair | None:
+def draw(
+    chance: random.Random,
+    battery: Battery,
+    number: int,
+    options: Options | None = None,
+    target: Target = TARGET,
+) -> Pair | None:
     """Return a set with watches of unknown kind, and a cheaper one; None if there is none."""
     drawing = Drawing(chance, battery.events[: len(CALLS)])
     others = drawing.rule_set(_OTHERS, number)
@@ -99,11 +130,17 @@ def draw(chance: random.Random, battery: Battery, number: int) -> Pair | None:
     if "-D" in lines or len(set(lines)) < len(lines):
         return None
     original = "".join(f"{line}\n" for line in lines)
-    made = cheaper(original)
-    if made is None:
+    readings = parse.read_bytes(original.encode(), "x.rules")
+    found = load_lines([readings], target)
+    if found.failing or not found.rules:
+        return None
+    made = optimise(found.rules, Constants.of_debian(), general(), options)
+    if not any(line.done for line in made.lines):
         return None
     own = chance.sample(range(len(CALLS), len(EVERY_CALL)), 40)
-    return Pair(original, made, (*(others.calls or ()), *own))
+    assumed = frozenset(one.code for one in made.proof.assumptions)
+    written = text(made, readings, target)
+    return Pair(original, written, (*(others.calls or ()), *own), assumed)
 
 
 def _line(chance: random.Random) -> str:
@@ -119,20 +156,15 @@ def _line(chance: random.Random) -> str:
     return f"-w {path}{slash} -p {letters}{key}"
 
 
-def cheaper(original: str) -> str | None:
-    """Return what the optimiser makes of a set, None where it leaves it as it is."""
-    readings = parse.read_bytes(original.encode(), "x.rules")
-    found = load_lines([readings], TARGET)
-    if found.failing or not found.rules:
-        return None
-    made = optimise(found.rules, Constants.of_debian(), general())
-    return text(made, readings, TARGET) if any(line.done for line in made.lines) else None
-
-
-def compare(machine: Machine, pairs: Sequence[Pair], world: str) -> tuple[Compared, ...]:
-    """Return what comes of each pair in a world."""
+def compare(
+    machine: Machine,
+    pairs: Sequence[Pair],
+    world: str,
+    calls: Sequence[Call] = EVERY_CALL,
+) -> tuple[Compared, ...]:
+    """Return what comes of each pair in a world; `calls` are those that `EVERY_CALL` numbers."""
     wanted = [Wanted(rules, pair.calls) for pair in pairs for rules in (pair.original, pair.made)]
-    sets = run_battery(machine, wanted, EVERY_CALL, site=site(world)).sets
+    sets = run_battery(machine, wanted, calls, site=site(world)).sets
     return tuple(
         _compared(pair, world, sets[2 * number], sets[2 * number + 1])
         for number, pair in enumerate(pairs)

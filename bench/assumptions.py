@@ -1,0 +1,168 @@
+"""Does the prover list all that its answers rest on? `python bench/assumptions.py --sets 60`.
+
+First each assumption that a proof can list is violated by itself: two sets that the prover calls
+equal under it are loaded in a guest where it does not hold, and have to record something else. Then
+drawn sets and their optimised twins, proved equal, are loaded in guests that violate some
+assumption: wherever they record something else, their proof has to list it. Where nothing is
+violated they have to record the same.
+
+With --later KERNEL (Linux 6.12.75 or later) the assumption about the kernel is violated too, and a
+rule that is narrowed by the kernel's own class of calls has to record what the rule itself does.
+
+Status 1 if an assumption can't be shown, or one is missing from a proof.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.optimize.optimise import Options
+from hardcost.battery import watches
+from hardcost.battery.calls import file, remove
+from hardcost.battery.compare import GUEST
+from hardcost.battery.repertoire import CALLS
+from hardcost.battery.run import Wanted, run_battery
+from hardcost.battery.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+
+if TYPE_CHECKING:
+    from hardcost.auditrules.translate import Target
+    from hardcost.battery.calls import Call
+    from hardcost.battery.run import Battery
+
+FILES = replace(
+    GUEST,
+    is_directory=lambda path: (
+        False if path.rstrip("/") in watches.WATCHED else GUEST.is_directory(path)
+    ),
+)
+"""What a list of paths says that takes every watched path for a file."""
+
+
+def main() -> int:
+    """Print what came, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=60, help="drawn sets for each violation")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--later", type=Path, help="a kernel of Linux 6.12.75 or later")
+    arguments = parser.parse_args()
+    machine = VirtualMachine(Cache(), Hardware("tcg"))
+    good = all(list(map(partial(shown, machine), SCENARIOS)))
+    if arguments.later:
+        later = VirtualMachine(Cache(), Hardware("tcg"), arguments.later)
+        good &= shown(later, LATER) and narrowed(later)
+    chance = random.Random(arguments.seed)  # noqa: S311  (no secret)
+    good &= explored(machine, chance, arguments.sets)
+    return int(not good)
+
+
+def shown(machine: VirtualMachine, one: Scenario) -> bool:
+    """Violate one assumption, and say whether that made a difference."""
+    result = proof(one)
+    listed = one.code in {found.code for found in result.assumptions}
+    a, b = recorded(machine, one)
+    good = bool(result.equal) and listed and a != b
+    print(
+        f"{one.code}: {'equal' if result.equal else 'NOT EQUAL'},"
+        f" {'listed' if listed else 'NOT LISTED'}; violated, A records {dict(a)}, B {dict(b)}"
+        f"{'' if good else '  <-- NOT SHOWN'}",
+        flush=True,
+    )
+    return good
+
+
+def narrowed(machine: VirtualMachine) -> bool:
+    """Say whether a rule narrowed by class records on a later kernel what the rule itself does."""
+    battery = run_battery(machine, [Wanted(f"{line}\n") for line in NARROWED], LATER.calls)
+    whole, by_class, by_name = (bool(one.recorded) for one in battery.sets)
+    print(f"fchmodat2 on the later kernel: {whole=}, {by_class=}, {by_name=}")
+    return whole and by_class and not by_name
+
+
+# Drawn sets ---------------------------------------------------------------------------------------
+
+
+def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
+    """Load drawn pairs where one assumption or none is violated; say whether all is listed."""
+    battery = watches.learned(machine)
+    plain = drawn(chance, battery, sets)
+    files = drawn(chance, battery, sets, target=FILES)
+    no_b32 = drawn(chance, battery, sets, Options(b32=False))
+    never = drawn(chance, battery, sets, Options(never_first=True))
+    replaced = tuple(
+        replace(call, before=(remove(path), file(path, 0o666)))
+        for call in watches.EVERY_CALL[len(CALLS) :]
+        for path in watches.WATCHED
+        if any(getattr(argument, "text", "") == path for argument in call.arguments)
+    )
+    calls = (*CALLS, *replaced)
+    tries = [
+        ("", plain, "directory", watches.EVERY_CALL),
+        ("", plain, "file", watches.EVERY_CALL),
+        ("kinds", files, "directory", watches.EVERY_CALL),
+        ("", files, "file", watches.EVERY_CALL),
+        ("b32", no_b32, "file", watches.EVERY_CALL),
+        ("raised", never, "file", watches.EVERY_CALL),
+        *((code, plain, code, watches.EVERY_CALL) for code in watches.VIOLATED),
+        *((code, files, code, watches.EVERY_CALL) for code in watches.VIOLATED),
+        ("replaced", [within(one, len(calls)) for one in plain], "file", calls),
+    ]
+    found = [tried(machine, *one) for one in tries]
+    return all(found)
+
+
+def within(pair: watches.Pair, count: int) -> watches.Pair:
+    """Return a pair whose calls are among so many."""
+    return replace(pair, calls=tuple(sorted({at % count for at in pair.calls})))
+
+
+def drawn(
+    chance: random.Random,
+    battery: Battery,
+    sets: int,
+    options: Options | None = None,
+    target: Target = watches.TARGET,
+) -> list[watches.Pair]:
+    """Return so many pairs that were proved equal."""
+    pairs: list[watches.Pair] = []
+    number = 0
+    while len(pairs) < sets:
+        pair = watches.draw(chance, battery, number, options, target)
+        number += 1
+        if pair is not None:
+            pairs.append(pair)
+    return pairs
+
+
+def tried(
+    machine: VirtualMachine,
+    code: str,
+    pairs: list[watches.Pair],
+    world: str,
+    calls: tuple[Call, ...],
+) -> bool:
+    """Load pairs in a guest that violates an assumption; say whether each difference is listed."""
+    counts: Counter[str] = Counter()
+    for one in watches.compare(machine, pairs, world, calls):
+        counts["pairs"] += 1
+        counts["different"] += bool(one.differ)
+        if one.differ and code not in one.pair.assumed:
+            counts["NOT LISTED"] += 1
+            print(f"original:\n{one.pair.original}made:\n{one.pair.made}")
+            print(*(calls[at] for at in one.differ), sep="\n")
+    said = ", ".join(f"{amount} {what}" for what, amount in counts.items())
+    print(f"{code or 'nothing'} violated ({world}): {said}", flush=True)
+    return not counts["NOT LISTED"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
