@@ -97,7 +97,7 @@ def class_calls(arch: Arch, name: Class, release: Release = OLDEST) -> frozenset
         names += _classes()["dir_write"]
     later = RELEASES[1 : RELEASES.index(release) + 1]
     names += [call for one in later for call in _classes()["later"][one].get(name, [])]
-    known = {**_classes()["numbers"], **calls(arch)}
+    known = {**newer_calls(), **calls(arch)}
     return frozenset(known[call] for call in names if call in known)
 
 
