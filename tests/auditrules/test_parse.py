@@ -208,6 +208,9 @@ class TestLoading:
         assert found.settings == (("-b", "5"), ("-e", "2"))
 
 
+NO_QUOTES = "leave out the quotes, which auditctl takes for a part of the word"
+
+
 class TestFaults:
     @pytest.mark.parametrize(
         ("line", "message"),
@@ -216,7 +219,7 @@ class TestFaults:
             ("- w /etc", "'-' is no option of auditctl"),
             ("-x 1", "auditctl has no such option: option -x not recognized"),
             ("--nonsense", "auditctl has no such option: option --nonsense not recognized"),
-            ("-w", "auditctl has no such option: option -w requires argument"),
+            ("-w", "-w has no value"),
             ('-w "/etc/my file" -p wa', "'file\"' belongs to no option"),
             ("-w /etc/x\t-p wa", "the line holds a tab, which auditctl does not take for a space"),
             ("-k x", "the line says neither to which list it belongs nor what it watches"),
@@ -282,10 +285,58 @@ class TestFaults:
         assert key.rule is not None
         assert (key.rule.key, size.backlog_limit, comment.kind) == ("id\r", 8192, Kind.COMMENT)
 
-    @pytest.mark.parametrize("line", ["", "-e 2", "-f 1", "--loginuid-immutable", "-a exit -Z"])
+    @pytest.mark.parametrize("line", ["", "-e 2", "-f 1", "--loginuid-immutable"])
     def test_a_carriage_return_keeps_other_lines_from_loading(self, line: str) -> None:
         fault = fault_of(f"{line}\r")
         assert fault.remedy == "save the file with Unix line ends"
+
+    def test_a_line_with_a_fault_besides_its_end_keeps_the_remedy_of_that_fault(self) -> None:
+        assert fault_of("-a exit -Z\r").remedy == "see auditctl(8)"
+
+    @pytest.mark.parametrize(
+        ("line", "remedy"),
+        [
+            (
+                "-w /etc/my dir/x y -p wa",
+                r"if the path has a space in it, write `\ `: /etc/my\ dir/x\ y",
+            ),
+            ("-w /x -k my key", r"if the key has a space in it, write `\ `: my\ key"),
+            ("-w /x -k my key\r", r"if the key has a space in it, write `\ `: my\ key"),
+            ("-a exit,always -F key=a b", r"if the key has a space in it, write `\ `: key=a\ b"),
+            (
+                "-a exit,always -F dir=/a b -k x",
+                r"if the path has a space in it, write `\ `: dir=/a\ b",
+            ),
+            (
+                "-a exit,always -S open, read -k x",
+                "join calls by commas, without spaces: open,read",
+            ),
+            ("-a exit,always -S open read -k x", "join calls by commas, without spaces: open,read"),
+            ("-a exit,always -F auid >= 1000 -S 1", "leave out the spaces: auid>=1000"),
+            ("-a always, exit -S 1", "leave out the spaces: always,exit"),
+            ("-w /x -k 'my key'", f"{NO_QUOTES}, and write a space within a word as `\\ `"),
+            ("-w /x -k 'key' y -Z", "see auditctl(8)"),
+            ("-w /x -p wa -k id # why", "a comment stands on a line of its own"),
+            ("-w /x -p wa -k id # not -w /y\tnor -Z\r", "a comment stands on a line of its own"),
+            (
+                "-a exit,always -S 1 -k -F auid=0",
+                (
+                    "-k has no value of its own and takes -F for it:"
+                    " write one behind -k, or leave -k out"
+                ),
+            ),
+            ("-a exit,always -S 1 -k", "write its value behind it, or leave it out"),
+            (
+                r"-w /x y\ z",
+                r"write a space within a word as `\ `; quotes don't keep words together here",
+            ),
+        ],
+    )
+    def test_the_remedy_is_what_makes_the_line_load(self, line: str, remedy: str) -> None:
+        assert fault_of(line).remedy == remedy
+
+    def test_a_long_comment_is_not_taken_for_one_behind_a_rule(self) -> None:
+        assert fault_of(f"# {'x' * 6200} # y").remedy == "make two lines of it"
 
     def test_what_auditctl_heeds_before_it_finds_the_line_at_fault_counts(self) -> None:
         readings = read_bytes(b"-w /a\n-D\r\n-i\r\nnonsense\n-w /b\n", "f")

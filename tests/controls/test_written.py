@@ -146,7 +146,7 @@ files = ["missing.rules"]
         (2, "there is no profile 'unknown'"),
         (5, "'two words' is not one word of a kernel's command line"),
         (9, "'../x' is no key of sysctl, such as kernel.kptr_restrict"),
-        (12, "auditctl has no such option: option -q requires argument"),
+        (12, "-q has no value"),
     ]
 
 

@@ -28,6 +28,7 @@ def test_plain_text_is_ascii(name: str) -> None:
 
 def test_control_characters_are_spelled_out() -> None:
     assert text.visible("a\x1b[31m\nb\u202e\x9b\ud800") == r"a\x1b[31m\nb\u202e\x9b\ud800"
+    assert text.visible(b"\xc3\xa9\xff".decode(errors="surrogateescape")) == "é" + r"\xff"
 
 
 def test_what_can_be_seen_stays_as_it_is() -> None:

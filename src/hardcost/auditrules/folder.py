@@ -25,8 +25,15 @@ def as_augenrules(readings: Iterable[Reading]) -> tuple[Reading, ...]:
         option = found[0][:2]
         if option in moved and option != "-D":
             note = f"{moved[option].place}: `{moved[option].text}` is replaced by {reading.place}"
+            replaced = moved[option]
             rest.append(
-                Reading(Kind.REPLACED, moved[option].place, moved[option].text, notes=(note,))
+                Reading(
+                    Kind.REPLACED,
+                    replaced.place,
+                    replaced.text,
+                    notes=(note,),
+                    carriage_return=replaced.carriage_return,
+                )
             )
         moved[option] = reading
     first = [moved[option] for option in ("-D", "-b", "-f") if option in moved]

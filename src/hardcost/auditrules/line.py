@@ -11,6 +11,7 @@ two, one with a NUL byte is cut there, and bytes that are no UTF-8 are taken as 
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from getopt import GetoptError
@@ -26,6 +27,7 @@ from hardcost.auditrules.rule import (
     option_positions,
     split_options,
     split_words,
+    unquoted,
     word_columns,
 )
 
@@ -39,7 +41,13 @@ _MARK = re.compile(r"[\x01\x04\x07]")
 """What stands between a rule's keys, and what auditctl 3.0.9 puts in the place of spaces and
 backslashes that belong to a word."""
 
+_COMMENT = re.compile(r"[ \t]#")
+"""Where a comment begins that stands behind a rule."""
+
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
+
+_SPACED = re.compile(r"(?:path|dir|exe|key)!?=")
+"""What begins a field whose value may hold spaces."""
 
 Problem = tuple[str, str | None, int | None]
 """What is wrong, what to do about it, and the column where it stands, as far as they are known."""
@@ -59,13 +67,37 @@ def read_text(text: str, place: Place) -> Reading:
     """Return what one line says."""
     reading = _read(text, place)
     fault = reading.fault
-    if fault is not None and "\t" in text.strip():
-        message = "the line holds a tab, which auditctl does not take for a space"
-        fault = replace(fault, message=message, remedy="write spaces between the words")
-        fault = replace(fault, column=text.index("\t") + 1)
-    elif fault is not None and text.endswith("\r"):
-        fault = replace(fault, remedy="save the file with Unix line ends")
-    return replace(reading, fault=fault)
+    if fault is not None:
+        remedy = _repair(text, place)
+        if remedy is not None:
+            fault = replace(fault, remedy=remedy)
+        elif "\t" in text.strip():
+            message = "the line holds a tab, which auditctl does not take for a space"
+            fault = replace(fault, message=message, remedy="write spaces between the words")
+            fault = replace(fault, column=text.index("\t") + 1)
+    return replace(reading, fault=fault, carriage_return=text.endswith("\r"))
+
+
+def _repair(text: str, place: Place) -> str | None:
+    """Return what makes a line at fault one that can be read, where that is known for certain."""
+    bare = text.rstrip("\r")
+    rule = bare if bare.lstrip().startswith("#") else _COMMENT.split(bare)[0]
+    repairs = (
+        (bare, "save the file with Unix line ends"),
+        (rule, "a comment stands on a line of its own"),
+        (unquoted(bare), _no_quotes(bare)),
+    )
+    for repaired, remedy in repairs:
+        if repaired != text and _read(repaired, place).fault is None:
+            return remedy
+    return None
+
+
+def _no_quotes(text: str) -> str:
+    """Return what to do about the quotes in a line."""
+    spaced = any(word.endswith("\\") for word in unquoted(text).split(" ")[:-1])
+    space = r", and write a space within a word as `\ `" if spaced else ""
+    return f"leave out the quotes, which auditctl takes for a part of the word{space}"
 
 
 def _read(text: str, place: Place) -> Reading:
@@ -82,11 +114,10 @@ def _read(text: str, place: Place) -> Reading:
     try:
         options, rest = split_options(words)
     except GetoptError as error:
-        said = f"auditctl has no such option: {error.msg}"
-        found = reading.at_fault(said, "see auditctl(8)", line.bad_option(error))
-        return _heeded(found, words)
+        said, remedy = _bad_option(error)
+        return _heeded(reading.at_fault(said, remedy, line.bad_option(error)), words)
     if rest:
-        return reading.at_fault(*_stray(rest, options), line.column_of(rest[0]))
+        return reading.at_fault(*_stray(rest, options, words), line.column_of(rest[0]))
     return line.read(options)
 
 
@@ -98,16 +129,45 @@ def _heeded(reading: Reading, words: list[str]) -> Reading:
     return replace(reading, tolerant=bool(re.fullmatch(r"-[ic][\r\t]", first)))
 
 
-def _stray(rest: list[str], options: list[tuple[str, str]]) -> tuple[str, str]:
+def _bad_option(error: GetoptError) -> tuple[str, str]:
+    """Return what is wrong with an option that getopt does not take, and the remedy."""
+    if "requires argument" in error.msg:
+        dashes = "-" if len(error.opt) == 1 else "--"
+        return f"{dashes}{error.opt} has no value", "write its value behind it, or leave it out"
+    return f"auditctl has no such option: {error.msg}", "see auditctl(8)"
+
+
+def _stray(rest: list[str], options: list[tuple[str, str]], words: list[str]) -> tuple[str, str]:
     """Return what is wrong with a word that belongs to no option, and the remedy."""
     message = f"{rest[0]!r} belongs to no option"
-    taken = next((option for option, value in options if value in _OF_A_RULE), None)
-    if taken is not None:
-        value = next(value for option, value in options if option == taken)
-        return message, f"{taken} takes {value} for its value: leave out one of the two"
+    taken, value = next(((o, v) for o, v in options if v in _OF_A_RULE), ("", ""))
+    if taken:
+        return message, (
+            f"{taken} has no value of its own and takes {value} for it:"
+            f" write one behind {taken}, or leave {taken} out"
+        )
     if rest[0].startswith("#"):
         return message, "a comment stands on a line of its own"
-    return message, "write a space within a word as `\\ `; quotes don't keep words together here"
+    remedy = r"write a space within a word as `\ `; quotes don't keep words together here"
+    return message, _spaced(rest, words) or remedy
+
+
+def _spaced(rest: list[str], words: list[str]) -> str | None:
+    """Return the remedy where the first word of no option follows an option's value."""
+    at = words.index(rest[0]) if rest[0] in words else 0
+    option, value = words[at - 2 : at] if at > 1 else ("", "")
+    following = itertools.takewhile(lambda word: not word.startswith("-"), words[at:])
+    parts = [value, *(word.rstrip("\r") for word in following)]
+    if option in {"-k", "-w"} or (option == "-F" and _SPACED.match(value)):
+        what = "key" if option == "-k" or value.startswith("key=") else "path"
+        whole = r"\ ".join(parts)
+        return rf"if the {what} has a space in it, write `\ `: {whole}"
+    if option == "-S":
+        calls = (part.strip(",") for part in parts)
+        return f"join calls by commas, without spaces: {','.join(filter(None, calls))}"
+    if option in {"-a", "-A", "-d", "-F", "-C"}:
+        return f"leave out the spaces: {''.join(parts)}"
+    return None
 
 
 def _unreadable(text: str, words: list[str]) -> Problem | None:

@@ -106,10 +106,11 @@ def fails_by_its_end(reading: Reading, target: Target) -> bool:
     if not reading.text.endswith("\r"):
         return False
     again = line.read_text(reading.text.rstrip("\r"), reading.place)
-    if again.rule is None:
+    written = again.rule or again.deletion
+    if written is None:
         return again.fault is None
     try:
-        translate(again.rule, target)
+        translate(written, target)
     except RulesError:
         return False
     return True

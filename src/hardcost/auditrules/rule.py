@@ -28,6 +28,7 @@ _TAKE_A_VALUE = frozenset(
 _PLAIN = _TAKE_A_VALUE | {f"-{letter}" for letter in _SHORT_OPTIONS if letter != ":"}
 _WORD = re.compile(r"(?:\\.|[^ \\]|\\$)+", re.DOTALL)
 _KEPT = re.compile(r"\\([ \\])")
+_QUOTED = re.compile(r"""(["'])(.*?)\1""")
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,8 @@ class Reading:
     fault: Fault | None = None
     cut_at: int | None = None
     """The column of a NUL byte: auditctl sees nothing of the line from there on."""
+    carriage_return: bool = False
+    """Whether a carriage return ends the line, as it does in files of other systems."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as one that can't be read."""
@@ -166,6 +169,11 @@ def split_words(text: str) -> list[str]:
     if "\\" not in text:
         return [word for word in text.split(" ") if word]
     return _WORD.findall(text)
+
+
+def unquoted(text: str) -> str:
+    r"""Return text without pairs of quotes, spaces between them as auditctl wants them: `\ `."""
+    return _QUOTED.sub(lambda found: found[2].replace(" ", "\\ "), text)
 
 
 def word_columns(text: str) -> tuple[int, ...]:

@@ -24,7 +24,14 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.rule import Fault, Rule, RulesError, split_options, split_words
+from hardcost.auditrules.rule import (
+    Fault,
+    Rule,
+    RulesError,
+    split_options,
+    split_words,
+    unquoted,
+)
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.values import (
     ALIASES,
@@ -60,6 +67,9 @@ _ALL_PERMISSIONS = 15
 _ALL_BITS = (1 << 2048) - 1
 _LISTS = frozenset(name.value for name in FilterList)
 _WORDS = (*sorted(_LISTS), "always", "never")
+
+
+_NO_QUOTES = "leave out the quotes, which auditctl takes for a part of the word"
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,9 @@ def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
         return builder.finish()
     except RefusedError as refused:
         column = _column(rule, words, options, taken) if taken < len(options) else None
-        raise _error(rule, refused.message, refused.remedy, column) from None
+        quotes = _quotes_are_to_blame(rule, options[: taken + 1], target)
+        remedy = _NO_QUOTES if quotes else refused.remedy
+        raise _error(rule, refused.message, remedy, column) from None
 
 
 def translate_all(
@@ -122,6 +134,21 @@ def translate_all(
         except RulesError as error:
             faults.extend(error.faults)
     return tuple(taken), tuple(faults)
+
+
+def _quotes_are_to_blame(rule: Rule, options: Sequence[tuple[str, str]], target: Target) -> bool:
+    """Say whether the last of the options would be taken without its quotes."""
+    *before, (option, value) = options
+    if unquoted(value) == value:
+        return False
+    builder = _Builder(target, rule)
+    try:
+        for earlier in before:
+            builder.take(*earlier)
+        builder.take(option, unquoted(value))
+    except RefusedError:
+        return False
+    return True
 
 
 def _error(rule: Rule, message: str, remedy: str | None, column: int | None) -> RulesError:

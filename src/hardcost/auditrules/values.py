@@ -129,6 +129,12 @@ def call_number(name: str, arch: Arch) -> int:
         number = signed(name)
     if number is not None and number < 2048:  # noqa: PLR2004  (the mask's bits)
         return number
+    newer = lookup.newer_calls().get(folded(name))
+    if newer is not None:
+        raise RefusedError(
+            f"auditctl 3.0.9 knows no system call {name!r}, which Linux has had since",
+            f"write its number, {newer}",
+        )
     other: Arch = "b32" if arch == "b64" else "b64"
     if name in _NEVER_CALLS:
         remedy = _NEVER_CALLS[name]

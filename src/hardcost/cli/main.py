@@ -17,6 +17,7 @@ from hardcost.cli.console import complain
 from hardcost.errors import HardcostError, InputError
 
 _INTERRUPTED = 130
+_UNREAD = 128 + signal.SIGPIPE
 _USAGE = 2
 _FAILED = 3
 
@@ -35,7 +36,8 @@ def main() -> NoReturn:
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(BrokenPipeError):
+            error.show()
         status = _USAGE
     except HardcostError as error:
         with contextlib.suppress(OSError):  # nobody reads what is wrong; the status says it
@@ -45,16 +47,16 @@ def main() -> NoReturn:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # it ends already
         goes_on = "; what was measured is saved: --resume goes on" if _measures() else ""
-        print(f"interrupted{goes_on}", file=sys.stderr)
+        with contextlib.suppress(BrokenPipeError):
+            print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click and rich exit where nobody reads on
-        _let_go_of_stdout()
-        status = _INTERRUPTED
+    except (BrokenPipeError, SystemExit):  # click and rich exit where the reader has closed a pipe
+        status = _UNREAD
     except OSError as error:
-        _let_go_of_stdout()
         with contextlib.suppress(OSError):
             complain(_failure(error))
         status = _FAILED
+    _let_go_of_what_nobody_reads()
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -87,9 +89,14 @@ def _find_home() -> None:
         ) from error
 
 
-def _let_go_of_stdout() -> None:
-    """Make what is still to be written to stdout go nowhere, rather than fail once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _let_go_of_what_nobody_reads() -> None:
+    """Send nowhere what can't be written, which Python would try once more and fail as it ends."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None:
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _failure(error: OSError) -> HardcostError:

@@ -34,5 +34,5 @@ def hardcost() -> None:
     Example:  hardcost bill /etc/audit/rules.d --workload syscalls
 
     Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
-    130 interrupted.
+    130 interrupted; 141 the reader of the output closed the pipe.
     """

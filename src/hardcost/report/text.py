@@ -38,12 +38,15 @@ def visible(text: str) -> str:
     r"""Return `text` with every character that can't be seen written as an escape, such as `\x1b`.
 
     Besides control characters these are marks of direction, zero-width and unassigned characters
-    and every space but the plain one: none can act on a terminal or hide in a page.
+    and every space but the plain one: none can act on a terminal or hide in a page. A byte that is
+    not UTF-8, read as a surrogate, is written as the byte.
     """
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
 def _escape(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) & 0xFF:02x}"
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 

@@ -74,9 +74,59 @@ def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> N
     result = run(path)
     assert result.exit_code == 0
     first, second = result.stdout.splitlines()
-    assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule can be loaded."
+    assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule stays loaded."
     assert second.startswith("All rules together add ")
     assert "predicted" in second
+
+
+def test_what_stays_loaded_is_told_and_where_auditctl_stops(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-w /etc/a -p wa -k a\n-w /etc/b -p wa -k b\n-D\n" + GOOD)
+    result = run(path)
+    assert "1 note in" not in result.stdout
+    assert "in 4 lines; 1 rule stays loaded, 2 are deleted again." in result.stdout
+    assert "[deleted-again]" in result.stdout
+    data = json.loads(run(path, "--format", "json").stdout)
+    assert (data["rules"], data["deleted"], data["stops_at"]) == (1, 2, None)
+    path.write_text(GOOD + FAULTY + "-w /etc/a -p wa -k a\n")
+    said = f"auditctl stops at {path}:2; without faulty lines, 2 rules stay loaded."
+    assert said in run(path).stdout
+    data = json.loads(run(path, "--format", "json").stdout)
+    assert data["stops_at"] == {"file": str(path), "line": 2}
+    path.write_text("-i\n" + FAULTY + GOOD)
+    assert json.loads(run(path, "--format", "json").stdout)["stops_at"] is None
+
+
+def test_a_file_with_the_line_ends_of_other_systems_has_one_finding(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_bytes(b"-D\r\n" + GOOD.replace("\n", "\r\n").encode() + b"\r\n" * 200)
+    result = run(path, "--all")
+    assert result.exit_code == 1
+    assert result.stdout.count(": error: ") == 1
+    assert "\r" not in result.stdout
+    (found,) = json.loads(run(path, "--format", "json").stdout)["findings"]
+    assert (found["code"], found["level"]) == ("line-ends", "error")
+
+
+def test_a_nul_byte_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_bytes(b"-w /etc/shadow -p wa -k x\0 -k y\n")
+    result = run(path)
+    assert result.exit_code == 0
+    assert "  1:26: warning: " in result.stdout
+    assert "[nul-byte]" in result.stdout
+
+
+@pytest.mark.parametrize("format", ["json", "sarif", "text"])
+def test_bytes_that_are_no_text_are_written_as_text(tmp_path: Path, format: str) -> None:  # noqa: A002
+    path = tmp_path / "x.rules"
+    path.write_bytes(b"-w /etc/\xff\xc3\xa9 -p wa -k a\x1b[31m\tb\x7f\n-w \xfe\n")
+    written = run(path, "--format", format).stdout_bytes
+    assert all(byte in b"\n" or 32 <= byte != 127 for byte in written)
+    said = json.loads(written) if format != "text" else written.decode()
+    shown = json.dumps(said, ensure_ascii=False)
+    assert shown.encode()  # no half of a pair, which is no text
+    assert r"/etc/\\xff" in shown
 
 
 def test_several_files_are_one_set_of_rules(tmp_path: Path) -> None:

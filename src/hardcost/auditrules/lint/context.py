@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
 from hardcost.auditrules.tables import lookup
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.root import Root
-    from hardcost.auditrules.rule import Fault, Reading, Rule
+    from hardcost.auditrules.rule import Fault, Place, Reading, Rule
     from hardcost.auditrules.tables.lookup import Arch
 
 
@@ -40,13 +41,15 @@ class Context:
     """Lines and rules.
 
     `readings` are all lines in the order in which they load, `loaded` is what becomes of them.
-    `of_files` are faults that keep whole files from being read.
+    `of_files` are faults that keep whole files from being read. `target` is the machine for which
+    watches are told.
     """
 
     readings: tuple[Reading, ...]
     loaded: LoadedLines
     of_files: tuple[Fault, ...] = ()
     options: Options = field(default_factory=Options)
+    target: Target = AS_WRITTEN
 
     @property
     def rules(self) -> tuple[KernelRule, ...]:
@@ -63,6 +66,16 @@ class Context:
     def texts(self) -> dict[tuple[str, int], str]:
         """Each line's text, by file and line."""
         return {(one.place.file, one.place.line): one.text for one in self.readings}
+
+    @cached_property
+    def failing_by_end(self) -> frozenset[Place]:
+        """The lines that can't be loaded for the carriage return at their end alone."""
+        return frozenset(
+            one.reading.place
+            for one in self.loaded.lines
+            if one.fate in {Fate.UNREADABLE, Fate.REFUSED}
+            and parse.fails_by_its_end(one.reading, self.target)
+        )
 
     @cached_property
     def by_rank(self) -> tuple[KernelRule, ...]:
@@ -103,6 +116,7 @@ def gather(
         load_lines(parts, target),
         tuple(faults),
         options or Options(),
+        target,
     )
 
 

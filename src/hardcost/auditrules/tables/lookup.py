@@ -49,6 +49,12 @@ def calls(arch: Arch) -> Mapping[str, int]:
 
 
 @cache
+def newer_calls() -> Mapping[str, int]:
+    """Return the numbers, the same in both ABIs, of calls that auditctl 3.0.9 knows no name of."""
+    return _table("syscalls-newer.tsv")
+
+
+@cache
 def call_names(arch: Arch) -> Mapping[int, str]:
     """Return the names of all system calls by number."""
     return MappingProxyType({number: name for name, number in calls(arch).items()})
@@ -91,7 +97,7 @@ def class_calls(arch: Arch, name: Class, release: Release = OLDEST) -> frozenset
         names += _classes()["dir_write"]
     later = RELEASES[1 : RELEASES.index(release) + 1]
     names += [call for one in later for call in _classes()["later"][one].get(name, [])]
-    known = {**_classes()["numbers"], **calls(arch)}
+    known = {**newer_calls(), **calls(arch)}
     return frozenset(known[call] for call in names if call in known)
 
 

@@ -22,6 +22,7 @@ from hardcost.auditrules.lint.checks import CODES, documentations
 from hardcost.auditrules.lint.checks import lint as findings_in
 from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.lint.finding import Level
+from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import UnresolvedError
@@ -121,9 +122,9 @@ def lint(  # noqa: PLR0913  (click's options)
     context = _context(paths, b32=not no_b32, root=root)
     found = findings_in(context, select or CODES, ignore)
     if format == "sarif":
-        print(json.dumps(sarif.log(found, version("hardcost")), indent=2))
+        print(json.dumps(_text_alone(sarif.log(found, version("hardcost"))), indent=2))
     elif format == "json":
-        print(json.dumps(_data(context, found), indent=2))
+        print(json.dumps(_text_alone(_data(context, found)), indent=2))
     else:
         for line in _text(context, found, show_all=show_all):
             click.echo(line)
@@ -228,9 +229,8 @@ def _ranges(lines: Sequence[int]) -> str:
 def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
     levels = Counter(one.level for one in found)
     lines = count(len(context.readings), "line")
-    rules = count(len(context.rules), "rule")
     said = listed(count(levels[level], level.value) for level in Level)
-    yield f"{said} in {lines}; {rules} can be loaded."
+    yield f"{said} in {lines}; {_loaded(context)}."
     costs = _costs(context)
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
@@ -238,6 +238,19 @@ def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
             f"All rules together add {priced}, in instructions, predicted for {costs.kernel}:"
             " an ordinary user's, of no file that a rule watches."
         )
+
+
+def _loaded(context: Context) -> str:
+    """Return how many rules stay loaded, and what keeps others from it."""
+    rules = len(context.rules)
+    stay = f"{count(rules, 'rule')} {'stays' if rules == 1 else 'stay'} loaded"
+    deleted = len(context.loaded.of(Fate.DELETED))
+    if deleted:
+        stay += f", {deleted:,} {'is' if deleted == 1 else 'are'} deleted again"
+    stops = context.loaded.stops_at
+    if stops is None:
+        return stay
+    return f"auditctl stops at {visible(str(stops.reading.place))}; without faulty lines, {stay}"
 
 
 # Data -------------------------------------------------------------------------------------------
@@ -266,14 +279,26 @@ def _costs(context: Context) -> _Costs:
         return _Costs({}, "")
 
 
+def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
+    r"""Return data with bytes that are not UTF-8 written as `\xff`: no JSON can hold them."""
+    if isinstance(data, str):
+        return data.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    if isinstance(data, dict):
+        return {key: _text_alone(value) for key, value in data.items()}
+    return [_text_alone(one) for one in data] if isinstance(data, list) else data
+
+
 def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
     costs = _costs(context)
     levels = Counter(one.level for one in found)
+    stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
     return {
         "findings": [_finding(one) for one in found],
         "counts": {level.value: levels[level] for level in Level},
         "lines": len(context.readings),
         "rules": len(context.rules),
+        "deleted": len(context.loaded.of(Fate.DELETED)),
+        "stops_at": None if stops is None else {"file": stops.file, "line": stops.line},
         "cost": {
             "unit": "insn/call",
             "predicted": True,

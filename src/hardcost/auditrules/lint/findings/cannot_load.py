@@ -1,7 +1,8 @@
 """A line can't be loaded.
 
 What: auditctl or the kernel refuses the line: it names an architecture, list, field, call, operator
-or value that there is not, or puts together what does not go together.
+or value that there is not, or puts together what does not go together. Lines that fail for a
+carriage return at their end alone are in the finding line-ends.
 
 Why: auditctl stops at the first line that it can't load, so that all lines below are missing as
 well, unless the files ask it to go on (-i, -c). Either way what the line was to record is not
@@ -32,9 +33,11 @@ LEVEL = Level.ERROR
 
 def find(context: Context) -> Iterable[Finding]:
     """Yield each line that can't be loaded, and each file that can't be read."""
-    long_keys = {(one.place.file, one.place.line) for one in context.readings if has_long_key(one)}
+    elsewhere = {one.place for one in context.readings if has_long_key(one)}
+    elsewhere |= context.failing_by_end
+    places = {(place.file, place.line) for place in elsewhere}
     for fault in context.faults:
-        if (fault.file, fault.line) in long_keys:
+        if (fault.file, fault.line) in places:
             continue
         yield Finding(
             CODE,

@@ -19,17 +19,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint import masks, pricing
+from hardcost.auditrules.lint import abis, masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.covering import Covering, Numbered
+from hardcost.auditrules.lint.covering import Numbered
 from hardcost.auditrules.lint.finding import Finding, Level, spot_of
-from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from hardcost.auditrules.kernelrule import Condition, KernelRule
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.tables.lookup import Arch
 
@@ -41,13 +38,10 @@ _OTHER: Mapping[Arch, Arch] = {"b64": "b32", "b32": "b64"}
 
 def find(context: Context) -> Iterable[Finding]:
     """Yield each rule whose calls are not recorded in the other ABI."""
-    arches = [arch_of(rule) for rule in context.recording]
-    rest = [
-        rule.conditions if arch is None else _without_arch(rule)
-        for rule, arch in zip(context.recording, arches, strict=True)
-    ]
-    twins = _by_arch(context.recording, arches, Numbered(rest))
-    for index, (rule, arch) in enumerate(zip(context.recording, arches, strict=True)):
+    rest = [abis.without_arch(rule) for rule in context.recording]
+    twins = abis.by_arch(context.recording, Numbered(rest))
+    for index, rule in enumerate(context.recording):
+        arch = arch_of(rule)
         if arch is None or (arch == "b64" and not context.options.b32):
             continue
         if not rest[index] and masks.is_all(rule.mask):
@@ -66,20 +60,3 @@ def find(context: Context) -> Iterable[Finding]:
             f"add the same rule with arch={other}",
             pricing.the_twin(context, rule),
         )
-
-
-def _by_arch(
-    rules: Sequence[KernelRule], arches: Sequence[Arch | None], numbered: Numbered
-) -> dict[Arch, Covering]:
-    """Return the rules that can match in each ABI, that condition left out."""
-    found: dict[Arch, Covering] = {arch: Covering(numbered) for arch in lookup.ARCHES}
-    for index, (rule, own) in enumerate(zip(rules, arches, strict=True)):
-        for arch in lookup.ARCHES if own is None else (own,):
-            found[arch].add(index, rule.mask)
-    return found
-
-
-def _without_arch(rule: KernelRule) -> tuple[Condition, ...]:
-    return tuple(
-        one for one in rule.conditions if not (isinstance(one, Test) and one.field == "arch")
-    )

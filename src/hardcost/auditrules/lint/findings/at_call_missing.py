@@ -1,0 +1,139 @@
+"""A rule names a call and leaves out the newer form of it.
+
+What: The rule records open, and no rule of the same or wider conditions records openat, in the same
+ABI. A condition on an argument of open counts for the next argument of openat, where the same value
+stands. Likewise, as a note: unlink and unlinkat, rename and renameat and renameat2, chmod and
+fchmodat, chown and fchownat, mkdir and mkdirat, link and linkat, symlink and symlinkat, mknod and
+mknodat. Rules that record all calls have nothing missing.
+
+Why: Since its version 2.26 glibc makes the call openat for a program's open(), so that a rule on
+open alone records next to nothing. Of the others programs make both forms: those of coreutils make
+unlinkat for rm, renameat2 for mv, fchmodat for chmod, linkat and symlinkat for ln.
+
+Example:
+    -a always,exit -F arch=b64 -S open -F exit=-EACCES -F auid>=1000 -F auid!=unset -k access
+
+Remedy: Name the newer call, too: -S open,openat. Where the rule tests arguments, write a rule for
+the newer call with each argument one further on (a1 of open is a2 of openat).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.lint import abis, masks
+from hardcost.auditrules.lint.context import arch_of, column_of
+from hardcost.auditrules.lint.covering import Numbered
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hardcost.auditrules.kernelrule import Condition, KernelRule
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.lint.covering import Covering
+    from hardcost.auditrules.tables.lookup import Arch
+
+CODE = "at-call-missing"
+LEVEL = Level.WARNING
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A call, and those that programs make in its place.
+
+    `further`: these take the same arguments behind a descriptor of a directory.
+    """
+
+    old: str
+    new: tuple[str, ...]
+    further: bool = True
+
+
+_OPEN = _Pair("open", ("openat",))
+_OTHERS = (
+    _Pair("unlink", ("unlinkat",)),
+    _Pair("rename", ("renameat", "renameat2"), further=False),
+    _Pair("chmod", ("fchmodat",)),
+    _Pair("chown", ("fchownat",)),
+    _Pair("mkdir", ("mkdirat",)),
+    _Pair("link", ("linkat",), further=False),
+    _Pair("symlink", ("symlinkat",), further=False),
+    _Pair("mknod", ("mknodat",)),
+)
+_FURTHER = {"a0": "a1", "a1": "a2", "a2": "a3"}
+_LAST = "a3"
+_ARGUMENTS = frozenset({*_FURTHER, _LAST})
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield, for each rule, open without openat, and its other calls without their newer form."""
+    rules = context.recording
+    alike = [abis.without_arch(rule) for rule in rules]
+    # Behind the rules' conditions stand those that they would have for the newer calls.
+    further = [_further(one) if _arguments(one) else () for one in alike]
+    covering = abis.by_arch(rules, Numbered([*alike, *further]))
+    for index, rule in enumerate(rules):
+        # Without an ABI auditctl takes the names for those of b64.
+        arch = arch_of(rule) or "b64"
+        if masks.is_all(rule.mask) or arch not in abis.possible(rule):
+            continue
+        tested = _arguments(alike[index])
+        at = index + len(rules) if tested else index
+        for level, pairs in ((LEVEL, (_OPEN,)), (Level.NOTE, _OTHERS)):
+            known = [pair for pair in pairs if _can_be_told(pair, tested)]
+            missing = list(_missing(covering[arch], at, rule, known, arch))
+            if missing:
+                yield _finding(rule, level, missing, one_further=bool(tested))
+
+
+def _finding(
+    rule: KernelRule, level: Level, missing: Sequence[tuple[_Pair, list[str]]], *, one_further: bool
+) -> Finding:
+    new = masks.listed([name for _, names in missing for name in names], most=12)
+    old = masks.listed([pair.old for pair, _ in missing], most=12)
+    why = ", which glibc's open() calls" if missing[0][0] is _OPEN else ""
+    own = f"add a rule for {new} with each tested argument one further on (a1 becomes a2)"
+    return Finding(
+        CODE,
+        level,
+        f"it names {old}, and no rule of the same or wider conditions names {new}{why}",
+        spot_of(rule.source, column_of(rule.source, missing[0][0].old)),
+        rule.source.text if rule.source else "",
+        own if one_further else f"name {new} in the rule, too",
+    )
+
+
+def _missing(
+    covering: Covering, index: int, rule: KernelRule, pairs: Sequence[_Pair], arch: Arch
+) -> Iterator[tuple[_Pair, list[str]]]:
+    """Yield the pairs of whose newer calls some are not recorded, with these."""
+    calls = lookup.calls(arch)
+    for pair in pairs:
+        if not rule.names(calls[pair.old]):
+            continue
+        mask = masks.mask_of(tuple(calls[name] for name in pair.new))
+        missing = covering.missing(index, mask)
+        if missing:
+            yield pair, [name for name in pair.new if missing >> calls[name] & 1]
+
+
+def _can_be_told(pair: _Pair, tested: frozenset[str]) -> bool:
+    """Say whether the newer calls' arguments are known that stand for those that are tested."""
+    return not tested or (pair.further and _LAST not in tested)
+
+
+def _arguments(conditions: Iterable[Condition]) -> frozenset[str]:
+    """Return which arguments are tested."""
+    return _ARGUMENTS & {one.field for one in conditions if isinstance(one, Test)}
+
+
+def _further(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return conditions with each argument one further on, where there is such a one."""
+    return tuple(
+        replace(one, field=_FURTHER.get(one.field, one.field)) if isinstance(one, Test) else one
+        for one in conditions
+    )

@@ -1,0 +1,51 @@
+"""A line deletes rules that earlier lines load.
+
+What: `-D`, `-D -k`, `-d` or `-W` stands below the rules that it deletes. There is one finding for
+each such line; the rules are named as related lines. In a folder that augenrules puts together,
+`-D` goes to the top wherever it stands.
+
+Why: The rules above are loaded and are gone a moment later: nothing is recorded by them.
+
+Example:
+    -w /etc/shadow -p wa -k identity
+    -D
+
+Remedy: Make `-D` the first line, or leave out what is deleted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.loading import Fate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.rule import Place
+
+CODE = "deleted-again"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each line that deletes rules."""
+    deleted: dict[Place, list[Place]] = {}
+    for line in context.loaded.of(Fate.DELETED):
+        if line.deleted_by is not None:
+            deleted.setdefault(line.deleted_by, []).append(line.reading.place)
+    for place, rules in deleted.items():
+        text = context.texts.get((place.file, place.line), "")
+        what = f"{len(rules)} rules that are" if len(rules) > 1 else "a rule that is"
+        all_of_them = text.split() == ["-D"]
+        yield Finding(
+            CODE,
+            LEVEL,
+            f"{what} loaded above {'are' if len(rules) > 1 else 'is'} deleted again here",
+            Spot(place.file, place.line),
+            text,
+            "make -D the first line" if all_of_them else "leave out this line, or what it deletes",
+            related=tuple(Spot(one.file, one.line) for one in rules),
+        )

@@ -1,0 +1,69 @@
+"""A rule compares what a call returned with an error's positive number.
+
+What: `exit` is compared with the name of an error without a minus, such as exit=EPERM. A call that
+fails returns the negative number.
+
+Why: exit=EPERM compares with +1. It never fires on a call that fails: it can only fire on one that
+succeeds and returns 1. exit!=EPERM holds for calls that fail with EPERM, too.
+
+Example:
+    -a always,exit -F arch=b64 -S openat -F exit=EPERM -k access
+
+Remedy: Write the minus: exit=-EPERM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Operator
+from hardcost.auditrules.lint.context import column_of, fields_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.rule import split_options, split_words
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.values import folded, split_field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "positive-errno"
+LEVEL = Level.WARNING
+
+_EQUALITY = frozenset({Operator.EQUAL, Operator.NOT_EQUAL})
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each comparison with a positive error."""
+    for rule in context.rules:
+        for name, operator in _positive(rule):
+            number = lookup.errors()[folded(name).upper()]
+            written = f"exit{operator}{name}"
+            said = f"{written} compares with +{number}, and a call that fails with {name} returns"
+            if operator is Operator.EQUAL:
+                fires = f"it can only fire on a call that succeeds and returns {number}"
+            else:
+                fires = "whether the call failed with that error is not what it tests"
+            better = f"exit{operator if operator in _EQUALITY else '='}-{name}"
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"{said} -{number}: {fires}",
+                spot_of(rule.source, column_of(rule.source, "exit")),
+                rule.source.text if rule.source else "",
+                f"write {better}",
+            )
+
+
+def _positive(rule: KernelRule) -> Iterator[tuple[str, Operator]]:
+    """Yield the errors that a rule names without a minus; the kernel holds numbers alone."""
+    if rule.source is None or "exit" not in fields_of(rule):
+        return
+    for option, value in split_options(split_words(rule.source.text))[0]:
+        if option != "-F":
+            continue
+        field, operator, text = split_field(value)
+        if folded(field) == "exit" and folded(text).upper() in lookup.errors():
+            yield text, operator

@@ -1,0 +1,64 @@
+r"""Quotes are part of a key, a path or a label.
+
+What: auditctl knows no quoting: quotes around a word, or around a part of it, belong to the word. A
+single apostrophe within a word is not found.
+
+Why: `ausearch -k identity` does not find the key `"identity"`, and a path with quotes is another
+path, at which nothing lies.
+
+Example:
+    -w /etc/shadow -p wa -k "identity"
+
+Remedy: Leave out the quotes. A space within a word is written as `\ `.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.lint.context import column_of
+from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.masks import listed
+from hardcost.auditrules.rule import rule_keys, unquoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+
+CODE = "quotes"
+LEVEL = Level.WARNING
+
+
+def find(context: Context) -> Iterable[Finding]:
+    """Yield each rule with quotes in what it loads."""
+    for rule in context.rules:
+        found = list(_quoted(rule))
+        if found:
+            what = listed([f"{kind} {text}" for kind, text in found])
+            yield Finding(
+                CODE,
+                LEVEL,
+                f"the quotes are part of {what}: auditctl knows no quoting",
+                spot_of(rule.source, column_of(rule.source, found[0][1])),
+                rule.source.text if rule.source else "",
+                "leave out the quotes",
+            )
+
+
+def _quoted(rule: KernelRule) -> Iterator[tuple[str, str]]:
+    """Yield the keys, paths and labels that hold quotes, each behind what it is."""
+    if rule.source is not None:
+        yield from (("the key", key) for key in rule_keys(rule.source) if _has_quotes(key))
+    for test in rule.conditions:
+        if isinstance(test, Test) and isinstance(test.value, str) and _has_quotes(test.value):
+            what = "the path" if test.value.startswith("/") else f"the value of {test.field}"
+            yield what, test.value
+
+
+def _has_quotes(text: str) -> bool:
+    """Say whether quotes stand in pairs, or at an end."""
+    bare = text.removesuffix("\r")
+    return unquoted(bare) != bare or bare.strip("\"'") != bare
