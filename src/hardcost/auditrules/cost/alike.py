@@ -21,7 +21,7 @@ from hardcost.auditrules.cost.predict import (
     walked,
 )
 from hardcost.auditrules.event import Event, Name
-from hardcost.auditrules.semantics import class_permissions, decide
+from hardcost.auditrules.semantics import class_permissions, decide, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -43,11 +43,14 @@ def kind(event: Event) -> Hashable:
 
 
 def _stands_for(event: Event) -> Hashable:
-    """Return what `perm` sees of a call's number: its name where that matters, or its classes."""
-    name = lookup.call_name(event.arch, event.call)
+    """Return what a call's number stands for: permissions, or a name that decides about them.
+
+    And whether it sends a signal, since a record then lists whom it went to.
+    """
+    name, signal = lookup.call_name(event.arch, event.call), sends_a_signal(event.arch, event.call)
     if name in TOLD_APART:
-        return name
-    return class_permissions(event.arch, event.call, event.release)
+        return name, signal
+    return class_permissions(event.arch, event.call, event.release), signal
 
 
 def spelled(value: object) -> Hashable:
