@@ -315,6 +315,14 @@ def test_calls_that_no_rule_tells_apart_are_walked_once() -> None:
         assert alike.predict(case.event) == predict(CONSTANTS, loaded, case.event)
 
 
+def test_what_is_decided_about_a_call_that_sends_a_signal_is_told_from_others() -> None:
+    loaded = load(rules("-a always,exit -F arch=b64 -S kill,getppid -k both"))
+    alike = Alike(CONSTANTS, loaded)
+    for call in ("getppid", "kill"):
+        event = events("b64")[call]
+        assert alike.decide(event).receivers is decide(loaded, event).receivers
+
+
 def test_the_least_is_worked_out_for_classes_of_calls_and_not_for_each() -> None:
     found = made("-a always,exit -S all -F auid=1000 -F exit=-EPERM -k all")
     report = Report(found, CONSTANTS, general())

@@ -21,7 +21,7 @@ from hardcost.auditrules.cost.predict import (
     walked,
 )
 from hardcost.auditrules.event import Event, Name
-from hardcost.auditrules.semantics import class_permissions, decide
+from hardcost.auditrules.semantics import class_permissions, decide, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded, Outcome
-    from hardcost.auditrules.tables.lookup import Arch
 
 _OWN = tuple(field.name for field in fields(Event) if field.name != "call")
 
@@ -40,13 +39,18 @@ def kind(event: Event) -> Hashable:
 
     The number itself is no part of it, only what it stands for.
     """
-    return stands_for(event.arch, event.call), tuple(spelled(getattr(event, name)) for name in _OWN)
+    return _stands_for(event), tuple(spelled(getattr(event, name)) for name in _OWN)
 
 
-def stands_for(arch: Arch, call: int) -> Hashable:
-    """Return what `perm` sees of a call's number: its name where that matters, or its classes."""
-    name = lookup.call_name(arch, call)
-    return name if name in TOLD_APART else class_permissions(arch, call)
+def _stands_for(event: Event) -> Hashable:
+    """Return what a call's number stands for: permissions, or a name that decides about them.
+
+    And whether it sends a signal, since a record then lists whom it went to.
+    """
+    name, signal = lookup.call_name(event.arch, event.call), sends_a_signal(event.arch, event.call)
+    if name in TOLD_APART:
+        return name, signal
+    return class_permissions(event.arch, event.call, event.release), signal
 
 
 def spelled(value: object) -> Hashable:

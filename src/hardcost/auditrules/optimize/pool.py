@@ -67,7 +67,10 @@ class Seen:
 
 
 class Pool:
-    """The calls that were met, with the rules that can tell them apart."""
+    """The calls that were met, with the rules that can tell them apart.
+
+    All are calls of the oldest release, whose records nobody else asks for.
+    """
 
     def __init__(self, rules: Sequence[KernelRule], files: Mapping[str, FileId]) -> None:
         self.files = files

@@ -7,7 +7,7 @@ what `perm` says. What remains is short, and often the same for both sets.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -98,13 +98,11 @@ def classes(
     for arch in arches:
         yield CallClass(arch, 1 << CALLS, 0, (), ())
         for source, calls in _sources(arch, release).items():
+            left_of_a = _left(a, ranked_a, arch, source, keys=keys)
+            left_of_b = _left(b, ranked_b, arch, source, keys=keys)
             for part in _split(calls, masks):
                 yield CallClass(
-                    arch,
-                    part,
-                    source,
-                    _parts(a, ranked_a, part, arch, source, keys=keys),
-                    _parts(b, ranked_b, part, arch, source, keys=keys),
+                    arch, part, source, _parts(left_of_a, part), _parts(left_of_b, part)
                 )
 
 
@@ -140,30 +138,54 @@ def _split(calls: int, masks: Iterable[int]) -> list[int]:
     return parts
 
 
-def _parts(  # noqa: PLR0913  (a class is told by all of these)
-    rules: Sequence[KernelRule],
-    order: Sequence[int],
-    calls: int,
-    arch: Arch,
-    source: Source,
-    *,
-    keys: bool,
-) -> Ranked:
-    found: list[tuple[int, Part]] = []
+@dataclass(frozen=True)
+class _Left:
+    """What is left of a rule for calls of one source, and one of its conditions, if there is any.
+
+    The condition is one that few rules share, as far as is easily told.
+    """
+
+    index: int
+    mask: int
+    part: Part
+    telling: Condition | None
+
+
+def _left(
+    rules: Sequence[KernelRule], order: Sequence[int], arch: Arch, source: Source, *, keys: bool
+) -> list[_Left]:
+    """Return what is left of the rules, but of those that hold for none of the calls."""
+    found: list[_Left] = []
     for index in order:
         rule = rules[index]
-        if not rule.mask & calls:
-            continue
         conditions = _folded(rule.conditions, arch, source)
-        if conditions is None or any(
-            part.conditions <= conditions and (rule.in_a_bucket or not part.bucket)
-            for _, part in found
+        if conditions is not None:
+            key, always = rule.key if keys else "", rule.action is Action.ALWAYS
+            part = Part(conditions, always, key, rule.in_a_bucket)
+            found.append(_Left(index, rule.mask, part, max(conditions, key=_tells, default=None)))
+    return found
+
+
+def _tells(condition: Condition) -> bool:
+    return isinstance(condition, Test) and isinstance(condition.value, str)
+
+
+def _parts(left: Iterable[_Left], calls: int) -> Ranked:
+    """Return the rules for the calls of a class, without those in whose place earlier ones hold."""
+    found: list[tuple[int, Part]] = []
+    known: dict[Condition | None, list[Part]] = {}
+    for one in left:
+        part = one.part
+        if not one.mask & calls or any(
+            earlier.conditions <= part.conditions and (part.bucket or not earlier.bucket)
+            for condition in part.conditions
+            for earlier in known.get(condition, ())
         ):
-            continue  # it holds for none of the calls, or where it holds an earlier one does
-        always = rule.action is Action.ALWAYS
-        found.append((index, Part(conditions, always, rule.key if keys else "", rule.in_a_bucket)))
-        if not conditions:
+            continue
+        found.append((one.index, part))
+        if not part.conditions:
             break
+        known.setdefault(one.telling, []).append(part)
     return tuple(found)
 
 
@@ -230,4 +252,9 @@ def in_any_order(rules: Ranked) -> tuple[Part, ...]:
 
 
 def _spelled(part: Part) -> list[str]:
-    return sorted(repr(condition) for condition in part.conditions)
+    return sorted(map(_text, part.conditions))
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(condition: Condition) -> str:
+    return repr(condition)
