@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.optimize.optimise import Options
 from hardcost.battery import watches
 from hardcost.battery.calls import file, remove
-from hardcost.battery.compare import GUEST
 from hardcost.battery.repertoire import CALLS
 from hardcost.battery.run import Wanted, run_battery
 from hardcost.battery.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
@@ -38,14 +37,6 @@ if TYPE_CHECKING:
     from hardcost.auditrules.translate import Target
     from hardcost.battery.calls import Call
     from hardcost.battery.run import Battery
-
-FILES = replace(
-    GUEST,
-    is_directory=lambda path: (
-        False if path.rstrip("/") in watches.WATCHED else GUEST.is_directory(path)
-    ),
-)
-"""What a list of paths says that takes every watched path for a file."""
 
 
 def main() -> int:
@@ -95,7 +86,7 @@ def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
     """Load drawn pairs where one assumption or none is violated; say whether all is listed."""
     battery = watches.learned(machine)
     plain = drawn(chance, battery, sets)
-    files = drawn(chance, battery, sets, target=FILES)
+    files = drawn(chance, battery, sets, target=watches.FILES)
     no_b32 = drawn(chance, battery, sets, Options(b32=False))
     never = drawn(chance, battery, sets, Options(never_first=True))
     replaced = tuple(

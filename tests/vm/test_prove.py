@@ -8,7 +8,7 @@ import pytest
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.translate import Target, translate_all
+from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.battery.witness import run_witnesses, witness
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import unpacked
@@ -36,7 +36,7 @@ EDITS = (
 def rules(folder: Path, text: str) -> tuple[KernelRule, ...]:
     path = folder / "x.rules"
     path.write_text(text)
-    return translate_all(parse.read([path]).rules, Target())[0]
+    return translate_all(parse.read([path]).rules, AS_WRITTEN)[0]
 
 
 def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: Path) -> None:

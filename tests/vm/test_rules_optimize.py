@@ -17,7 +17,7 @@ from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text, text
 from hardcost.auditrules.semantics import DuplicateError, load
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate_all
+from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.battery.compare import GUEST
 from hardcost.battery.random_rules import Drawing
 from hardcost.battery.repertoire import CALLS
@@ -131,7 +131,7 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
 def rules_of(file: Path) -> tuple[tuple[KernelRule, ...], Watched]:
     """Return the rules of a file, and what they watch."""
     written = parse.read([file]).rules
-    taken, faults = translate_all(written)
+    taken, faults = translate_all(written, AS_WRITTEN)
     assert not faults
     directories, files = paths(written)
     return taken, Watched(directories, (*files, "/etc/nothing-looks-here"))

@@ -72,6 +72,14 @@ TARGET = replace(
     is_directory=lambda path: None if path.rstrip("/") in WATCHED else GUEST.is_directory(path),
 )
 
+"""What the optimiser knows of the guest: all but what lies at the watched paths."""
+
+FILES = replace(
+    TARGET,
+    is_directory=lambda path: False if path.rstrip("/") in WATCHED else GUEST.is_directory(path),
+)
+"""The same, with each watched path taken for a file."""
+
 
 @dataclass(frozen=True)
 class Pair:
