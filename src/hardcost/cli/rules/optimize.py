@@ -361,10 +361,10 @@ def _kept_watches(rules: common.Rules) -> list[str]:
             f" the same either way: {shown}. These watches stay as they are."
         ),
         (
-            f"By their names {len(trees)} of them are directories, which every call pays for: on"
-            " the machine itself, --root / makes them cheaper."
+            f"By name, {count(len(trees), 'is a directory', 'are directories')}, for which every"
+            " call pays: on the machine itself, --root / makes that cheaper."
             if trees
-            else "By their names all are files, which cost other calls nothing."
+            else "By name, all are files, which cost other calls nothing."
         ),
     ]
 
