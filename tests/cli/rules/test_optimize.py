@@ -184,3 +184,111 @@ def test_after_ctrl_c_the_file_is_said_to_be_complete(tmp_path: Path) -> None:
     assert "missing" in rest
     assert out.read_text() == written
     assert len(parse.read([out]).rules) == 120
+
+
+SUDOERS = "-w /lib/systemd -p wa -k s\n"
+
+
+def optimised(tmp_path: Path, text: str, *words: str | Path) -> tuple[Result, list[str]]:
+    """Optimise a text, and return the lines of the file that are rules."""
+    rules, out = tmp_path / "in.rules", tmp_path / "made.rules"
+    rules.write_text(text)
+    result = run(rules, "-o", out, "--force", "--no-least", *words)
+    lines = out.read_text().splitlines() if out.exists() else []
+    return result, [line for line in lines if line.startswith(("-a", "-A", "-w"))]
+
+
+def test_a_watch_of_unknown_kind_stays_as_it_is(tmp_path: Path) -> None:
+    result, lines = optimised(tmp_path, SUDOERS)
+    assert lines == [SUDOERS.strip()]
+    assert "may be a directory or not, and the set records the same either way" in result.stdout
+    assert "/lib/systemd: a directory" not in result.stdout
+
+
+def test_a_list_of_paths_lets_a_watch_be_narrowed_and_is_named_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "paths").write_text("/lib/systemd/\n")
+    result, lines = optimised(tmp_path, SUDOERS, "--paths", tmp_path / "paths")
+    assert result.exit_code == 0
+    (line,) = lines
+    assert "-F dir=/lib/systemd -F perm=wa" in line
+    assert "2041,2040" in line
+    made = (tmp_path / "made.rules").read_text()
+    assert "/lib/systemd: a directory, which -w watches with all that is in it" in made
+    assert "each directory of a rule on a" in made
+    assert "Proved for Linux 6.1, 6.12, 7.2, 7.3" in made
+
+
+def test_a_folder_says_what_is_watched_and_whether_the_result_loads(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "lib" / "systemd").mkdir(parents=True)
+    (root / "etc").mkdir()
+    text = f"{SUDOERS}-w /etc/sudoers.d/ -p wa -k t\n"
+    result, lines = optimised(tmp_path, text, "--root", root)
+    assert any("-F dir=/lib/systemd" in line for line in lines)
+    assert "-w /etc/sudoers.d/ -p wa -k t" in lines  # nothing lies there: it may become either
+    assert "they load there" in result.stderr
+    missing, _ = optimised(
+        tmp_path, "-a always,exit -F dir=/srv/x -F perm=wa -k x\n", "--root", root
+    )
+    assert "refuses the rule: /srv/x does not exist" in missing.stderr
+
+
+def test_the_rules_lines_are_kept_where_scanners_look_for_them(tmp_path: Path) -> None:
+    text = (
+        "-a always,exit -F arch=b64 -S chmod -F auid>=1000 -k perm\n"
+        "-a always,exit -F arch=b64 -S chown -F auid>=1000 -k perm\n"
+        "-a always,exit -F dir=/etc -F perm=wa -k etc\n"
+    )
+    result, lines = optimised(tmp_path, text, "--keep-lines", "--allow-never-first")
+    assert sorted(line for line in lines if "never" not in line) == sorted(text.splitlines())
+    assert any(line.startswith("-a never,exit") for line in lines)
+    assert result.exit_code == 0
+    result, lines = optimised(tmp_path, text, "--keep-lines")
+    assert sorted(lines) == sorted(text.splitlines())
+    assert result.exit_code == 1
+
+
+def test_rules_come_from_standard_input_and_go_to_standard_output() -> None:
+    text = "-a always,exit -F dir=/etc -F perm=wa -k etc\n"
+    words = ["rules", "optimize", "-", "-o", "-", "--no-least"]
+    result = CliRunner().invoke(hardcost, words, input=text)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("# Made by `hardcost rules optimize` from standard input.")
+    assert "became 1" in result.stderr
+
+
+def test_every_fault_can_be_left_out_and_one_list_says_which(tmp_path: Path) -> None:
+    faults = (
+        "-a always,exit -F arch=b64 -S mount -k -F mounts",
+        "-w /etc/x -p wa stray",
+        "-b abc",
+        "-w /etc/y -Z",
+        "-a always,exit -S nosuch",
+        "-d always,exit -S mount -k none",
+    )
+    good = "-a always,exit -F dir=/etc -F perm=wa -k etc"
+    text = "\n".join([*faults, good, good, "-e 2", "-w /late -p r", ""])
+    result, _ = optimised(tmp_path, text)
+    assert isinstance(result.exception, InputError)
+    for words, content in ((["--leave-out-faulty"], text), ([], f"-i\n{text}")):
+        result, lines = optimised(tmp_path, content, *words)
+        assert result.exit_code == 0, result.stderr
+        assert len(lines) == 1
+        assert "left out: 7 lines;" in result.stderr
+        assert "left out: 1 rule that an earlier line makes" in result.stderr
+
+
+def test_many_lines_that_end_in_a_carriage_return_are_one_problem(tmp_path: Path) -> None:
+    text = "-a always,exit -F arch=b64 -S execve\r\n" * 50
+    result, _ = optimised(tmp_path, text)
+    assert isinstance(result.exception, InputError)
+    problems = [one.message for one in result.exception.problems]
+    assert len(problems) == 2
+    assert problems[0].startswith("50 lines of ")
+    assert result.exception.problems[0].hint == "save the file with Unix line ends"
+
+
+def test_where_nothing_is_cheaper_the_answer_is_no(tmp_path: Path) -> None:
+    result, lines = optimised(tmp_path, "-a always,exit -F arch=b64 -S mount -k m\n")
+    assert result.exit_code == 1
+    assert len(lines) == 1

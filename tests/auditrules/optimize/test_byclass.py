@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_lines
+from hardcost.auditrules.optimize.byclass import NUMBERS, class_numbers
+from hardcost.auditrules.optimize.optimise import optimise
+from hardcost.auditrules.optimize.output import text
+from hardcost.auditrules.optimize.releases import proofs
+from hardcost.auditrules.prove.prove import prove
+from hardcost.auditrules.prove.relation import Relation
+from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.tables.lookup import RELEASES
+from hardcost.auditrules.translate import AS_WRITTEN, translate
+
+TREE = "-a always,exit -F dir=/etc -F perm={} -k k"
+FCHMODAT2 = 452
+
+
+def made_of(line: str) -> str:
+    """Return the file that the optimiser makes of a line."""
+    readings = parse.read_bytes(f"{line}\n".encode(), "x.rules")
+    rules = load_lines([readings]).rules
+    return text(optimise(rules, Constants.of_debian(), general()), readings, AS_WRITTEN)
+
+
+@pytest.mark.parametrize("permissions", ["a", "wa", "r", "rwxa", "x"])
+def test_a_narrowed_rule_records_the_same_under_each_release(permissions: str) -> None:
+    line = TREE.format(permissions)
+    parts = [parse.read_bytes(line.encode(), "x.rules")]
+    found = proofs(made_of(line), parts, AS_WRITTEN, Relation())
+    assert [found[release].equal for release in RELEASES] == [True] * len(RELEASES)
+
+
+def test_a_rule_narrowed_by_names_misses_what_later_kernels_count() -> None:
+    whole = TREE.format("a")
+    names = "chmod,fchmod,fchmodat,chown,lchown,fchown,fchownat,link,linkat"
+    named = f"-a always,exit -F arch=b64 -S {names} -F dir=/etc -F perm=a -k k"
+    only_64 = whole.replace("-F dir", "-F arch=b64 -F dir")
+    xattrs = named.replace(
+        "-S ", "-S setxattr,lsetxattr,fsetxattr,removexattr,lremovexattr,fremovexattr,"
+    )
+    relation = Relation(ignore_raised=True)
+    for release in RELEASES:
+        target = replace(AS_WRITTEN, release=release)
+        rules = [translate(Rule(one), target) for one in (only_64, xattrs)]
+        result = prove(rules[:1], rules[1:], relation, release=release)
+        assert result.equal is (release == "6.1")
+        if release == "6.12":
+            assert result.difference is not None
+            assert result.difference.event.call == FCHMODAT2
+
+
+def test_a_class_is_named_only_where_the_rule_was_for_all_calls() -> None:
+    chmods = "-a always,exit -F arch=b64 -S chmod,fchmod -F dir=/etc -F perm=a -k k"
+    assert "2045" not in made_of(chmods)
+    assert "2045,2044 -F dir=/etc" in made_of(TREE.format("a"))
+    assert "2045 -F dir=/etc" in made_of(TREE.format("a").replace("-F dir", "-F arch=b64 -F dir"))
+
+
+def test_class_numbers_stand_for_the_kernels_classes() -> None:
+    """AUDIT_CLASS_CHATTR is 2, …_READ 4, …_WRITE 6, each of i386 one more (linux/audit.h)."""
+    assert NUMBERS == {
+        ("b64", "attributes"): 2045, ("b32", "attributes"): 2044, ("b64", "read"): 2043,
+        ("b32", "read"): 2042, ("b64", "write"): 2041, ("b32", "write"): 2040,
+    }  # fmt: skip
+    rule = translate(Rule("-a always,exit -S 2045 -k k"))
+    assert rule.mask == sum(1 << call for call in lookup.class_calls("b64", "attributes"))
+    assert class_numbers(rule, [rule], b32=True) == ()
