@@ -61,7 +61,15 @@ def test_a_class_is_named_only_where_the_rule_was_for_all_calls() -> None:
     chmods = "-a always,exit -F arch=b64 -S chmod,fchmod -F dir=/etc -F perm=a -k k"
     assert "2045" not in made_of(chmods)
     assert "2045,2044 -F dir=/etc" in made_of(TREE.format("a"))
-    assert "2045 -F dir=/etc" in made_of(TREE.format("a").replace("-F dir", "-F arch=b64 -F dir"))
+    of_64_bit_calls = made_of(TREE.format("a").replace("-F dir", "-F arch=b64 -F dir"))
+    assert ",2045 " in of_64_bit_calls
+    assert "2044" not in of_64_bit_calls
+
+
+def test_a_narrowed_rule_still_makes_the_kernel_note_receivers_of_signals() -> None:
+    """Where `perm` was dropped as needless, it comes back, so that a signal call can be named."""
+    line = TREE.format("a").replace("-F dir", "-F arch=b64 -F dir")
+    assert "-S tkill,2045 -F perm=a" in made_of(line)
 
 
 def test_class_numbers_stand_for_the_kernels_classes() -> None:

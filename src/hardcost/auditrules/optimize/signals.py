@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import ALL_CALLS
+from hardcost.auditrules.kernelrule import ALL_CALLS, Operator, Test
+from hardcost.auditrules.optimize.conditions import perm_holds_always
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.semantics import notes_signals, signal_calls
+from hardcost.auditrules.tables.lookup import RELEASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.optimize.lines import Line, Lines
@@ -46,11 +48,32 @@ def keep(
 def _naming(line: Line, *, b32: bool) -> list[KernelRule]:
     """Return the rule with a signal call added that it can't match, one for each."""
     found = []
-    for number in bits(signal_calls(replace(line.rule, mask=ALL_CALLS))):
-        tried = replace(line.rule, mask=line.rule.mask | 1 << number)
-        if reach(tried, b32=b32) == reach(line.rule, b32=b32):
-            found.append(tried)
+    for rule in _with_permissions(line.rule, b32=b32):
+        for number in bits(signal_calls(replace(rule, mask=ALL_CALLS))):
+            tried = replace(rule, mask=rule.mask | 1 << number)
+            if reach(tried, b32=b32) == reach(line.rule, b32=b32):
+                found.append(tried)
     return found
+
+
+def _with_permissions(rule: KernelRule, *, b32: bool) -> Iterator[KernelRule]:
+    """Yield a rule as it is, and with a test of permissions that all its calls stand for.
+
+    No call that sends signals stands for any, so that the test keeps such a call out.
+    """
+    yield rule
+    if rule.watch is None and not any(
+        isinstance(test, Test) and test.field == "perm" for test in rule.conditions
+    ):
+        for wanted in range(1, 16):
+            test = Test("perm", Operator.EQUAL, wanted)
+            if all(
+                perm_holds_always(test, reach(rule, b32=b32, release=release), release)
+                for release in RELEASES
+            ):
+                yield replace(rule, conditions=(*rule.conditions, test))
+                yield replace(rule, conditions=(test, *rule.conditions))
+                return
 
 
 def _dearer(rule: KernelRule, tried: KernelRule, prices: Prices) -> tuple[float, float]:
