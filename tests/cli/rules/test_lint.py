@@ -246,3 +246,9 @@ def test_the_verb_says_how_to_use_it() -> None:
     result = run("--help")
     assert result.exit_code == 0
     assert "Examples" in result.output
+
+
+def test_what_is_taken_from_the_names_of_watched_paths_is_said(rules: Path, tmp_path: Path) -> None:
+    rules.write_text("-w /srv/ -p wa -k srv\n-w /etc/passwd -p wa -k id\n")
+    assert "By name, 1 of 2 watched paths (-w) are directories" in run(rules).stdout
+    assert "By name" not in run(rules, "--root", tmp_path).stdout

@@ -238,6 +238,18 @@ def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
             f"All rules together add {priced}, in instructions, predicted for {costs.kernel}:"
             " an ordinary user's, of no file that a rule watches."
         )
+    yield from _guessed(context)
+
+
+def _guessed(context: Context) -> Iterator[str]:
+    """Say that what watches (-w) watch is taken from their names, where nobody knows better."""
+    watches = [rule for rule in context.rules if rule.source and rule.source.text.startswith("-w")]
+    if watches and context.options.root is None:
+        trees = sum(rule.directory is not None for rule in watches)
+        yield (
+            f"By name, {trees} of {count(len(watches), 'watched path')} (-w) are directories;"
+            " auditctl asks the file system, and --root says what is there."
+        )
 
 
 def _loaded(context: Context) -> str:
