@@ -73,7 +73,8 @@ def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> N
     path.write_text(GOOD)
     result = run(path)
     assert result.exit_code == 0
-    first, second = result.stdout.splitlines()
+    first, second, third = result.stdout.splitlines()
+    assert third.startswith("By name, ")
     assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule stays loaded."
     assert second.startswith("All rules together add ")
     assert "predicted" in second
