@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
@@ -25,6 +24,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -192,35 +192,6 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     key, names = (walk.key, event.names) if recorded else ("", ())
     receivers = recorded and sends_a_signal(event.arch, event.call) and notes_signals(loaded.rules)
     return Outcome(decision, recorded, key, walk.decided_by, tuple(walk.steps), names, receivers)
-
-
-def notes_signals(rules: Iterable[KernelRule]) -> bool:
-    """Say whether the kernel notes whom signals are sent to (`audit_signals`, AF:1015, AS:2745)."""
-    return any(signal_calls(rule) for rule in rules if rule.list not in _UNCOUNTED)
-
-
-def sends_a_signal(arch: lookup.Arch, call: int) -> bool:
-    """Say whether a call is one of those that send signals."""
-    return call in lookup.class_calls(arch, "signal")
-
-
-def signal_calls(rule: KernelRule) -> int:
-    """Return a mask of the calls that send signals and that a rule names (AF:211)."""
-    mask = 0
-    for arch in lookup.ARCHES:
-        if all(
-            compare(lookup.ARCH_NUMBERS[arch], test.operator, _number(test))
-            for test in rule.conditions
-            if isinstance(test, Test) and test.field == "arch"
-        ):
-            mask |= signal_mask(arch)
-    return mask & rule.mask
-
-
-@cache
-def signal_mask(arch: lookup.Arch) -> int:
-    """Return a mask of an ABI's calls that send signals."""
-    return sum(1 << call for call in lookup.class_calls(arch, "signal"))
 
 
 class _Walk:

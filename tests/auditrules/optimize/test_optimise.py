@@ -28,7 +28,8 @@ from hardcost.auditrules.optimize.report import Clock, Report
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import DuplicateError, decide, load, signal_calls
+from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.sending import signal_calls
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 

@@ -21,7 +21,8 @@ from hardcost.auditrules.cost.predict import (
     walked,
 )
 from hardcost.auditrules.event import Event, Name
-from hardcost.auditrules.semantics import class_permissions, decide, sends_a_signal
+from hardcost.auditrules.semantics import class_permissions, decide
+from hardcost.auditrules.sending import sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

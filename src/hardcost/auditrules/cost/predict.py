@@ -28,6 +28,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.kernelrule import Action, Comparison, FilterList, Operator, Test
 from hardcost.auditrules.semantics import BUCKETS, Verdict
+from hardcost.auditrules.sending import notes_signals
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class _Pricing:
         if self.loaded.lists[FilterList.EXIT]:
             cost += self.walk["list"]
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
-            cost += self.walk["signal"] * semantics.notes_signals(self.loaded.rules)
+            cost += self.walk["signal"] * notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
         hiding = len(self.loaded.lists[FilterList.FILESYSTEM])

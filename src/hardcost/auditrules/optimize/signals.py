@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import ALL_CALLS, Operator, Test
 from hardcost.auditrules.optimize.conditions import perm_holds_always
 from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.semantics import notes_signals, signal_calls
+from hardcost.auditrules.sending import notes_signals, signal_calls
 from hardcost.auditrules.tables.lookup import RELEASES
 
 if TYPE_CHECKING:

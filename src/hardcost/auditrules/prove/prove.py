@@ -15,13 +15,8 @@ from hardcost.auditrules.prove.lists import HidingError
 from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import (
-    DuplicateError,
-    decide,
-    load,
-    notes_signals,
-    signal_mask,
-)
+from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.sending import notes_signals, signal_mask
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import ARCHES
 

@@ -1,0 +1,47 @@
+"""Calls that send signals: while a rule names one, the kernel notes whom they go to.
+
+Read in Linux 6.1.192: `audit_match_signal` (auditfilter.c:211), `audit_signals` (auditfilter.c:1015)
+and `audit_signal_info_syscall` (auditsc.c:2745).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.tables import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.auditrules.kernelrule import KernelRule
+
+_UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYSTEM})
+
+
+def notes_signals(rules: Iterable[KernelRule]) -> bool:
+    """Say whether the kernel notes whom signals are sent to."""
+    return any(signal_calls(rule) for rule in rules if rule.list not in _UNCOUNTED)
+
+
+def sends_a_signal(arch: lookup.Arch, call: int) -> bool:
+    """Say whether a call is one of those that send signals."""
+    return call in lookup.class_calls(arch, "signal")
+
+
+def signal_calls(rule: KernelRule) -> int:
+    """Return a mask of the calls that send signals and that a rule names."""
+    arches = [test for test in rule.conditions if isinstance(test, Test) and test.field == "arch"]
+    mask = 0
+    for arch in lookup.ARCHES:
+        number = lookup.ARCH_NUMBERS[arch]
+        if all((test.value == number) is (test.operator is Operator.EQUAL) for test in arches):
+            mask |= signal_mask(arch)
+    return mask & rule.mask
+
+
+@cache
+def signal_mask(arch: lookup.Arch) -> int:
+    """Return a mask of an ABI's calls that send signals."""
+    return sum(1 << call for call in lookup.class_calls(arch, "signal"))
