@@ -1,6 +1,6 @@
 """Calls that send signals: while a rule names one, the kernel notes whom they go to.
 
-Read in Linux 6.1.192: `audit_match_signal` (auditfilter.c:211), `audit_signals` (auditfilter.c:1015)
+Read in Linux 6.1.192: `audit_match_signal` (auditfilter.c:211), `audit_signals` (1015 there)
 and `audit_signal_info_syscall` (auditsc.c:2745).
 """
 
