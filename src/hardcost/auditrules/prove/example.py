@@ -291,17 +291,20 @@ def read(
     chosen = numbers_for(rules, {name: model.value(value) for name, value in atoms.names.items()})
     texts = {str(test.value) for rule in rules for test in _places(rule)}
     at = {text: files[plain_path(text)] for text in texts}
-    open_paths = set(unknown_paths(rules))
-    trees = {path for path in open_paths & set(atoms.kinds) if model.holds(atoms.kinds[path])}
-    trees |= surely_directories(rules)
-    return Example(
-        replace(event, names=names),
-        at,
-        chosen,
-        frozenset(atoms.asked),
-        frozenset(trees),
-        frozenset(open_paths - trees),
-    )
+    trees = _directories(atoms, model, rules)
+    others = frozenset(unknown_paths(rules)) - trees
+    asked = frozenset(atoms.asked)
+    return Example(replace(event, names=names), at, chosen, asked, trees, others)
+
+
+def _directories(atoms: Atoms, model: Model, rules: Sequence[KernelRule]) -> frozenset[str]:
+    """Return which watched paths of unknown kind are directories."""
+    found = {
+        path
+        for path in unknown_paths(rules)
+        if path in atoms.kinds and model.holds(atoms.kinds[path])
+    }
+    return surely_directories(rules) | found
 
 
 def _places(rule: KernelRule) -> list[Test]:

@@ -122,12 +122,7 @@ def optimize(  # noqa: PLR0913  (click's options)
     report = _worked_out(made, mix, out, seconds=0.0 if no_least else least_seconds)
     to_stderr = str(out) == "-"
     if format == "json":
-        data = {
-            **_as_json(report, out),
-            "proved_for_linux": list(proved),
-            "left_out": rules.left_out_data(),
-            "either_kind": list(rules.unknown),
-        }
+        data = {**_as_json(report, out), **_as_read(rules), "proved_for_linux": list(proved)}
         click.echo(json.dumps(data, indent=2), err=to_stderr)
     else:
         _show(report, rules, out, proved, assumed=histogram_file is None)
@@ -375,6 +370,10 @@ def _given_up(report: Report) -> list[str]:
     if not any(never.NEVER_FIRST in line.done for line in report.made.lines):
         return ["", "A rule of never in front would not pay here; there is none."]
     return ["", f"What the rule of never gives up: {never.GIVES_UP}"]
+
+
+def _as_read(rules: common.Rules) -> dict[str, Any]:
+    return {"left_out": rules.left_out_data(), "either_kind": list(rules.unknown)}
 
 
 def _as_json(report: Report, out: Path) -> dict[str, Any]:
