@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardcost.auditrules.kernelrule import UNSET
@@ -26,6 +28,13 @@ class FileId(NamedTuple):
 
 
 NO_FILE = FileId(0, 0, NO_INODE)
+
+
+@lru_cache(maxsize=4096)
+def plain_path(path: str) -> str:
+    """Return a path without what means nothing, where no part of it is a link: `/a//b/../c/.`."""
+    return posixpath.normpath(f"/{path.lstrip('/')}")
+
 
 _LARGEST_ERROR = 4095
 """A return value from minus this to -1 is an error number (MAX_ERRNO)."""
@@ -55,7 +64,7 @@ class Name:
         """Say whether the file is a directory or lies in its tree."""
         if self.path is None:
             return False
-        directory = directory.rstrip("/")  # as written, it may end in one
+        directory = plain_path(directory).rstrip("/")
         return directory in {"", self.path} or self.path.startswith(f"{directory}/")
 
     def directories(self) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """What lies at paths of a machine: said by a list, or looked up below a folder.
 
-A list has a path a line; one that ends in / is a directory, any other is none. `ls -dp PATH…`
-prints such a list. Blank lines and those that begin with # are left out.
+A list has a path a line; one that ends in / is a directory, any other is none. `ls -dLp PATH…`
+prints such a list (-L, since auditctl follows links). Blank lines and those that begin with # are
+left out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
         directory = text.endswith("/")
         if not text.startswith("/"):
             remedy = "write absolute paths, one a line, and a / at the end of each directory"
-            faults.append(Fault(f"{text!r} is no absolute path", file, number, remedy))
+            faults.append(Fault("the line is no absolute path", file, number, remedy))
         elif found.setdefault(_plain(text), directory) is not directory:
             faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
     if faults:

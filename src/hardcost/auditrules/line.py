@@ -75,7 +75,7 @@ def read_text(text: str, place: Place) -> Reading:
             message = "the line holds a tab, which auditctl does not take for a space"
             fault = replace(fault, message=message, remedy="write spaces between the words")
             fault = replace(fault, column=text.index("\t") + 1)
-    return replace(reading, fault=fault, carriage_return=text.endswith("\r"))
+    return replace(reading, fault=fault, carriage_return=text.endswith("\r"), raw=text)
 
 
 def _repair(text: str, place: Place) -> str | None:

@@ -145,6 +145,8 @@ class Reading:
     """The column of a NUL byte: auditctl sees nothing of the line from there on."""
     carriage_return: bool = False
     """Whether a carriage return ends the line, as it does in files of other systems."""
+    raw: str = field(default="", compare=False)
+    """The line as it stands in its file, with all its spaces."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
         """Return the reading of the line as one that can't be read."""

@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
-from hardcost.auditrules.event import NO_INODE, Name
+from hardcost.auditrules.event import NO_INODE, Name, plain_path
 from hardcost.auditrules.kernelrule import (
     ATTRIBUTES,
     EXECUTE,
@@ -170,7 +170,7 @@ def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
     """Return the bucket of a rule on an inode; an absent file has the last (audit_watch.c:443)."""
     inode = rule.inode
     if rule.path is not None:
-        file = files.get(rule.path)
+        file = _file_at(rule.path, files)
         inode = NO_INODE if file is None else file.inode
     return (NO_INODE if inode is None else inode) % BUCKETS
 
@@ -396,12 +396,17 @@ def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
     return (label[test.field] == test.value) is (test.operator is Operator.EQUAL)
 
 
+def _file_at(path: str, files: Mapping[str, FileId]) -> FileId | None:
+    """Return what lies at a path: as it is written, or else without what means nothing in it."""
+    return files.get(path) or files.get(plain_path(path))
+
+
 def _path_holds(
     test: Test, _event: Event, name: Name | None, files: Mapping[str, FileId]
 ) -> bool | None:
     if name is None:
         return None  # in the exit list, where no rule with a path stands, it would not hold
-    file = files.get(str(test.value))
+    file = _file_at(str(test.value), files)
     return file is not None and name.file == file
 
 
@@ -414,7 +419,7 @@ def _directory_holds(
     the rule reaches by a symbolic link, if `files` knows both of its paths.
     """
     directory = str(test.value)
-    root = files.get(directory) or files.get(directory.rstrip("/") or "/")
+    root = _file_at(directory, files)
     return root is not None and any(
         visited.lies_in(directory)
         or visited.file == root
@@ -424,7 +429,7 @@ def _directory_holds(
 
 
 def _exe_holds(test: Test, event: Event, _name: Name | None, files: Mapping[str, FileId]) -> bool:
-    file = files.get(str(test.value))
+    file = _file_at(str(test.value), files)
     return file is not None and event.exe == file
 
 

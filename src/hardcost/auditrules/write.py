@@ -69,7 +69,7 @@ def text_of(rule: KernelRule, classes: Sequence[int] = ()) -> str:
         UnwritableError: there is no such line.
     """
     words = ["-A" if rule.prepend else "-a", f"{rule.action},{rule.list}"]
-    if _needs_watch_form(rule):
+    if needs_watch_form(rule):
         words = _watch_words(rule)
     elif rule.list not in _WITH_CALLS:
         words = [*_calls_in_front(rule), *words, *_conditions_elsewhere(rule.conditions)]
@@ -155,7 +155,7 @@ def _named_by(rule: KernelRule) -> Arch | None:
     return None
 
 
-def _needs_watch_form(rule: KernelRule) -> bool:
+def needs_watch_form(rule: KernelRule) -> bool:
     """Say whether only -w says it: a kind that is not known, or what -F takes for an operator."""
     return rule.watch is not None or any(
         isinstance(test, Test)

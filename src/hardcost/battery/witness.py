@@ -12,9 +12,9 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import NO_INODE
+from hardcost.auditrules.event import NO_INODE, plain_path
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
-from hardcost.auditrules.prove.atoms import NUMBERS_OF_NAMES, inside, plain_path
+from hardcost.auditrules.prove.atoms import NUMBERS_OF_NAMES, inside
 from hardcost.auditrules.prove.unresolved import resolved
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, text_of

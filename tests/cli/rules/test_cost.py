@@ -75,7 +75,7 @@ def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_left_out_and_told(
     data = json.loads(result.stdout)
     assert [rule["line"] for rule in data["rules"]] == [1]
     assert [rule["line"] for rule in data["refused"]] == [2]
-    assert f"{path}:2: refused by the kernel" in result.stderr
+    assert f"left out: 1 rule that repeats an earlier one: {path}:2" in result.stderr
 
 
 def test_a_bad_histogram_is_told_with_its_line(rules: Path, tmp_path: Path) -> None:

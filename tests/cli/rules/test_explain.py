@@ -92,7 +92,7 @@ def test_a_rule_that_the_kernel_refuses_as_there_is_left_out_and_told(rules: Pat
     rules.write_text(f"{RULES}-w /etc/shadow -p r -k shadow\n")
     result = run(rules)
     assert result.exit_code == 0
-    assert f"left out: 1 rule that an earlier line makes: {rules}:6" in result.stderr
+    assert f"left out: 1 rule that repeats an earlier one: {rules}:6" in result.stderr
     assert f"auditctl stops at {rules}:6 today, and loads no line below it" in result.stderr
 
 

@@ -126,7 +126,7 @@ def test_a_faulty_line_ends_it_unless_it_may_be_left_out(tmp_path: Path) -> None
     assert not out.exists()
     result = run(rules, "-o", out, "--leave-out-faulty")
     assert result.exit_code == 1  # one rule on one call can't be cheaper
-    assert "left out: 1 line; auditctl does not load them:" in result.stderr
+    assert "left out: 1 line that auditctl refuses:" in result.stderr
     assert len(parse.read([out]).rules) == 1
 
 
@@ -226,7 +226,7 @@ def test_a_folder_says_what_is_watched_and_whether_the_result_loads(tmp_path: Pa
     result, lines = optimised(tmp_path, text, "--root", root)
     assert any("-F dir=/lib/systemd" in line for line in lines)
     assert "-w /etc/sudoers.d/ -p wa -k t" in lines  # nothing lies there: it may become either
-    assert "they load there" in result.stderr
+    assert "every path that the rules need to load exists" in result.stderr
     missing, _ = optimised(
         tmp_path, "-a always,exit -F dir=/srv/x -F perm=wa -k x\n", "--root", root
     )
@@ -274,8 +274,8 @@ def test_every_fault_can_be_left_out_and_one_list_says_which(tmp_path: Path) -> 
         result, lines = optimised(tmp_path, content, *words)
         assert result.exit_code == 0, result.stderr
         assert len(lines) == 1
-        assert "left out: 7 lines;" in result.stderr
-        assert "left out: 1 rule that an earlier line makes" in result.stderr
+        assert "left out: 7 lines that auditctl refuses" in result.stderr
+        assert "left out: 1 rule that repeats an earlier one" in result.stderr
 
 
 def test_many_lines_that_end_in_a_carriage_return_are_one_problem(tmp_path: Path) -> None:
@@ -292,3 +292,72 @@ def test_where_nothing_is_cheaper_the_answer_is_no(tmp_path: Path) -> None:
     result, lines = optimised(tmp_path, "-a always,exit -F arch=b64 -S mount -k m\n")
     assert result.exit_code == 1
     assert len(lines) == 1
+
+
+def test_what_is_left_out_stands_in_the_file_and_in_what_it_rests_on(tmp_path: Path) -> None:
+    text = "--frobnicate\n-a always,exit -F dir=/etc -F perm=wa -k etc\n"
+    result, _ = optimised(tmp_path, text, "--leave-out-faulty")
+    made = (tmp_path / "made.rules").read_text()
+    assert "# left out, as auditctl refuses it: --frobnicate" in made
+    place = f"{tmp_path / 'in.rules'}:1"
+    assert f"- {place}: left out, which auditctl refuses" in result.stdout
+    assert "auditctl goes on after" in result.stdout
+
+
+def test_the_file_is_written_in_the_bytes_that_were_proved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locale.getencoding", lambda: "ISO-8859-1")
+    text = "-a always,exit -F dir=/etc -F perm=wa -k caf\N{LATIN SMALL LETTER E WITH ACUTE}\n"
+    rules, out = tmp_path / "in.rules", tmp_path / "made.rules"
+    rules.write_bytes(text.encode())
+    assert run(rules, "-o", out, "--no-least").exit_code == 0
+    assert "-k caf\N{LATIN SMALL LETTER E WITH ACUTE}".encode() in out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("-a always,exit -S setxattr -F perm=x\n", []),
+        ("-w /q!=1 -p wa -F auid>=1000 -k k\n", ["--paths"]),
+        (
+            "-A always,exit -F arch=b64 -S open -k k\n" * 2
+            + "-a always,exit -F arch=b64 -S read -k r\n",
+            ["--keep-lines"],
+        ),
+        ("-w /x/. -p wa -k k\n-w // -p w -k k\n", []),
+    ],
+)
+def test_odd_rules_that_load_come_to_a_file(tmp_path: Path, text: str, words: list[str]) -> None:
+    paths = tmp_path / "paths"
+    paths.write_text("/q!=1\n")
+    result, lines = optimised(
+        tmp_path, text, *(["--paths", paths] if "--paths" in words else words)
+    )
+    assert result.exit_code in {0, 1}
+    assert lines
+
+
+def test_a_never_rule_leaves_alone_what_later_kernels_count(tmp_path: Path) -> None:
+    text = (
+        "-a always,exit -F arch=b64 -S execve -F ppid=1 -k k1\n"
+        "-a always,exit -F arch=b64 -F dir=/etc -F perm=r -k k1\n"
+        "-a always,exit -F arch=b32 -S read -C uid!=euid -k k1\n"
+    )
+    result, _ = optimised(tmp_path, text, "--allow-never-first")
+    assert "it does not record the same" not in result.stderr
+    made = (tmp_path / "made.rules").read_text()
+    assert "Proved for Linux 6.1, 6.12, 7.2, 7.3" in made
+
+
+def test_kept_lines_keep_their_spaces(tmp_path: Path) -> None:
+    text = "  -w   /etc/x/   -p wa\n-a always,exit -F arch=b64 -S open   -F auid>=1000\n"
+    optimised(tmp_path, text, "--keep-lines")
+    made = (tmp_path / "made.rules").read_text().splitlines()
+    assert set(text.splitlines()) <= set(made)
+
+
+def test_standard_input_is_read_but_once() -> None:
+    words = ["rules", "cost", "-", "-"]
+    result = CliRunner().invoke(hardcost, words, input="-w /etc/x\n")
+    assert isinstance(result.exception, InputError)

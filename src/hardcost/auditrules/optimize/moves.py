@@ -29,6 +29,7 @@ from hardcost.auditrules.optimize.reach import (
     releases_of,
 )
 from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.write import needs_watch_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,8 +86,8 @@ class Moves:
         return self.lines.b32
 
     def _changeable(self) -> list[tuple[int, Line]]:
-        """Return the lines that may say anything but what they do: -w says no more than it can."""
-        return [one for one in self.lines.lines.items() if one[1].rule.watch is None]
+        """Return the lines that may be changed: what only -w says, -w says for all calls."""
+        return [one for one in self.lines.lines.items() if not needs_watch_form(one[1].rule)]
 
     def drop_dead(self, *, keep_one: bool) -> Iterator[int]:
         """Drop the rules that can match nothing; yield the numbers of those.
@@ -112,7 +113,7 @@ class Moves:
             rule = line.rule
             reached = reach if rule.mask == ALL_CALLS else reach_of_any
             wanted = reached(rule, b32=self.b32).numbers
-            if wanted != rule.mask:
+            if wanted not in {rule.mask, 0}:  # no line names no call
                 self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
 
     def trim(self) -> None:

@@ -29,9 +29,13 @@ GIVES_UP = (
 """What a set with such a rule does not record any more (AS:2518)."""
 
 
-def in_front(lines: Sequence[Line], prices: Prices, *, b32: bool) -> tuple[Line, ...]:
+def in_front(
+    lines: Sequence[Line], ranked: Sequence[KernelRule], prices: Prices, *, b32: bool
+) -> tuple[Line, ...]:
     """Return the lines with rules of `never` in front of those of the exit list, where that pays.
 
+    `ranked` are the rules of which the lines name the indices: what they may record under a later
+    release is left alone, too.
     At most two: one for numbers that nobody asks for in either ABI, and one for the machine's own
     calls whose number a 32-bit call has that somebody asks for.
     """
@@ -41,8 +45,9 @@ def in_front(lines: Sequence[Line], prices: Prices, *, b32: bool) -> tuple[Line,
     above, below = tuple(lines[:at]), tuple(lines[at:])
     if not below:
         return tuple(lines)
-    either = _rule(below, None, b32=b32)
-    own = _rule(below, "b64", b32=b32)
+    asked = [rule for line in below for rule in (line.rule, *(ranked[at] for at in line.origins))]
+    either = _rule(asked, None, b32=b32)
+    own = _rule(asked, "b64", b32=b32)
     beside = replace(own, mask=own.mask & ~either.mask)
     tried = [(), (either,), (own,)]
     if b32 and beside.mask:
@@ -61,14 +66,14 @@ def _lines(rules: tuple[KernelRule, ...]) -> tuple[Line, ...]:
     return tuple(Line(rule, (), (NEVER_FIRST,)) for rule in rules)
 
 
-def _rule(below: Sequence[Line], arch: Arch | None, *, b32: bool) -> KernelRule:
-    """Return the rule of `never` over the calls of an ABI, or both, that none below can match."""
+def _rule(asked: Sequence[KernelRule], arch: Arch | None, *, b32: bool) -> KernelRule:
+    """Return the rule of `never` over the calls of an ABI, or both, that no rule can match."""
     mask = 0
     for named in lookup.ARCHES if arch is None and b32 else ("b64",):
         for number in lookup.calls(named).values():
             mask |= 1 << number
-    for line in below:
-        calls = reach_of_any(line.rule, b32=b32)
+    for rule in asked:
+        calls = reach_of_any(rule, b32=b32)
         mask &= ~(calls.numbers if arch is None else calls.of(arch))
     conditions = () if arch is None else (Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[arch]),)
     return KernelRule(FilterList.EXIT, Action.NEVER, mask, conditions)

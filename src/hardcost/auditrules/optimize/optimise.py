@@ -19,7 +19,7 @@ from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.cost.predict import Histogram
@@ -138,14 +138,13 @@ class _Work:
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
-            reason = proof.reason or "the proof does not hold"
-        by_rule: dict[KernelRule, Line] = {}
-        for number in self._ranked:
-            rule = replace(self.original[number], prepend=False)
-            by_rule.setdefault(rule, Line(rule, (number,)))  # a second one could not be loaded
-        lines = tuple(by_rule.values())
+            reason = proof.reason or "the cheaper set that was found does not record the same"
+        lines = tuple(
+            Line(replace(self.original[number], prepend=False), (number,))
+            for number in self._ranked
+        )
         proof = prove(self.original, self._whole(lines), self.options.relation)
-        return replace(self._optimised(before, lines, (), proof), kept_because=reason)
+        return replace(self._optimised(before, lines, self._repeated, proof), kept_because=reason)
 
     def _optimised(
         self,
@@ -173,7 +172,19 @@ class _Work:
 
     @property
     def _ranked(self) -> tuple[int, ...]:
-        """The rules of the list `exit` by priority, as indices."""
+        """The rules of the list `exit` by priority, as indices, each rule but once."""
+        first: dict[Hashable, int] = {}
+        for number in self._by_priority:
+            first.setdefault(self.original[number].sameness, number)
+        return tuple(first.values())
+
+    @property
+    def _repeated(self) -> tuple[int, ...]:
+        """Rules (-A) that stand behind the same rule, and decide about no call."""
+        return tuple(sorted({*self._by_priority} - {*self._ranked}))
+
+    @property
+    def _by_priority(self) -> tuple[int, ...]:
         own = [n for n, rule in enumerate(self.original) if rule.list is FilterList.EXIT]
         first = [number for number in reversed(own) if self.original[number].prepend]
         return (*first, *(number for number in own if not self.original[number].prepend))
@@ -239,9 +250,9 @@ class _Work:
             arranged.append(moves.lines.in_order(lambda line: int(line not in first)))
         if self.options.never_first:
             above = moves.lines.in_order(lambda line: int(not line.rule.in_a_bucket))
-            arranged.append(never.in_front(above, self.prices, b32=self.options.b32))
+            arranged.append(never.in_front(above, ranked, self.prices, b32=self.options.b32))
         arranged.sort(key=self._price)
-        unused = tuple(sorted(self._ranked[number] for number in dropped))
+        unused = tuple(sorted([*(self._ranked[number] for number in dropped), *self._repeated]))
         return [(self._numbered(lines), unused) for lines in arranged]
 
     @property

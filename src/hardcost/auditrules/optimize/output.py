@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
@@ -56,16 +57,18 @@ def text(
     readings: Sequence[Reading],
     target: Target,
     releases: Sequence[Release] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """Return the file's content, which auditctl -R takes.
 
     `readings` are the lines that the rules were read from, in the order in which they load,
-    `releases` are those of Linux for which it is proved that it records the same.
+    `releases` are those of Linux for which it is proved that it records the same, `left_out` says
+    which lines are not in the set that was meant.
 
     Raises:
         ChangedByWritingError: It would not read as the rules that were proved equal.
     """
-    writer = _Writer(made, readings, releases)
+    writer = _Writer(made, readings, releases, left_out)
     content = "\n".join([*writer.lines(), ""])
     again = parse.read_bytes(content.encode(errors="surrogateescape"), "")
     rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
@@ -105,6 +108,7 @@ class _Writer:
     made: Optimised
     readings: Sequence[Reading]
     releases: Sequence[Release]
+    left_out: Sequence[str]
     written: list[KernelRule] = field(default_factory=list)
     _before: dict[int, list[str]] = field(default_factory=dict)
     _tail: list[str] = field(default_factory=list)
@@ -142,6 +146,8 @@ class _Writer:
                 waiting.append(f"# left out, as what it deleted is not here: {reading.text}")
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
+            elif reading.kind is Kind.FAULT:
+                waiting += _comment(f"left out, as auditctl refuses it: {reading.text}")
             elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
                 waiting.append(reading.text)
             elif reading.kind is Kind.BLANK:
@@ -162,6 +168,8 @@ class _Writer:
             yield from _comment(f"{claim}, under the same keys. Proved{under}, where:")
             for assumption in under_releases(self.made.proof.assumptions, self.releases):
                 yield from _comment(f"- {assumption.text}", "  ")
+            for text in self.left_out:
+                yield from _comment(f"- {text}", "  ")
         if any(never.NEVER_FIRST in line.done for line in self.made.lines):
             yield from _comment(f"Not the same: {never.GIVES_UP}")
         if self._classes:
@@ -196,12 +204,22 @@ class _Writer:
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
             yield from _comment(
-                f"{_place(rule)}, left out, as it can match no call: {_source(rule)}"
+                f"{_place(rule)}, left out, as it can decide about no call: {_source(rule)}"
             )
             return
         yield from _comment(f"from {_place(rule)}")
         self.written.append(rule)
-        yield _source(rule) if rule.source else text_of(rule)
+        yield self._as_written(rule)
+
+    def _as_written(self, rule: KernelRule) -> str:
+        """Return a rule's line, with all its spaces where lines are to be kept."""
+        if self.made.options.keep_lines and rule.source is not None:
+            return self._raw.get(rule.source.place, rule.source.text)
+        return _source(rule)
+
+    @cached_property
+    def _raw(self) -> dict[Place | None, str]:
+        return {reading.place: reading.raw for reading in self.readings if reading.raw}
 
     def _line(self, line: Line) -> Iterator[str]:
         for number in line.origins:
@@ -216,7 +234,7 @@ class _Writer:
         self.written.append(line.rule)
         same = len(rules) == 1 and rules[0] == line.rule and rules[0].source is not None
         if same:
-            yield _source(rules[0])
+            yield self._as_written(rules[0])
             return
         classes = class_numbers(line.rule, rules, b32=self.made.options.b32)
         self._classes.update(classes)

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import WATCH, Test
-from hardcost.auditrules.prove.atoms import OBJECT_LABELS, plain_path
+from hardcost.auditrules.prove.atoms import OBJECT_LABELS
 from hardcost.auditrules.prove.unresolved import names
+from hardcost.auditrules.rule import split_words
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -138,7 +140,7 @@ def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
     """Return the paths of watches (-w) that are taken for directories, and for none; sorted."""
     found: dict[str, set[str]] = {"dir": set(), "path": set()}
     for rule in rules:
-        if rule.source is None or not rule.source.text.startswith("-w"):
+        if rule.source is None or "-w" not in split_words(rule.source.text):
             continue
         for test in rule.conditions:
             if isinstance(test, Test) and test.field in found:
@@ -157,7 +159,11 @@ def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
             if isinstance(test, Test) and test.field in {"dir", "exe", "path", WATCH}:
                 path = str(test.value)
                 written.setdefault(plain_path(path), set()).add(path)
-    yield from (sorted(paths) for _, paths in sorted(written.items()) if len(paths) > 1)
+    for plain, paths in sorted(written.items()):
+        if any(".." in path.split("/") for path in paths):
+            paths.add(plain)
+        if len(paths) > 1:
+            yield sorted(paths)
 
 
 def _of_meaning(both: Sequence[KernelRule], release: Release) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ import posixpath
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
 from hardcost.auditrules.prove import logic
 from hardcost.auditrules.prove.classes import OPENED_FOR
@@ -42,11 +43,6 @@ _NO_LABEL = UNSET
 
 class UnsupportedError(Exception):
     """A condition means something that formulas can't say."""
-
-
-def plain_path(path: str) -> str:
-    """Return a path as it is compared: without slashes that mean nothing."""
-    return posixpath.normpath(f"/{path.lstrip('/')}")
 
 
 def inside(path: str, directory: str) -> bool:

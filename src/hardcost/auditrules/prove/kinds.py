@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import WATCH, KernelRule, Operator, Test
-from hardcost.auditrules.prove.atoms import IS_DIRECTORY, plain_path
+from hardcost.auditrules.prove.atoms import IS_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

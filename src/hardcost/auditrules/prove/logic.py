@@ -151,6 +151,10 @@ class Model:
         return int(self._model.eval(term, model_completion=True).as_long())
 
 
+OUT_OF_TIME = "it takes too long"
+"""The reason of an answer that is not known since the time was used up."""
+
+
 class Effort:
     """How much work may still be done: seconds of this process's own processor time.
 
@@ -168,7 +172,7 @@ class Effort:
             UndecidedError: There is none.
         """
         if time.process_time() >= self._end:
-            raise UndecidedError("it takes too long")
+            raise UndecidedError(OUT_OF_TIME)
 
 
 _OUT_OF_STEPS = ("resource", "canceled")

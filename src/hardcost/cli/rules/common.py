@@ -13,6 +13,7 @@ import click
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost import histogram as histograms
+from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.knownpaths import KnownPaths, read_list
 from hardcost.auditrules.loading import Fate, load_lines
 from hardcost.auditrules.root import Root
@@ -97,7 +98,7 @@ _MACHINE_OPTIONS = (
         "paths_list",
         type=_FILE,
         help="A list of the machine's paths, one a line, a / at the end of each directory; such as"
-        " `ls -dp PATH…` prints.",
+        " `ls -dLp PATH…` prints.",
     ),
     click.option("--passwd", type=_FILE, help="A file such as /etc/passwd, to look up users."),
     click.option("--group", type=_FILE, help="A file such as /etc/group, to look up groups."),
@@ -151,7 +152,7 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
         parts = line.split(":")
         if not line.strip() or line.startswith("#"):
             continue
-        if len(parts) < _PASSWD_FIELDS or not parts[2].isdecimal():
+        if len(parts) < _PASSWD_FIELDS or not _is_id(parts[2]):
             raise InputError(
                 f"the line does not name a {what} and its number",
                 place=Place(str(file), number),
@@ -159,6 +160,11 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
             )
         found[parts[0]] = int(parts[2])
     return found
+
+
+def _is_id(text: str) -> bool:
+    """Say whether a text is a user's or group's number: 32 bits, the last of which means none."""
+    return text.isascii() and text.isdecimal() and int(text[:11]) < UNSET
 
 
 # Rules --------------------------------------------------------------------------------------------
@@ -206,6 +212,21 @@ class Rules:
         """The lines that are left out because they can't be loaded, but for repeated rules."""
         return tuple(one for one in self.found.failing if one.fault is not None)
 
+    def left_out_said(self, of: str = "") -> list[str]:
+        """Return what an answer rests on because lines are left out; `of` names the set."""
+        said: list[str] = []
+        twice = self.found.of(Fate.TWICE)
+        for lines, why in ((self.left_out, "refuses"), (twice, "refuses as repeated")):
+            if lines:
+                places = [str(one.reading.place) for one in lines]
+                said.append(f"{of}{_some(places)}: left out, which auditctl {why}")
+        stops = self.found.stops_at
+        if stops is not None:
+            said.append(
+                f"{of}auditctl goes on after {stops.reading.place}, at which it stops today"
+            )
+        return said
+
     def left_out_data(self) -> list[dict[str, object]]:
         """Return the lines that are left out, for JSON."""
         faults = [one.fault for one in self.left_out if one.fault is not None]
@@ -242,6 +263,8 @@ def read(
 def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fault]]]:
     """Return the lines of each file or folder, and what keeps whole files from being read."""
     parts: list[tuple[tuple[Reading, ...], list[Fault]]] = []
+    if sum(str(path) == "-" for path in paths) > 1:
+        raise InputError("standard input can be read but once", hint="name a file beside -")
     for path in paths:
         if str(path) == "-":
             parts.append((parse.read_bytes(_standard_input(), _INPUT), []))
@@ -259,14 +282,19 @@ def _standard_input() -> bytes:
 
 def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
     """Return what is wrong with lines; those that differ by their end alone are one problem."""
-    by_end = [one for one in lines if parse.fails_by_its_end(one.reading, machine.target)]
-    others = [one.fault for one in lines if one not in by_end and one.fault is not None]
+    by_end: dict[str, list[Line]] = {}
+    others: list[Fault] = []
+    for one in lines:
+        if parse.fails_by_its_end(one.reading, machine.target):
+            by_end.setdefault(one.reading.place.file, []).append(one)
+        elif one.fault is not None:
+            others.append(one.fault)
     found = [*problems_of(RulesError(tuple(others)))] if others else []
-    if by_end:
-        first = by_end[0].reading.place
+    for file, ended in by_end.items():
+        first = ended[0].reading.place
         found.append(
             Problem(
-                f"{count(len(by_end), 'line')} of {first.file} can't be loaded for the carriage"
+                f"{count(len(ended), 'line')} of {file} can't be loaded for the carriage"
                 " return at the end, which auditctl takes for a part of the last word",
                 Place(first.file, first.line),
                 "save the file with Unix line ends",
@@ -296,19 +324,25 @@ def _note_left_out(rules: Rules) -> None:
     left_out = rules.left_out
     if left_out:
         own = all(one.tolerated for one in left_out)
-        why = "auditctl goes on after them, too" if own else "auditctl does not load them"
-        note(f"left out: {count(len(left_out), 'line')}; {why}:")
+        why = ", and goes on after them" if own else ""
+        note(f"left out: {count(len(left_out), 'line')} that auditctl refuses{why}:")
         for one in left_out[:_MOST_LISTED]:
             note(f"  {one.fault}")
         if len(left_out) > _MOST_LISTED:
             note(f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists all")
     twice = rules.found.of(Fate.TWICE)
     if twice:
-        places = ", ".join(str(one.reading.place) for one in twice[:_MOST_LISTED])
-        more = f" and {len(twice) - _MOST_LISTED} more" if len(twice) > _MOST_LISTED else ""
-        note(f"left out: {count(len(twice), 'rule')} that an earlier line makes: {places}{more}")
+        places = _some([str(one.reading.place) for one in twice])
+        repeat = "repeats" if len(twice) == 1 else "repeat"
+        note(f"left out: {count(len(twice), 'rule')} that {repeat} an earlier one: {places}")
     if twice and rules.found.stops_at in twice:
         note(f"auditctl stops at {twice[0].reading.place} today, and loads no line below it")
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names, the last of many left out."""
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def note_guesses(rules: Rules) -> None:
@@ -317,11 +351,9 @@ def note_guesses(rules: Rules) -> None:
     files = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (files, "files")):
         if paths:
-            shown = ", ".join(paths[:_MOST_LISTED])
-            more = f" and {len(paths) - _MOST_LISTED} more" if len(paths) > _MOST_LISTED else ""
-            note(f"taken for {what} by their names: {shown}{more}")
+            note(f"taken to be {what}, going by the name: {_some(paths)}")
     if rules.unknown:
-        note("auditctl asks the file system what -w watches; --root and --paths say it")
+        note("auditctl asks the file system what -w watches; say it with --root or --paths")
 
 
 # Workloads ----------------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ from hardcost.auditrules.optimize.releases import proofs
 from hardcost.auditrules.optimize.report import Clock, Report
 from hardcost.auditrules.preflight import missing_paths
 from hardcost.auditrules.prove.assumptions import under_releases
+from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.tables import lookup
+from hardcost.auditrules.tables.lookup import RELEASES
 from hardcost.cli import options
 from hardcost.cli.console import note, show, work_progress
 from hardcost.cli.rules import common
@@ -60,7 +62,7 @@ _MOST_FAR = 6
     "--keep-lines",
     is_flag=True,
     help="Keep each rule's line as it is, for scanners that look for lines: rules only change"
-    " places, and --allow-never-first may put one in front.",
+    " places (those of -A become -a), and --allow-never-first may put one in front.",
 )
 @click.option(
     "--least-seconds",
@@ -118,7 +120,8 @@ def optimize(  # noqa: PLR0913  (click's options)
         made = optimise(rules.loaded, constants, mix, chosen, tell)
         tell("proving it for other releases of Linux")
         proved = _proved_releases(made, rules)
-    _write(out, output.text(made, rules.readings, machine.target, proved))
+    left_out = rules.left_out_said()
+    _write(out, output.text(made, rules.readings, machine.target, proved, left_out))
     report = _worked_out(made, mix, out, seconds=0.0 if no_least else least_seconds)
     to_stderr = str(out) == "-"
     if format == "json":
@@ -133,20 +136,28 @@ def optimize(  # noqa: PLR0913  (click's options)
 
 def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...]:
     """Return the releases of Linux under which the new file records the same; note the others."""
+    if not any(line.done for line in made.lines) and not made.dropped:
+        return RELEASES  # the same rules, in an order that was proved free
     content = output.text(made, rules.readings, rules.machine.target)
     found = proofs(content, rules.parts, rules.machine.target, made.options.relation)
     for release, result in found.items():
-        if not result.equal:
+        if result.difference is not None:
+            shown = difference_words(result.difference)
+            note(f"under Linux {release} it does not record the same; for instance: {shown}")
+        elif not result.equal:
             note(f"under Linux {release} it is not proved to record the same: {result.reason}")
     return tuple(release for release, result in found.items() if result.equal)
 
 
 def _write(out: Path, content: str) -> None:
-    if str(out) == "-":
-        sys.stdout.buffer.write(content.encode(errors="surrogateescape"))
-        sys.stdout.buffer.flush()
-    else:
-        out.write_text(content, errors="surrogateescape")
+    data = content.encode(errors="surrogateescape")
+    if str(out) != "-":
+        out.write_bytes(data)
+        return
+    stream = sys.stdout.buffer
+    while data:  # a stream without a buffer may take but a part
+        data = data[stream.write(data) or 0 :]
+    stream.flush()
 
 
 def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Report:
@@ -182,7 +193,7 @@ def _preflight(made: Optimised, machine: common.Machine) -> None:
         place = f"{source.place}: " if source is not None else ""
         note(f"{place}the kernel of that machine refuses the rule: {one.refused} does not exist")
     if not refused:
-        note(f"every path that the rules need exists below {root.folder}: they load there")
+        note(f"every path that the rules need to load exists below {root.folder}")
 
 
 def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
@@ -224,14 +235,14 @@ def _show(
     lines = [
         "",
         (
-            f"{len(made.original)} rules became {len(made.rules)}; every call walks {after} of them"
+            f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks {after} of them"
             f" where it walked {before}."
         ),
         *_whether_dearer(report),
         *(f"- {what}: {count}" for what, count in report.done.most_common()),
         *([f"- dropped: {len(made.dropped)}"] if made.dropped else []),
         "",
-        *_proof(report, proved),
+        *_proof(report, proved, rules.left_out_said()),
         "",
         *_least(report),
         *_given_up(report),
@@ -302,7 +313,7 @@ def _whether_dearer(report: Report) -> list[str]:
     return said
 
 
-def _proof(report: Report, proved: Sequence[Release]) -> list[str]:
+def _proof(report: Report, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
     proof = report.made.proof
     if not proof.equal:
         return ["It is not proved that the rules are the same as themselves, which is a fault."]
@@ -312,6 +323,7 @@ def _proof(report: Report, proved: Sequence[Release]) -> list[str]:
             f" {listed(proved)}: the same is recorded, under the same key, as long as:"
         ),
         *(f"- {assumption}" for assumption in under_releases(proof.assumptions, proved)),
+        *(f"- {text}" for text in left_out),
     ]
 
 
@@ -353,7 +365,7 @@ def _kept_watches(rules: common.Rules) -> list[str]:
         "",
         (
             f"{count(len(unknown), 'watched path')} may be a directory or not, and the set records"
-            f" the same either way: {shown}. These watches stay as they are."
+            f" the same either way: {shown}. What watches them stays as it is."
         ),
         (
             f"By name, {count(len(trees), 'is a directory', 'are directories')}, for which every"

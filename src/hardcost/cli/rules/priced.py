@@ -108,10 +108,6 @@ class Priced:
         if estimated:
             found.append(f"estimated rather than measured: {_some(estimated)}")
         found += [f"{_place(self.loaded.rules[at])}: its cost is not known" for at in self._unknown]
-        found += [
-            f"{_place(rule)}: refused by the kernel, an earlier rule says the same; it is left out"
-            for rule in self.twice
-        ]
         return found
 
     @property

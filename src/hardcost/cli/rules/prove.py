@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList
+from hardcost.auditrules.prove.logic import OUT_OF_TIME
 from hardcost.auditrules.prove.prove import DEFAULT_SECONDS
 from hardcost.auditrules.prove.prove import prove as proof_of
-from hardcost.auditrules.prove.relation import Relation
+from hardcost.auditrules.prove.relation import ProverError, Relation, Result
 from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.semantics import Decision
 from hardcost.auditrules.tables.lookup import OLDEST, RELEASES
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.prove.relation import Difference, Result
+    from hardcost.auditrules.prove.relation import Difference
     from hardcost.auditrules.semantics import Outcome
     from hardcost.auditrules.tables.lookup import Release
 
 _NO, _UNKNOWN = 1, 3
 _INDENT = "  "
+_MOST_SHOWN = 20  # paths
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,14 @@ def prove(  # noqa: PLR0913  (a verb's options)
     """
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
     machine = replace(machine, release=release)
+    if str(a) == str(b) == "-":
+        raise InputError("standard input can be read but once", hint="name a file beside -")
     pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
-    result = proof_of(pair.a, pair.b, relation, seconds, release)
+    try:
+        result = proof_of(pair.a, pair.b, relation, seconds, release)
+    except ProverError as error:
+        found = "the prover found a difference that the kernel's semantics do not confirm"
+        result = Result(None, relation, reason=f"{found}, which is a fault of hardcost: {error}")
     if format == "json":
         print(json.dumps(_as_json(result, pair), indent=2))
     else:
@@ -159,20 +167,26 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
             said.append(f"{_INDENT}{name} {done}")
         said += ["", "The semantics of the kernel's filter confirm this event."]
     if pair.either_way and result.equal:
-        said += ["", f"It holds whether or not these are directories: {', '.join(pair.either_way)}"]
+        shown = ", ".join(pair.either_way[:_MOST_SHOWN])
+        more = len(pair.either_way) - _MOST_SHOWN
+        shown += f" and {more} more" if more > 0 else ""
+        said += ["", f"It holds whether or not these are directories: {shown}"]
     if not result.relation.ignore_raised:
         said += [
             "",
             "Records that another part of the kernel asks for (an LSM's denial) count too.",
         ]
     said += ["", "This holds as long as:"]
-    said += [f"- {assumption}" for assumption in result.assumptions]
+    said += [f"- {text}" for text in _rests_on(result, pair)]
     return said
 
 
 def _verdict(result: Result) -> str:
     if result.equal is None:
-        return f"It is not known whether A and B are {_wanted(result)}: {result.reason}."
+        reason = result.reason
+        if reason == OUT_OF_TIME:
+            reason = "the proof was given up for want of processor time; --seconds gives it more"
+        return f"It is not known whether A and B are {_wanted(result)}: {reason}."
     if not result.equal:
         calls = result.difference is not None and result.difference.list == "exit"
         what = "A call" if calls else "An event"
@@ -223,12 +237,18 @@ def _done(outcome: Outcome, which: FilterList) -> str:
     return f"records it, key {key}" if key else "records it, without a key"
 
 
+def _rests_on(result: Result, pair: _Pair) -> list[str]:
+    """Return all that the answer rests on."""
+    left_out = [*pair.read_a.left_out_said("of A, "), *pair.read_b.left_out_said("of B, ")]
+    return [*(assumption.text for assumption in result.assumptions), *left_out]
+
+
 def _as_json(result: Result, pair: _Pair) -> dict[str, Any]:
     difference = result.difference
     return {
         "equal": result.equal,
         "relation": asdict(result.relation),
-        "assumptions": [assumption.text for assumption in result.assumptions],
+        "assumptions": _rests_on(result, pair),
         "either_kind": list(pair.either_way),
         "left_out": {"a": pair.read_a.left_out_data(), "b": pair.read_b.left_out_data()},
         "classes": result.classes,

@@ -27,7 +27,7 @@ def test_rules_and_settings_below_the_lock_are_refused(lint: Lint, lock: str) ->
     (found,) = lint(CODE, WATCH, lock, "# more", WATCH.replace("shadow", "group"), "-b 8192")
     assert (found.spot.line, found.level) == (2, "error")
     assert [spot.line for spot in found.related] == [4, 5]
-    assert "2 lines (1 of them rules)" in found.message
+    assert "2 lines below, 1 of them a rule, are refused" in found.message
 
 
 def test_a_lock_at_the_end_is_well_placed(lint: Lint) -> None:

@@ -46,16 +46,20 @@ def find(context: Context) -> Iterable[Finding]:
     if lock is None or not refused:
         return
     rules = sum(reading.rule is not None for reading in refused)
-    what = f"{len(refused)} lines" if len(refused) > 1 else "a line"
+    what = f"{len(refused)} lines" if len(refused) > 1 else "1 line"
     yield Finding(
         CODE,
         LEVEL,
-        f"`-e 2` locks the rules, and {what} ({rules} of them rules) below {_are(refused)} refused",
+        f"`-e 2` locks the rules: {what} below, {_rules(rules)}, {_are(refused)} refused",
         _spot(lock),
         lock.text,
         "make -e 2 the last line",
         related=tuple(_spot(reading) for reading in refused),
     )
+
+
+def _rules(count: int) -> str:
+    return {0: "no rules", 1: "1 of them a rule"}.get(count, f"{count} of them rules")
 
 
 def _are(refused: list[Reading]) -> str:
