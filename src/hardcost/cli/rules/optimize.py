@@ -235,8 +235,8 @@ def _show(
     lines = [
         "",
         (
-            f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks {after} of them"
-            f" where it walked {before}."
+            f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks"
+            f" {after} of them where it walked {before}."
         ),
         *_whether_dearer(report),
         *(f"- {what}: {count}" for what, count in report.done.most_common()),
