@@ -50,7 +50,7 @@ def errors(text: str) -> list[str]:
         ("-w /etc/passwd -p wa\n-a always,exit -S all -F uidd=1\n", 2, "unknown field: uidd"),
         ("\n-a always,exit -F arch=b33 -S open\n", 2, "arch elf mapping not found"),
         (b"-w /etc/\xff\n", 1, "not UTF-8"),
-        (b"\x7fELF\2\1\1\0\0\0\0\n\xfe\n\0\n\x80", 1, "NUL byte"),
+        (b"\x7fELF\2\1\1\0\0\0\0\n\xfe\n\0\n\x80", None, "NUL bytes"),
         ("", None, "there is no audit rule in it"),
         (None, None, "no such file"),
     ],

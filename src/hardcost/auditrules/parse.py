@@ -43,7 +43,7 @@ def read(
     parts: list[RuleSet] = []
     for readings, of_files in read_each(paths, shown):
         part, of_lines = loading.combine(readings)
-        faults.extend((*of_files, *of_lines))
+        faults.extend((*of_files, *of_lines, *_not_text(part)))
         parts.append(part)
     rule_set = join(parts)
     if not paths:
@@ -61,6 +61,21 @@ def read(
     if faults:
         raise RulesError(tuple(faults))
     return rule_set
+
+
+def _not_text(part: RuleSet) -> Iterable[Fault]:
+    """Yield a fault for each rule that is no UTF-8: what is read here is handed on as text."""
+    for rule in part.rules:
+        try:
+            rule.text.encode()
+        except UnicodeEncodeError as error:
+            place = rule.place
+            yield Fault(
+                f"character {error.start + 1} of the rule is not UTF-8",
+                place.file if place else "",
+                place.line if place else None,
+                "auditctl takes it as it is; a guest is told its rules in UTF-8",
+            )
 
 
 def read_each(
