@@ -97,15 +97,16 @@ def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
     )
     calls = (*CALLS, *replaced)
     tries = [
-        ("", plain, "directory", watches.EVERY_CALL),
-        ("", plain, "file", watches.EVERY_CALL),
-        ("kinds", files, "directory", watches.EVERY_CALL),
-        ("", files, "file", watches.EVERY_CALL),
-        ("b32", no_b32, "file", watches.EVERY_CALL),
-        ("raised", never, "file", watches.EVERY_CALL),
-        *((code, plain, code, watches.EVERY_CALL) for code in watches.VIOLATED),
-        *((code, files, code, watches.EVERY_CALL) for code in watches.VIOLATED),
-        ("replaced", [within(one, len(calls)) for one in plain], "file", calls),
+        ((), plain, "directory", watches.EVERY_CALL),
+        ((), plain, "file", watches.EVERY_CALL),
+        (("kinds",), files, "directory", watches.EVERY_CALL),
+        ((), files, "file", watches.EVERY_CALL),
+        (("b32",), no_b32, "file", watches.EVERY_CALL),
+        (("raised",), never, "file", watches.EVERY_CALL),
+        *(((code,), plain, code, watches.EVERY_CALL) for code in watches.VIOLATED),
+        # What is taken for a file is a directory in two of these.
+        *(((code, "kinds"), files, code, watches.EVERY_CALL) for code in watches.VIOLATED),
+        (("replaced",), [within(one, len(calls)) for one in plain], "file", calls),
     ]
     found = [tried(machine, *one) for one in tries]
     return all(found)
@@ -136,22 +137,22 @@ def drawn(
 
 def tried(
     machine: VirtualMachine,
-    code: str,
+    codes: tuple[str, ...],
     pairs: list[watches.Pair],
     world: str,
     calls: tuple[Call, ...],
 ) -> bool:
-    """Load pairs in a guest that violates an assumption; say whether each difference is listed."""
+    """Load pairs in a guest that violates assumptions; say whether each difference is listed."""
     counts: Counter[str] = Counter()
     for one in watches.compare(machine, pairs, world, calls):
         counts["pairs"] += 1
         counts["different"] += bool(one.differ)
-        if one.differ and code not in one.pair.assumed:
+        if one.differ and one.pair.assumed.isdisjoint(codes):
             counts["NOT LISTED"] += 1
             print(f"original:\n{one.pair.original}made:\n{one.pair.made}")
             print(*(calls[at] for at in one.differ), sep="\n")
     said = ", ".join(f"{amount} {what}" for what, amount in counts.items())
-    print(f"{code or 'nothing'} violated ({world}): {said}", flush=True)
+    print(f"{' and '.join(codes) or 'nothing'} violated ({world}): {said}", flush=True)
     return not counts["NOT LISTED"]
 
 
