@@ -136,8 +136,8 @@ def optimize(  # noqa: PLR0913  (click's options)
 
 def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...]:
     """Return the releases of Linux under which the new file records the same; note the others."""
-    if not any(line.done for line in made.lines) and not made.dropped:
-        return RELEASES  # the same rules, in an order that was proved free
+    if _is_unchanged(made):
+        return RELEASES
     content = output.text(made, rules.readings, rules.machine.target)
     found = proofs(content, rules.parts, rules.machine.target, made.options.relation)
     for release, result in found.items():
@@ -147,6 +147,13 @@ def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...
         elif not result.equal:
             note(f"under Linux {release} it is not proved to record the same: {result.reason}")
     return tuple(release for release, result in found.items() if result.equal)
+
+
+def _is_unchanged(made: Optimised) -> bool:
+    """Say whether the rules are the same, in the same order."""
+    order = [line.origins for line in made.lines]
+    changed = made.dropped or any(line.done for line in made.lines)
+    return not changed and order == sorted(order) and not any(one.prepend for one in made.original)
 
 
 def _write(out: Path, content: str) -> None:
