@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hardcost.auditrules.event import Event, FileId, Name, plain_path
+from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import CALLS, UNSET, KernelRule, Test
 from hardcost.auditrules.prove.atoms import (
     ARGUMENTS,
@@ -17,6 +17,7 @@ from hardcost.auditrules.prove.atoms import (
     PLAIN,
     USERS,
 )
+from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

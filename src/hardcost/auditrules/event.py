@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardcost.auditrules.kernelrule import UNSET
+from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.tables.lookup import OLDEST
 
 if TYPE_CHECKING:
@@ -28,13 +27,6 @@ class FileId(NamedTuple):
 
 
 NO_FILE = FileId(0, 0, NO_INODE)
-
-
-@lru_cache(maxsize=4096)
-def plain_path(path: str) -> str:
-    """Return a path without what means nothing, where no part of it is a link: `/a//b/../c/.`."""
-    return posixpath.normpath(f"/{path.lstrip('/')}")
-
 
 _LARGEST_ERROR = 4095
 """A return value from minus this to -1 is an error number (MAX_ERRNO)."""

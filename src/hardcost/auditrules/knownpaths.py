@@ -7,11 +7,10 @@ left out.
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.rule import Fault, RulesError
+from hardcost.auditrules.rule import Fault, RulesError, plain_path
 from hardcost.auditrules.translate import Target
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class KnownPaths:
 
     def is_directory(self, path: str) -> bool | None:
         """Say whether a directory lies at an absolute path; None where that is not known."""
-        known = self.listed.get(_plain(path))
+        known = self.listed.get(plain_path(path))
         if known is None and self.root is not None:
             known = self.root.is_directory(path)
         return known
@@ -56,12 +55,8 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
         if not text.startswith("/"):
             remedy = "write absolute paths, one a line, and a / at the end of each directory"
             faults.append(Fault("the line is no absolute path", file, number, remedy))
-        elif found.setdefault(_plain(text), directory) is not directory:
+        elif found.setdefault(plain_path(text), directory) is not directory:
             faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
     if faults:
         raise RulesError(tuple(faults))
     return found
-
-
-def _plain(path: str) -> str:
-    return posixpath.normpath(f"/{path.lstrip('/')}")

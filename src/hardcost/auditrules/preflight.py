@@ -46,19 +46,3 @@ def _refused(root: Root, test: Test) -> str | None:
         return path
     folder = path.rpartition("/")[0] or "/"
     return folder if root.lacks(folder) or root.is_other(folder) else None
-
-
-def needed(rules: Iterable[KernelRule]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what has to exist for rules to load: trees, and folders of files; each sorted."""
-    trees: set[str] = set()
-    folders: set[str] = set()
-    for rule in rules:
-        for test in rule.conditions:
-            if not isinstance(test, Test):
-                continue
-            path = str(test.value)
-            if test.field == "dir":
-                trees.add(path.rstrip("/") or "/")
-            elif test.field in {"path", "exe", WATCH}:
-                folders.add(path.rpartition("/")[0] or "/")
-    return tuple(sorted(trees)), tuple(sorted(folders - trees))

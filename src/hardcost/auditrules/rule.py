@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import getopt
 import itertools
+import posixpath
 import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 
 LONGEST_LINE = 6143
 """Bytes of a line, without its end, that auditctl takes in one piece."""
@@ -161,6 +163,12 @@ class RulesError(Exception):
         """Hold all faults, so that they are reported at once."""
         super().__init__("; ".join(str(fault) for fault in faults))
         self.faults = faults
+
+
+@lru_cache(maxsize=4096)
+def plain_path(path: str) -> str:
+    """Return a path without what means nothing, where no part of it is a link: `/a//b/../c/.`."""
+    return posixpath.normpath(f"/{path.lstrip('/')}")
 
 
 def split_words(text: str) -> list[str]:

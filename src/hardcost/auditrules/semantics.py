@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
-from hardcost.auditrules.event import NO_INODE, Name, plain_path
+from hardcost.auditrules.event import NO_INODE, Name
 from hardcost.auditrules.kernelrule import (
     ATTRIBUTES,
     EXECUTE,
@@ -24,6 +24,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
 

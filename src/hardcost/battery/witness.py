@@ -12,10 +12,11 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import NO_INODE, plain_path
+from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
 from hardcost.auditrules.prove.atoms import NUMBERS_OF_NAMES, inside
 from hardcost.auditrules.prove.unresolved import resolved
+from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, text_of
 from hardcost.battery.calls import (

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import WATCH, Test
 from hardcost.auditrules.prove.atoms import OBJECT_LABELS
 from hardcost.auditrules.prove.unresolved import names
-from hardcost.auditrules.rule import split_words
+from hardcost.auditrules.rule import plain_path, split_words
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import posixpath
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
 from hardcost.auditrules.prove import logic
 from hardcost.auditrules.prove.classes import OPENED_FOR
+from hardcost.auditrules.rule import plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

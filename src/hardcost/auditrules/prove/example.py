@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import NO_INODE, Event, FileId, Name, plain_path
+from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
 from hardcost.auditrules.kernelrule import UNSET, WATCH, KernelRule, Operator, Test
 from hardcost.auditrules.prove import logic
 from hardcost.auditrules.prove.atoms import (
@@ -25,6 +25,7 @@ from hardcost.auditrules.prove.atoms import (
 )
 from hardcost.auditrules.prove.kinds import surely_directories, unknown_paths
 from hardcost.auditrules.prove.unresolved import numbers_for
+from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.event import plain_path
 from hardcost.auditrules.kernelrule import WATCH, KernelRule, Operator, Test
 from hardcost.auditrules.prove.atoms import IS_DIRECTORY
+from hardcost.auditrules.rule import plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
