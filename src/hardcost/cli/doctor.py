@@ -13,11 +13,11 @@ from hardcost.cli.console import note
 from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
-from hardcost.machines import process
+from hardcost.machines import host, process
 from hardcost.machines.cache import Cache
-from hardcost.machines.images import aptsources, namespace
 from hardcost.machines.images import debian as image
-from hardcost.machines.kernels import tools
+from hardcost.machines.images import namespace
+from hardcost.machines.kernels import source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
 from hardcost.machines.qemu.argv import Hardware
@@ -70,17 +70,19 @@ def doctor(format: str) -> None:  # noqa: A002
 def _checks() -> list[Check]:
     cache = Cache()
     machine = VirtualMachine(cache, Hardware("icount"))
+    on = _try("host", lambda: host.check().title)
+    if not on.ok:
+        return [on]  # all else comes from its apt
     programs = [
+        on,
         _program("setpriv", "util-linux"),
-        _program("apt-get", "apt"),
-        _program("dpkg-deb", "dpkg"),
         _try("QEMU", lambda: machine.qemu_version),
         _try("the probe", lambda: str(guest.probe_binary())),
         _try("kernel", lambda: machine.kernel.release),
         _try("small guest", lambda: str(guest.initramfs(cache))),
         _try("store", _store),
         _free(cache),
-        _building(),
+        _building(cache),
         _images(),
         _converting(),
     ]
@@ -103,13 +105,17 @@ def _try(name: str, look: Callable[[], str]) -> Check:
         return Check(name, ok=False, found=problem.message, remedy=problem.hint or "")
 
 
-def _building() -> Check:
+def _building(cache: Cache) -> Check:
     """Look whether kernels can be built, which only kernel options need."""
+    name = "building kernels"
     found = tools.find()
-    missing = ", ".join(found.missing)
-    said = f"without {missing}" if missing else found.versions
-    remedy = f"apt-get install {' '.join(found.missing)}"
-    return Check("building kernels", not found.missing, said, remedy, needed=False)
+    if found.missing:
+        remedy = f"apt-get install {' '.join(found.missing)}"
+        return Check(
+            name, ok=False, found=f"without {', '.join(found.missing)}", remedy=remedy, needed=False
+        )
+    said = _try(name, lambda: f"{found.versions}; {source.debian_offer(cache)}")
+    return replace(said, needed=False)
 
 
 def _images() -> Check:
@@ -123,7 +129,7 @@ def _images() -> Check:
     why_not = namespace.why_not()
     if why_not is not None:
         return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
-    release = _try(name, lambda: f"can be made, of {aptsources.release()[1]}")
+    release = _try(name, lambda: f"can be made, of {host.release().title}")
     return replace(release, needed=False)
 
 

@@ -48,7 +48,7 @@ def kernel() -> None:
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="A folder with Linux's source (default: Debian's package linux-source-6.1).",
+    help="A folder with Linux's source (default: Debian 12's package linux-source-6.1).",
 )
 @click.option(
     "--option",

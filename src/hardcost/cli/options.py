@@ -15,7 +15,7 @@ from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
-from hardcost.machines import debian
+from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
@@ -101,8 +101,8 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--source",
                 type=click.Path(path_type=Path),
-                help="The Linux source that kernels with options are built from (default: Debian's"
-                " package linux-source-6.1).",
+                help="The Linux source that kernels with options are built from (default: Debian"
+                " 12's package linux-source-6.1).",
             ),
             click.option(
                 "--image",
@@ -201,6 +201,7 @@ def choices(words: dict[str, Any]) -> Choices:
 
     Raises:
         InputError: A workload is misspelt, or two options contradict each other.
+        MachineError: The host is none on which hardcost can measure.
     """
     if words["fresh"] and words["resume"]:
         raise InputError(
@@ -210,6 +211,7 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
+    host.check()
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],

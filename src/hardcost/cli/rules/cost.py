@@ -16,6 +16,7 @@ from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
+from hardcost.machines import host
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -105,6 +106,7 @@ def _constants(
     """Return the constants for the kernel, and the machine if there is need of one."""
     if kernel is None and not fit and not measure:
         return Constants.of_debian(), None
+    host.check()
     machine = VirtualMachine(Cache(), Hardware("icount"), kernel)
     found = None if fit else fitted.kept(machine)
     if found is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Guest
     from hardcost.machines.qemu.kernel import Kernel
 
-AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0", "libcap-ng0", "libc6")
+AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
 _RECIPE = "3"  # raise it when what goes into the archive changes other than by its parts
 

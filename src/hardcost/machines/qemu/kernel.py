@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
-_MODULES = "lib/modules"
+_MODULES = "lib/modules"  # below usr in packages since Debian 13
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ def debian_kernel(cache: Cache) -> Kernel:
     """Return Debian's own kernel, fetched on first use."""
     package = debian.kernel_package(cache)
     images = sorted((package / "boot").glob("vmlinuz-*"))
-    return from_file(cache, images[0], package / _MODULES)
+    below_usr = package / "usr" / _MODULES
+    return from_file(cache, images[0], below_usr if below_usr.is_dir() else package / _MODULES)
 
 
 def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) -> Kernel:
