@@ -77,7 +77,7 @@ def _checks() -> list[Check]:
         on,
         _program("setpriv", "util-linux"),
         _try("QEMU", lambda: machine.qemu_version),
-        _try("the probe", lambda: str(guest.probe_binary())),
+        _try("the probe", lambda: f"{guest.probe_binary()}, built with {guest.toolchain()}"),
         _try("kernel", lambda: machine.kernel.release),
         _try("small guest", lambda: str(guest.initramfs(cache))),
         _try("store", _store),

@@ -66,6 +66,14 @@ def probe_binary() -> Path:
     return probe
 
 
+def toolchain() -> str:
+    """Return what the probe was built with: compiler, linker and C library, for a reader."""
+    try:
+        return (probe_binary().parent / "toolchain").read_text(encoding="utf-8").strip()
+    except OSError:
+        return "an unknown toolchain"
+
+
 def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None) -> Path:
     """Return a guest's archive, made on first use.
 
