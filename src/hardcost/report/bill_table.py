@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
+from hardcost.report.answer import AUDIT_OFF, answer, baseline_words, by_metric
 from hardcost.report.grid import (
     Column,
     Document,
@@ -35,11 +36,11 @@ from hardcost.report.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Bill, Finding
+    from hardcost.analysis.finding import Bill, Cell, Finding
 
 _PREDICTED = (
     "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
@@ -62,14 +63,20 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     bill = _bill(finding)
     return Document(
         (
+            Lines(answer(finding).sentences),
+            *([Lines(tuple(advice_lines(finding.advice)[1:]))] if _advised(finding) else []),
             Lines((bill_heading(finding), *measured_on(finding))),
-            Terms(reading_guide(bill)),
             *(GridText(grid) for grid in grids),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
-            *([Lines(tuple(advice_lines(finding.advice)))] if finding.advice else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
+            Terms(reading_guide(bill)),
         )
     )
+
+
+def _advised(finding: Finding) -> bool:
+    """Say whether something is to be left out for a budget."""
+    return finding.advice is not None and len(advice_lines(finding.advice)) > 1
 
 
 def bill_heading(finding: Finding) -> str:
@@ -152,7 +159,9 @@ def _totals_grid(
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
+    off = by_metric(finding, AUDIT_OFF)
     costs = (
+        *([_audit_off(accounts, off)] if off else []),
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
@@ -160,8 +169,8 @@ def _totals_grid(
     )
     dearest = [_dearest(book, account) for account in accounts]
     most = (
-        Column("most", tuple(amount for amount, _ in dearest)),
-        Column("by", tuple(who for _, who in dearest), left=True),
+        Column("most", tuple(amount for amount, _ in dearest), optional=True),
+        Column("by", tuple(who for _, who in dearest), left=True, optional=True),
     )
     made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
     if hidden:
@@ -172,11 +181,22 @@ def _totals_grid(
     interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
     made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs: {_unit(finding, book)}",
+        f"What the profile costs, without it meaning {baseline_words(finding)}: "
+        f"{_unit(finding, book)}",
         tuple(labels),
         (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
         notes=tuple(account.fault for account in accounts if account.fault),
     )
+
+
+def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
+    """Return what each metric takes where the kernel was booted with audit=0."""
+    values = (off.get(account.metric) for account in accounts)
+    shown = (
+        ABSENT if cell is None else number(cell.value, account.digits)
+        for cell, account in zip(values, accounts, strict=True)
+    )
+    return Column("audit off", tuple(shown))
 
 
 def _span(shown: Sequence[Entry]) -> str:
