@@ -1,4 +1,4 @@
-"""Amounts in sentences: units in words, and by how much something grew. Instructions are no time."""
+"""Amounts in sentences: units in words, and by how much something grew."""
 
 from __future__ import annotations
 

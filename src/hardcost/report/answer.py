@@ -79,12 +79,12 @@ def free_entries(book: Ledger) -> tuple[Entry, ...]:
 
 
 def baseline_words(finding: Finding) -> str:
-    """Return what a bill's profile is compared to, such as `with audit on and no rules`."""
+    """Return what a bill's profile is compared to, such as `audit on and no rules`."""
     bill = finding.bill
     if bill is None or not _has_audit(finding):
-        return "with none of these controls"
+        return "none of these controls"
     rules = all(item.fired is not None for item in bill.items)
-    return "with audit on and no rules" if rules else "with audit on and none of these controls"
+    return "audit on and no rules" if rules else "audit on and none of these controls"
 
 
 def _has_audit(finding: Finding) -> bool:
@@ -112,13 +112,14 @@ def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
         return
     worst = max(totals, key=_factor)
     changed = change(worst, cells.get(worst.metric))
-    yield f"{profile} {changed}, compared to a system {baseline_words(finding)} ({instrument})."
+    compared = f"compared to a system with {baseline_words(finding)}"
+    yield f"{profile} {changed}, {compared} ({instrument})."
     if len(totals) > 1:
         yield f"That is the most of {len(totals)} metrics; at the median metric {_median(totals)}."
 
 
 def _factor(total: Total) -> float:
-    """Return how many times the baseline a metric costs with the profile; of a rate, its inverse."""
+    """Return how many times the baseline's cost is a metric's cost with the profile."""
     return amount(total.baseline, total.with_profile, total.unit)
 
 
@@ -149,7 +150,8 @@ def _controls(book: Ledger) -> Iterator[str]:
         return
     yield from _dearest(book)
     if len(free) == len(entries):
-        yield f"None of its {len(entries)} controls costs anything distinguishable from 0 by itself."
+        whole = f"None of its {len(entries)} controls"
+        yield f"{whole} costs anything distinguishable from 0 by itself."
     elif free:
         verb = "costs" if len(free) == 1 else "cost"
         of = f"{len(free)} of {count(len(entries), 'control')}"
@@ -176,7 +178,7 @@ def _dearest(book: Ledger) -> Iterator[str]:
     if equals > 1:
         yield f"{equals} controls are the dearest, with {words} each; the first is {name}."
     else:
-        yield f"The dearest control makes {words}: {name}."
+        yield f"The dearest control accounts for {words}: {name}."
 
 
 def _dearest_on(book: Ledger, entry: Entry) -> Account | None:

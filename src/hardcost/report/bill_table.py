@@ -181,12 +181,17 @@ def _totals_grid(
     interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
     made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs, without it meaning {baseline_words(finding)}: "
-        f"{_unit(finding, book)}",
+        f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
         (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
         notes=tuple(account.fault for account in accounts if account.fault),
     )
+
+
+def _compared(finding: Finding) -> str:
+    """Return what `without` and `audit off` stand for."""
+    without = f"without: {baseline_words(finding)}"
+    return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
 
 
 def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
@@ -285,6 +290,7 @@ def _items_grid(
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
         (*_sum_note(chosen), *_usual_note(book, chosen)),
+        tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
     )
 
 
@@ -321,7 +327,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     }
     costs = [_cost(account, entry) for entry in shown]
     costs += [signed(sums[name], account.digits) for name in tail]
-    columns = [Column("cost", tuple(costs))]
+    columns = [Column("cost", tuple(costs), bars=_bars(account, shown, len(tail)))]
     if full:
         amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
         shares = tuple(_share(amount, account.cost) for amount in amounts)
@@ -336,6 +342,15 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return Group(title, tuple(columns))
+
+
+def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, ...]:
+    """Return each control's cost as a part of the largest among them; sums have no bars."""
+    costs = [float(account.of([entry])) for entry in shown]
+    largest = max(costs, default=0.0)
+    if largest <= 0:
+        return ()
+    return (*(max(cost, 0.0) / largest for cost in costs), *(0.0 for _ in range(tail)))
 
 
 def _cost(account: Account, entry: Entry) -> str:
