@@ -1,17 +1,18 @@
-"""Bars for each configuration, on a linear and on a logarithmic scale.
+"""A chart of each configuration's values: bars from 0, or dots where they are worlds apart.
 
-Both, since they say different things: the linear one shows what a configuration costs beside the
-others, which the logarithmic one hides; that shows small costs beside large ones.
+A bar's length is its value, so it begins at 0 and its scale is linear. Where a panel's largest
+value is many times its smallest, bars would hide what the small ones cost: dots on a logarithmic
+scale stand in their place, from whose distances ratios are read.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import altair as alt
 
 from hardcost.report.axes import numeric_axis
-from hardcost.report.drawing import COLOURS, Chart, Row, colours, drawn, legend
+from hardcost.report.drawing import COLOURS, PALE, Chart, Panel, Row, chart_of, colours, keys
 from hardcost.report.families import Family, families
 from hardcost.report.table import where
 from hardcost.report.text import ratio, visible
@@ -21,24 +22,25 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Cell, Finding
 
-_PAGE = 1160
-"""The width that panels beside each other may take, in pixels."""
-
 _BAR = 11
 """The width of a bar among several, in pixels."""
 
-_HEIGHT = 190
+_WIDTH = 230
+"""The width of a panel of lying bars, in pixels."""
+
+_HEIGHT = 150
 
 _SHORT = 8
 """Longer labels below a group of bars are slanted, in characters."""
 
-_AXIS = alt.Axis(tickCount=4, format="~s")
+_APART = 20
+"""From how many times the smallest value the largest gets dots on a logarithmic scale."""
 
-Scale = Literal["linear", "log"]
+_AXIS = alt.Axis(tickCount=4, format="~s")
 
 
 def bar_charts(finding: Finding) -> Iterable[Chart]:
-    """Yield two charts, linear and logarithmic, for each family of workloads and unit.
+    """Yield a chart for each family of workloads and unit.
 
     None where configurations make a line over a numeric axis, or where there is one alone.
     """
@@ -46,98 +48,95 @@ def bar_charts(finding: Finding) -> Iterable[Chart]:
     if len(names) < 2 or numeric_axis(finding.levels) is not None:  # noqa: PLR2004 - a comparison
         return
     for nth, family in enumerate(families(finding.cells)):
-        scales: tuple[tuple[Scale, str], ...] = (("linear", "linear"), ("log", "logarithmic"))
-        for scale, word in scales:
-            title = f"{visible(family.title)}: {visible(family.unit)}, on a {word} scale"
-            chart = _chart(family, names, scale)
-            yield Chart(f"{title} ({where(finding)})", drawn(chart, f"bars{nth}{scale}"))
+        scale = "dots on a logarithmic scale" if far_apart(family) else "bars from 0"
+        title = f"{visible(family.title)}: {visible(family.unit)}, {scale} ({where(finding)})"
+        legend = keys([visible(name) for name in names]) if len(family.levels) > 1 else ()
+        yield chart_of(title, panels(family, names), f"bars{nth}", legend)
 
 
-def _chart(family: Family, names: Sequence[str], scale: Scale) -> alt.ConcatChart:
-    grouped = len(family.levels) > 1
-    make = _grouped if grouped else _single
-    panels = [make(family, metric, names, scale) for metric in family.panels]
-    width = _width(family, names) if grouped else _PAGE / 4
-    columns = max(1, min(len(panels), int(_PAGE // (width + 60))))
-    chart: alt.ConcatChart = alt.concat(*panels, columns=columns, spacing=34)
-    return chart
+def panels(family: Family, names: Sequence[str]) -> list[Panel]:
+    """Return a panel for each metric of a family."""
+    make = _grouped if len(family.levels) > 1 else _single
+    return [
+        Panel(visible(metric), make(family, metric, names), _words(family, metric))
+        for metric in family.panels
+    ]
 
 
-def _width(family: Family, names: Sequence[str]) -> float:
-    return len(family.levels) * (len(names) * _BAR + 14)
+def far_apart(family: Family) -> bool:
+    """Say whether bars from 0 would hide the small values of a panel."""
+    values = [[cell.value for _, cell in own] for own in family.panels.values()]
+    return any(max(own) >= _APART * min(own) for own in values)
 
 
-def _grouped(family: Family, metric: str, names: Sequence[str], scale: Scale) -> alt.Chart:
-    """Return upright bars: a group for each level, in it a bar for each configuration."""
+def _words(family: Family, metric: str) -> str:
+    """Return what a panel shows, in words."""
+    said = [
+        f"{visible(f'{cell.configuration} {level}'.strip())}: {cell.value:,.6g}"
+        for level, cell in family.panels[metric]
+    ]
+    return f"In {visible(family.unit)}: {'; '.join(said)}."
+
+
+def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
+    """Return upright bars, or dots: a group for each level, in it one for each configuration."""
     own = family.panels[metric]
-    domain = _domain([cell for _, cell in own], scale)
+    dots = far_apart(family)
     rows: list[Row] = [
-        {
-            "level": visible(level),
-            "name": visible(cell.configuration),
-            "value": cell.value,
-            "from": domain[0],
-        }
+        {"level": visible(level), "name": visible(cell.configuration), "value": cell.value}
         for level, cell in own
     ]
     levels, shown = list(map(visible, family.levels)), list(map(visible, names))
     slanted = max(map(len, levels)) > _SHORT
     axis = alt.Axis(labelAngle=-30 if slanted else 0, labelLimit=0)
-    title = visible(family.axis) or None
-    panel = alt.Chart(alt.InlineData(values=rows), title=visible(metric))
-    chart: alt.Chart = (
-        panel.properties(width=_width(family, names), height=_HEIGHT)
-        .mark_bar()
-        .encode(
-            x=alt.X("level:N", sort=levels, title=title, axis=axis),
-            xOffset=alt.XOffset("name:N", sort=shown),
-            y=alt.Y("value:Q", title=None, axis=_AXIS, scale=_scale(domain, scale), stack=None),
-            y2=alt.Y2("from:Q"),
-            color=alt.Color("name:N", scale=colours(shown), legend=legend()),
-        )
+    base = alt.Chart(alt.InlineData(values=rows)).properties(
+        width=len(levels) * (len(names) * _BAR + 14), height=_HEIGHT
+    )
+    marked = base.mark_point(filled=True, size=70, opacity=1) if dots else base.mark_bar()
+    chart: alt.Chart = marked.encode(
+        x=alt.X("level:N", sort=levels, title=visible(family.axis) or None, axis=axis),
+        xOffset=alt.XOffset("name:N", sort=shown),
+        y=alt.Y("value:Q", title=None, axis=_AXIS, scale=_scale(dots), stack=None),
+        color=alt.Color("name:N", scale=colours(shown), legend=None),
     )
     return chart
 
 
-def _single(family: Family, metric: str, names: Sequence[str], scale: Scale) -> alt.LayerChart:
-    """Return lying bars, one for each configuration, with how many times the baseline it is."""
+def _single(family: Family, metric: str, names: Sequence[str]) -> alt.LayerChart:
+    """Return a row for each configuration, its name above its mark, and how many times the base."""
     cells = [cell for _, cell in family.panels[metric]]
-    domain = _domain(cells, scale, room=1.35)
+    dots = far_apart(family)
     rows: list[Row] = [
-        {
-            "name": visible(cell.configuration),
-            "value": cell.value,
-            "from": domain[0],
-            "words": _words(cell),
-        }
+        {"name": visible(cell.configuration), "value": cell.value, "words": _times(cell)}
         for cell in cells
     ]
-    shown = [visible(name) for name in names]
-    axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
-    base = alt.Chart(
-        alt.InlineData(values=rows), title=visible(metric), width=200, height=alt.Step(17)
-    ).encode(
-        y=alt.Y("name:N", sort=shown, axis=axis),
-        x=alt.X("value:Q", title=None, axis=_AXIS, scale=_scale(domain, scale), stack=None),
+    order = [visible(name) for name in names]
+    base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=alt.Step(34)).encode(
+        y=alt.Y("name:N", sort=order, axis=None),
+        x=alt.X("value:Q", title=None, axis=_AXIS, scale=_scale(dots), stack=None),
     )
-    bars = base.mark_bar(color=COLOURS[0], height=11).encode(x2=alt.X2("from:Q"))
-    numbers = base.mark_text(align="left", dx=4, fontSize=11).encode(text="words:N")
-    layers: alt.LayerChart = alt.LayerChart(layer=[bars, numbers])
+    lines = base.mark_rule(color=PALE, opacity=0.35, yOffset=7).encode(
+        x=alt.value(0), x2=alt.value(_WIDTH)
+    )
+    if dots:
+        marks = base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[0], yOffset=7)
+    else:
+        marks = base.mark_bar(color=COLOURS[0], height=11, yOffset=7)
+    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(x=alt.value(0), text="name:N")
+    ratios = base.mark_text(align="right", dy=-7, fontSize=11).encode(
+        x=alt.value(_WIDTH), text="words:N"
+    )
+    layers: alt.LayerChart = alt.LayerChart(
+        layer=[*([lines] if dots else []), marks, above, ratios]
+    )
     return layers
 
 
-def _words(cell: Cell) -> str:
+def _times(cell: Cell) -> str:
     return "" if cell.configuration == cell.baseline else ratio(cell.ratio)
 
 
-def _domain(cells: Sequence[Cell], scale: Scale, room: float = 1.0) -> tuple[float, float]:
-    """Return from where bars begin, nothing or half the least, to the greatest and some room."""
-    highest = max(cell.value for cell in cells)
-    if scale == "linear":
-        return 0.0, highest * room
-    lowest = min(cell.value for cell in cells) / 2
-    return lowest, lowest * (highest / lowest) ** room
-
-
-def _scale(domain: tuple[float, float], scale: Scale) -> alt.Scale:
-    return alt.Scale(type=scale, domain=list(domain), nice=False)
+def _scale(dots: bool) -> alt.Scale:  # noqa: FBT001 - what is drawn decides the scale
+    if dots:
+        return alt.Scale(type="log", nice=True)
+    return alt.Scale(type="linear", zero=True, nice=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
+from hardcost.report.answer import AUDIT_OFF, answer, baseline_words, by_metric
 from hardcost.report.grid import (
     Column,
     Document,
@@ -35,11 +36,11 @@ from hardcost.report.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Bill, Finding
+    from hardcost.analysis.finding import Bill, Cell, Finding
 
 _PREDICTED = (
     "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
@@ -62,14 +63,20 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     bill = _bill(finding)
     return Document(
         (
+            Lines(answer(finding).sentences),
+            *([Lines(tuple(advice_lines(finding.advice)[1:]))] if _advised(finding) else []),
             Lines((bill_heading(finding), *measured_on(finding))),
-            Terms(reading_guide(bill)),
             *(GridText(grid) for grid in grids),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
-            *([Lines(tuple(advice_lines(finding.advice)))] if finding.advice else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
+            Terms(reading_guide(bill)),
         )
     )
+
+
+def _advised(finding: Finding) -> bool:
+    """Say whether something is to be left out for a budget."""
+    return finding.advice is not None and len(advice_lines(finding.advice)) > 1
 
 
 def bill_heading(finding: Finding) -> str:
@@ -152,7 +159,9 @@ def _totals_grid(
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
+    off = by_metric(finding, AUDIT_OFF)
     costs = (
+        *([_audit_off(accounts, off)] if off else []),
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
@@ -160,8 +169,8 @@ def _totals_grid(
     )
     dearest = [_dearest(book, account) for account in accounts]
     most = (
-        Column("most", tuple(amount for amount, _ in dearest)),
-        Column("by", tuple(who for _, who in dearest), left=True),
+        Column("most", tuple(amount for amount, _ in dearest), optional=True),
+        Column("by", tuple(who for _, who in dearest), left=True, optional=True),
     )
     made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
     if hidden:
@@ -172,11 +181,27 @@ def _totals_grid(
     interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
     made_of.append(Column("+ interaction", interaction))
     return Grid(
-        f"What the profile costs: {_unit(finding, book)}",
+        f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
         (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
         notes=tuple(account.fault for account in accounts if account.fault),
     )
+
+
+def _compared(finding: Finding) -> str:
+    """Return what `without` and `audit off` stand for."""
+    without = f"without: {baseline_words(finding)}"
+    return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
+
+
+def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
+    """Return what each metric takes where the kernel was booted with audit=0."""
+    values = (off.get(account.metric) for account in accounts)
+    shown = (
+        ABSENT if cell is None else number(cell.value, account.digits)
+        for cell, account in zip(values, accounts, strict=True)
+    )
+    return Column("audit off", tuple(shown))
 
 
 def _span(shown: Sequence[Entry]) -> str:
@@ -265,6 +290,7 @@ def _items_grid(
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
         (*_sum_note(chosen), *_usual_note(book, chosen)),
+        tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
     )
 
 
@@ -301,7 +327,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     }
     costs = [_cost(account, entry) for entry in shown]
     costs += [signed(sums[name], account.digits) for name in tail]
-    columns = [Column("cost", tuple(costs))]
+    columns = [Column("cost", tuple(costs), bars=_bars(account, shown, len(tail)))]
     if full:
         amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
         shares = tuple(_share(amount, account.cost) for amount in amounts)
@@ -316,6 +342,15 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     several = len({other.unit for other in book.accounts}) > 1
     title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
     return Group(title, tuple(columns))
+
+
+def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, ...]:
+    """Return each control's cost as a part of the largest among them; sums have no bars."""
+    costs = [float(account.of([entry])) for entry in shown]
+    largest = max(costs, default=0.0)
+    if largest <= 0:
+        return ()
+    return (*(max(cost, 0.0) / largest for cost in costs), *(0.0 for _ in range(tail)))
 
 
 def _cost(account: Account, entry: Entry) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.report.comparison import Comparison, Pair, compared
-from hardcost.report.grid import Column, Document, Grid, GridText, Group, Prose
+from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines, Prose
+from hardcost.report.run_answer import compare_sentences
 from hardcost.report.table import where
 from hardcost.report.text import count, decimals, interval, ratio, signed, visible
 
@@ -25,6 +26,7 @@ def compare_table(a: Finding, b: Finding, *, every: bool = False) -> ConsoleRend
     comparison = compared(a, b)
     return Document(
         (
+            Lines(tuple(compare_sentences(a, b, comparison))),
             Prose(f"Run {visible(a.run)}, then run {visible(b.run)}", "bold"),
             *(Prose(f"WARNING: {warning}", "bold red") for warning in comparison.warnings),
             *(GridText(grid) for grid in compare_grids(a, b, comparison, every=every)),

@@ -1,7 +1,8 @@
 """What all charts have in common: colours, styles, and the way from a description to SVG.
 
 Vega draws without a network. What it returns is parsed and held to the few elements of `svg` before
-anyone puts it into a page.
+anyone puts it into a page. A chart is panels that a page puts beside each other as its width
+allows, each with what it shows in words, and one legend for all of them, which is the page's.
 """
 
 from __future__ import annotations
@@ -22,21 +23,44 @@ _T = TypeVar("_T")
 Row = dict[str, str | float]
 """What one mark of a chart stands for."""
 
-Drawing = alt.FacetChart | alt.HConcatChart | alt.ConcatChart
+Drawing = alt.Chart | alt.LayerChart
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Those colours of Okabe and Ito that show on white and on black."""
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#3d95cc")
+"""After Okabe and Ito, as dark as it takes to stand out from white and from black (3 to 1)."""
 
 PALE = "#8a8f94"
 """The colour of what has none of its own."""
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A drawing, with what it shows in words."""
+class Panel:
+    """One drawing before it is made: its name, its marks, and what it shows in words."""
 
     title: str
-    svg: str
+    drawing: Drawing
+    words: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of a legend: a name, its colour, and the dashes of its line, none for an area."""
+
+    name: str
+    colour: str
+    dash: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Drawings that belong together, with what they show in words; each is an SVG of its own.
+
+    `width` is that of the widest, in CSS pixels.
+    """
+
+    title: str
+    panels: tuple[str, ...]
+    width: int
+    legend: tuple[Key, ...] = ()
 
 
 def cycled(values: Sequence[_T], amount: int) -> list[_T]:
@@ -44,34 +68,44 @@ def cycled(values: Sequence[_T], amount: int) -> list[_T]:
     return [values[nth % len(values)] for nth in range(amount)]
 
 
+def shades(names: Sequence[str]) -> list[str]:
+    """Return a colour for each name, a fourth round of them lighter, so that 24 differ."""
+    every = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
+    return cycled(every, len(names))
+
+
 def colours(names: Sequence[str]) -> alt.Scale:
-    """Return a colour for each name, a fourth round of them lighter, so that 24 can be told."""
-    shades = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
-    return alt.Scale(domain=list(names), range=cycled(shades, len(names)))
+    """Return `shades` as a scale."""
+    return alt.Scale(domain=list(names), range=shades(names))
 
 
-def legend(columns: int = 6) -> alt.Legend:
-    """Return a legend above the chart whose words are never cut off."""
-    return alt.Legend(orient="top", title=None, labelLimit=0, columns=columns)
+def keys(names: Sequence[str]) -> tuple[Key, ...]:
+    """Return the legend of areas that `colours` fills."""
+    return tuple(Key(name, colour) for name, colour in zip(names, shades(names), strict=True))
 
 
-def drawn(chart: Drawing, name: str) -> str:
-    """Return `chart` drawn, its ids made unlike those of other charts by `name`."""
+def chart_of(title: str, panels: Sequence[Panel], name: str, legend: tuple[Key, ...] = ()) -> Chart:
+    """Return the panels drawn; `name` tells their ids from those of other charts."""
+    made = [_drawn(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
+    return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)
+
+
+def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
     styled = (
-        chart.configure(background="transparent", font="sans-serif", padding=4)
+        panel.drawing.properties(title=panel.title)
+        .configure(background="transparent", font="sans-serif", padding=2)
         .configure_view(stroke=None)
         .configure_axis(
             gridColor="#dddddd",
             domainColor="#888888",
-            labelFontSize=10,
-            titleFontSize=10,
+            labelFontSize=11,
+            titleFontSize=11,
             titleFontWeight="normal",
         )
-        .configure_legend(labelFontSize=12)
         .configure_title(fontSize=12, fontWeight=600, anchor="start")
     )
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     svg = vl_convert.vegalite_to_svg(
         styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
     )
-    return checked(svg, name)
+    return checked(svg, name, panel.title or whole, panel.words)

@@ -38,7 +38,8 @@ _TIED = "\ue000"
 class Column:
     """A header and a cell for each row; `heat` (0 to 5) shades cells where colours can be had.
 
-    An `optional` column is left out where the table would otherwise have to be split.
+    `bars` are the lengths (0 to 1) of bars under the cells where there is room for drawing. An
+    `optional` column is left out where the table would otherwise have to be split.
     """
 
     header: str
@@ -46,6 +47,7 @@ class Column:
     left: bool = False
     optional: bool = False
     heat: tuple[int, ...] = ()
+    bars: tuple[float, ...] = ()
 
     @property
     def width(self) -> int:
@@ -84,6 +86,7 @@ class Grid:
     """A table: `labels` are repeated in each part of it, `groups` may be spread over parts.
 
     `texts` has an entry for each row, or none at all. A line is drawn before each row of `lines`.
+    `anchors` are names by which rows can be linked to: one for each row, "" for none, or none.
     """
 
     title: str
@@ -93,6 +96,7 @@ class Grid:
     text_header: str = ""
     lines: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -6,14 +6,17 @@ and checked.
 
 from __future__ import annotations
 
+import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from hardcost.report.advice import advice_lines
+from hardcost.report.answer import answer
 from hardcost.report.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.chart import charts
 from hardcost.report.failures import reasons
@@ -31,7 +34,7 @@ from hardcost.report.published_table import (
     range_grids,
 )
 from hardcost.report.search import search_lines
-from hardcost.report.table import run_matrices
+from hardcost.report.table import run_matrices, where
 from hardcost.report.text import count, phrases, visible
 
 if TYPE_CHECKING:
@@ -40,9 +43,13 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from hardcost.analysis.finding import Finding
+    from hardcost.report.chart import Charts
     from hardcost.report.drawing import Chart
     from hardcost.report.failures import Reason
     from hardcost.report.grid import Grid
+
+_FREE = 8
+"""How many of the names of what is free stand on the first screen."""
 
 _LISTED = 20
 """How many of a bill's controls are listed before the table of all."""
@@ -52,6 +59,14 @@ _PAPER = 150
 
 _WORDS = 70
 """How many of them the words of a row take."""
+
+_LETTER, _PADDING, _SENTENCE = 0.5, 1.2, 19.0
+"""About how wide a digit, a cell's padding and a row's words are at least in a table, in rem."""
+
+_STEPS = (20, 35, 50, 65, 74)
+"""The widths of tables, in rem, from which windows of about that width have to scroll them."""
+
+_CODE = re.compile(r"`([^`]+)`")
 
 _ROOMY = 4
 """Up to so many metrics there is room for optional columns."""
@@ -90,11 +105,14 @@ _SERVICES = (
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, paragraphs, failures, charts, tables, and such to unfold."""
+    """A part of the page: a heading, paragraphs, failures, charts, tables, and such to unfold.
 
+    `name` is what links to it are made of.
+    """
+
+    name: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    terms: tuple[tuple[str, str], ...] = ()
     failures: tuple[Reason, ...] = ()
     charts: tuple[Chart, ...] = ()
     grids: tuple[Grid, ...] = ()
@@ -104,11 +122,15 @@ class Section:
 
 def to_html(finding: Finding) -> str:
     """Return a whole report of `finding` as one self-contained HTML page."""
+    said = answer(finding)
     return _template().render(
         title=visible(finding.title or finding.study),
         subtitle=_subtitle(finding),
+        answer=said,
+        free=said.free[:_FREE],
         facts=_facts(finding),
         guide=_guide(finding),
+        terms=reading_guide(finding.bill) if finding.bill else (),
         sections=_sections(finding),
         notes=[visible(note) for note in finding.notes],
         environment=_environment(finding),
@@ -127,18 +149,39 @@ def _template() -> Template:
     )
     environment.filters["phrases"] = phrases
     environment.filters["pages"] = _pages
+    environment.filters["breadth"] = _breadth
+    environment.filters["coded"] = _coded
     return environment.get_template("report.html.j2")
 
 
 def _subtitle(finding: Finding) -> str:
-    """Return which profile a bill is for."""
+    """Return what the page is of, and what it was measured with."""
     bill = finding.bill
-    return f"Bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else ""
+    what = f"bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else "run"
+    return f"{what}; {where(finding)}"
 
 
 def _pages(grid: Grid) -> list[Grid]:
-    """Return `grid` in parts that fit on paper, where nothing scrolls."""
-    return split(grid, _PAPER - (_WORDS if grid.texts else 0))
+    """Return `grid` in parts that fit on paper, where nothing scrolls and no row is linked to."""
+    return split(replace(grid, anchors=()), _PAPER - (_WORDS if grid.texts else 0))
+
+
+def _breadth(grid: Grid) -> int:
+    """Return about how wide a table is at least: the step of `_STEPS` that it reaches, in rem."""
+    columns = [*grid.labels, *(column for group in grid.groups for column in group.columns)]
+    wide = sum(column.width * _LETTER + _PADDING for column in columns)
+    wide += _SENTENCE if grid.texts else 0
+    return max((step for step in _STEPS if step <= wide), default=0)
+
+
+def _coded(text: str) -> Markup:
+    """Return `text` escaped, what stands in backticks as code."""
+    parts = _CODE.split(text)
+    marked = [
+        Markup("<code>{}</code>").format(part) if nth % 2 else Markup("{}").format(part)
+        for nth, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
 
 
 def _facts(finding: Finding) -> list[tuple[str, str]]:
@@ -165,71 +208,84 @@ def _guide(finding: Finding) -> str:
 
 def _sections(finding: Finding) -> list[Section]:
     drawn = charts(finding)
-    sections = []
-    if finding.bill is not None:
-        tables = tuple(bill_grids(finding, _LISTED))
-        sections += [
-            Section(
-                "The bill",
-                terms=reading_guide(finding.bill),
-                grids=tables[:1],
-            ),
-            Section(
-                "Control by control",
-                charts=drawn.bill,
-                grids=tables[1:],
-                folded=tuple(_matrix(finding)),
-            ),
-        ]
+    return [
+        *_advised(finding),
+        *_billed(finding),
+        *_searched(finding),
+        *_measured(finding, drawn),
+        *_observed(finding),
+        *_compared(finding, drawn),
+    ]
+
+
+def _advised(finding: Finding) -> Iterable[Section]:
+    if finding.advice is not None:
+        yield Section("budget", "Within the budget", tuple(advice_lines(finding.advice)))
+
+
+def _billed(finding: Finding) -> Iterable[Section]:
+    if finding.bill is None:
+        return
+    tables = tuple(bill_grids(finding, _LISTED))
+    yield Section("bill", "The bill", grids=tables[:1])
+    matrix = tuple(_matrix(finding))
+    yield Section("controls", "Control by control", grids=tables[1:], folded=matrix)
+
+
+def _searched(finding: Finding) -> Iterable[Section]:
     if finding.search is not None:
         _, *lines = search_lines(finding.search)
-        sections.append(Section("How the culprits were found", tuple(lines)))
-    if finding.advice is not None:
-        sections.append(Section("Within the budget", tuple(advice_lines(finding.advice))))
+        yield Section("search", "How the culprits were found", tuple(lines))
+
+
+def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
     if finding.cells or finding.failures:
-        matrices = run_matrices(finding)
-        grids = (*summary_grids(finding), *(_fitted(for_page(matrix)) for matrix in matrices))
-        measured = Section("What was measured", charts=drawn.run, grids=grids)
-        if finding.bill is not None:
-            measured = Section("What was measured", charts=drawn.run, folded=grids)
-        sections.append(measured)
+        grids = (*summary_grids(finding), *(_fitted(for_page(it)) for it in run_matrices(finding)))
+        shown, folded = ((), grids) if finding.bill is not None else (grids, ())
+        title = "What was measured"
+        yield Section("measured", title, charts=drawn.run, grids=shown, folded=folded)
     if finding.failures:
         failed = count(len(finding.failures), "trial")
-        sections.append(Section(f"{failed} failed", failures=reasons(finding)))
+        yield Section("failed", f"{failed} failed", failures=reasons(finding))
+
+
+def _observed(finding: Finding) -> Iterable[Section]:
     seen = (*loss_grids(finding), *lookup_grids(finding))
     folded = (*share_grids(finding), *event_grids(finding))
     if seen or folded:
-        sections.append(
-            Section(
-                "What was seen beside it",
-                charts=tuple(share_charts(finding)),
-                grids=seen,
-                folded=folded,
-                pictures=tuple(timeline_charts(finding)),
-            )
+        yield Section(
+            "beside",
+            "What was seen beside it",
+            charts=tuple(share_charts(finding)),
+            grids=seen,
+            folded=folded,
+            pictures=tuple(timeline_charts(finding)),
         )
+
+
+def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
     figures = (
         *(for_page(matrix) for matrix in published_matrices(finding)),
         *range_grids(finding),
         *mean_grids(finding),
     )
     if figures:
-        sections.append(
-            Section(
-                published_title(finding),
-                published_notes(finding),
-                charts=drawn.published,
-                grids=figures,
-            )
+        yield Section(
+            "published",
+            published_title(finding),
+            published_notes(finding),
+            charts=drawn.published,
+            grids=figures,
         )
-    return sections
 
 
 def _matrix(finding: Finding) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
     if len(grid.groups) > FEW or grid.rows > _LISTED:
-        yield grid
+        # The rows that the first table has are linked to there.
+        anchors = ("",) * min(_LISTED, len(grid.anchors)) + grid.anchors[_LISTED:]
+        yield replace(grid, anchors=anchors)
 
 
 def _fitted(grid: Grid) -> Grid:

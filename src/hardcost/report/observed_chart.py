@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from hardcost.analysis.observations import IDLE, OTHERS, cpu_shares, timelines
-from hardcost.report.drawing import PALE, Chart, Row, colours, drawn, legend
+from hardcost.report.drawing import PALE, Chart, Key, Panel, Row, chart_of, keys
 from hardcost.report.observed_table import joined_shares, share_title
 from hardcost.report.text import shorten, visible
 
@@ -21,8 +21,10 @@ _MILLION = 1e6
 
 _WHOLE = alt.Scale(domain=[0, 1], nice=False)
 
-_COLUMNS = 3
-_PANEL = (300, 120)
+_STACK = 460
+"""The width of a stack of shares, in pixels."""
+
+_PANEL = (280, 120)
 """Width and height of one configuration's timeline, in pixels."""
 
 _STEP_NAME = 14
@@ -59,7 +61,7 @@ def timeline_charts(finding: Finding) -> Iterable[Chart]:
                 title = f"{visible(workload)}: {_WORDS.get(instrument, visible(instrument))}, "
                 title += f"{what}, over millions of ticks"
                 name = f"time{kinds.index(instrument)}-{at}-{nth}"
-                yield Chart(title, drawn(_timelines(panels), name))
+                yield _timelines(title, panels, name)
 
 
 def share_charts(finding: Finding) -> Iterable[Chart]:
@@ -83,23 +85,33 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
         ]
         title = share_title(finding, workload)
         order = [visible(share.configuration) for share in own]
-        yield Chart(title, drawn(alt.concat(_stack(rows, order, shown)), f"share{nth}"))
+        panel = Panel("", _stack(rows, order, shown), _share_words(rows))
+        yield chart_of(title, [panel], f"share{nth}", _keys(shown))
 
 
-def _stack(rows: Sequence[Row], configurations: Sequence[str], names: Sequence[str]) -> alt.Chart:
+def _share_words(rows: Sequence[Row]) -> str:
+    """Return what each process took, in words."""
+    said = [f"{row['configuration']} {row['process']}: {float(row['share']):.0%}" for row in rows]
+    return f"{'; '.join(said)}."
+
+
+def _stack(
+    rows: Sequence[Row], configurations: Sequence[str], names: Sequence[str]
+) -> alt.LayerChart:
     """Return a lying bar for each configuration, made of processes."""
-    axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
-    chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=list(rows)), width=820, height=alt.Step(24))
-        .mark_bar(height=18)
-        .encode(
-            y=alt.Y("configuration:N", sort=list(configurations), axis=axis),
-            x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=5), scale=_WHOLE),
-            color=alt.Color("process:N", scale=_colours(names), sort=list(names), legend=legend(7)),
-            order=alt.Order("order:Q"),
-        )
+    base = alt.Chart(alt.InlineData(values=list(rows)), width=_STACK, height=alt.Step(36)).encode(
+        y=alt.Y("configuration:N", sort=list(configurations), axis=None)
     )
-    return chart
+    bars = base.mark_bar(height=15, yOffset=8).encode(
+        x=alt.X("share:Q", title=None, axis=alt.Axis(format="%", tickCount=5), scale=_WHOLE),
+        color=alt.Color("process:N", scale=_colours(names), sort=list(names), legend=None),
+        order=alt.Order("order:Q"),
+    )
+    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(
+        x=alt.value(0), text="configuration:N"
+    )
+    layers: alt.LayerChart = alt.LayerChart(layer=[bars, above])
+    return layers
 
 
 def _first_trials(finding: Finding, instrument: str, workload: str) -> list[ObservedIn]:
@@ -114,15 +126,25 @@ def _first_trials(finding: Finding, instrument: str, workload: str) -> list[Obse
     return list(trials.values())
 
 
-def _timelines(panels: Sequence[tuple[ObservedIn, Timeline]]) -> alt.ConcatChart:
+def _timelines(title: str, panels: Sequence[tuple[ObservedIn, Timeline]], prefix: str) -> Chart:
     names = list(dict.fromkeys(name for _, line in panels for name in line.series))
     # What nobody had stands above the others.
     names.sort(key=lambda name: name == IDLE)
-    drawings = [_timeline(one, line, names) for one, line in panels]
-    chart: alt.ConcatChart = alt.concat(
-        *drawings, columns=min(_COLUMNS, len(panels)), spacing=alt.RowColnumber(row=30, column=30)
-    )
-    return chart
+    drawings = [
+        Panel(visible(one.configuration), _timeline(one, line, names), _line_words(line))
+        for one, line in panels
+    ]
+    return chart_of(title, drawings, prefix, _keys([visible(name) for name in names]))
+
+
+def _line_words(line: Timeline) -> str:
+    """Return the least and the most of each series, in words."""
+    said = [
+        f"{visible(name)} from {min(values):.3g} to {max(values):.3g}"
+        for name, values in line.series.items()
+        if values
+    ]
+    return f"{visible(line.what)}: {'; '.join(said)}."
 
 
 def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.LayerChart:
@@ -136,25 +158,26 @@ def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.Laye
     series = base.encode(
         x=alt.X("time:Q", title=None, axis=alt.Axis(tickCount=4, grid=False, format="~r")),
         y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, format="%" if shares else "~s")),
-        color=alt.Color("name:N", scale=_colours(names), sort=None, legend=legend(8)),
+        color=alt.Color("name:N", scale=_colours(names), sort=None, legend=None),
         order=alt.Order("order:Q"),
     )
     if not shares:
         series = series.encode(order=alt.Order("time:Q"))
     steps = _steps(one)
     layers = [*steps[:1], series, *steps[1:]]
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers, title=visible(one.configuration), width=_PANEL[0], height=_PANEL[1]
-    )
+    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=_PANEL[0], height=_PANEL[1])
     return chart
 
 
 def _colours(names: Sequence[str]) -> alt.Scale:
     """Return a colour for each series; what the others or nobody had is pale."""
-    shown = [visible(name) for name in names]
+    known = _keys([visible(name) for name in names])
+    return alt.Scale(domain=[key.name for key in known], range=[key.colour for key in known])
+
+
+def _keys(shown: Sequence[str]) -> tuple[Key, ...]:
     pale = {OTHERS: PALE, IDLE: f"{PALE}40"}
-    pairs = zip(names, colours(shown)["range"], strict=True)
-    return alt.Scale(domain=shown, range=[pale.get(name, own) for name, own in pairs])
+    return tuple(Key(key.name, pale.get(key.name, key.colour)) for key in keys(shown))
 
 
 def _points(line: Timeline, names: Sequence[str]) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from hardcost.report.drawing import COLOURS, Chart, Row, drawn
+from hardcost.report.drawing import COLOURS, Chart, Panel, Row, chart_of
 from hardcost.report.families import families
 from hardcost.report.table import where
 from hardcost.report.text import visible
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _FEWEST = 3
 """Fewer trials show no distribution."""
 
-_COLUMNS = 4
 _WIDTH = 190
 
 
@@ -37,24 +36,26 @@ def spread_charts(finding: Finding) -> Iterable[Chart]:
                     panels.append(_panel(visible(" ".join(title.split())), cells, names))
         if panels:
             what = f"{visible(family.title)}: each trial, in % from its configuration's median"
-            chart = alt.concat(*panels, columns=min(_COLUMNS, len(panels)), spacing=30)
-            yield Chart(f"{what} ({where(finding)})", drawn(chart, f"spread{nth}"))
+            yield chart_of(f"{what} ({where(finding)})", panels, f"spread{nth}")
 
 
-def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> alt.LayerChart:
+def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
     """Return a line of marks for each configuration, and one where its median is."""
     rows: list[Row] = []
+    said = []
     for cell in cells:
         middle = statistics.median(cell.each)
         name = visible(cell.configuration)
-        rows += [{"name": name, "value": 100 * (value / middle - 1)} for value in cell.each]
+        parts = [100 * (value / middle - 1) for value in cell.each]
+        rows += [{"name": name, "value": part} for part in parts]
+        said.append(f"{name} from {min(parts):+.3g}% to {max(parts):+.3g}%")
     axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
-    base = alt.Chart(
-        alt.InlineData(values=rows), title=title, width=_WIDTH, height=alt.Step(20)
-    ).encode(y=alt.Y("name:N", sort=list(names), axis=axis))
+    base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=alt.Step(20)).encode(
+        y=alt.Y("name:N", sort=list(names), axis=axis)
+    )
     scale = alt.Scale(nice=False, padding=8)
     x = alt.X("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="+~g"))
     marks = base.mark_tick(color=COLOURS[0], opacity=0.7, size=13, thickness=1.5).encode(x=x)
     zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS[1]).encode(x=alt.datum(0))
     layers: alt.LayerChart = alt.LayerChart(layer=[zero, marks])
-    return layers
+    return Panel(title, layers, f"{'; '.join(said)}.")

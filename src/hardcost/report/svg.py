@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 from xml.etree import ElementTree as ET
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -12,8 +13,10 @@ _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
 
 
-def checked(svg: str, prefix: str) -> str:
-    """Return `svg` with `prefix` before each id, so that several fit into one page.
+def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
+    """Return `svg` as one picture with a title and what it shows in words, and its width in pixels.
+
+    `prefix` comes before each id, so that several fit into one page.
 
     Raises:
         ValueError: it holds an element or attribute that a drawing of ours has no use for.
@@ -29,8 +32,20 @@ def checked(svg: str, prefix: str) -> str:
                 element.set(attribute, f"{prefix}-{value}")
             else:
                 element.set(attribute, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+    _explain(root, prefix, title, words)
     ET.register_namespace("", _NAMESPACE)
-    return ET.tostring(root, encoding="unicode")
+    return ET.tostring(root, encoding="unicode"), ceil(float(root.get("width", "0")))
+
+
+def _explain(root: ET.Element, prefix: str, title: str, words: str) -> None:
+    """Make the drawing one picture, with its title and description as its first elements."""
+    for name, text in (("desc", words), ("title", title)):
+        element = ET.Element(f"{{{_NAMESPACE}}}{name}", {"id": f"{prefix}-{name}"})
+        element.text = text
+        root.insert(0, element)
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{prefix}-title")
+    root.set("aria-describedby", f"{prefix}-desc")
 
 
 def _refuse_active(attribute: str, value: str) -> None:

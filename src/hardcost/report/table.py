@@ -18,6 +18,7 @@ from hardcost.report.published_table import (
     published_title,
     range_grids,
 )
+from hardcost.report.run_answer import run_answer
 from hardcost.report.text import (
     ABSENT,
     MISSING,
@@ -53,7 +54,8 @@ _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
 
 def run_table(finding: Finding) -> ConsoleRenderable:
     """Return all tables of a run for a terminal: what was measured, published figures, notes."""
-    parts: list[ConsoleRenderable] = [Lines((heading(finding), *measured_on(finding)))]
+    parts: list[ConsoleRenderable] = [Lines(run_answer(finding).sentences)]
+    parts.append(Lines((heading(finding), *measured_on(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
     failures = failure_lines(finding)

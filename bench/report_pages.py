@@ -1,0 +1,91 @@
+"""Look at reports in a real browser: axe's findings, what scrolls sideways, and screenshots.
+
+A development tool, not part of the test suite, which has no browser. It takes Chromium, Playwright
+and axe-core from wherever they are:
+
+    uv run --with playwright bench/report_pages.py --browser /usr/bin/chromium \
+        --axe package/axe.min.js --screenshots /tmp/pages report.html ...
+
+Status 1 if axe finds something serious or critical on a page, or if a page scrolls sideways as a
+whole, at 1400 or at 390 pixels, in light or in dark colours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+WINDOWS = {1400: 900, 390: 844}
+"""A laptop's window and a telephone's: height by width, in CSS pixels."""
+
+GRAVE = {"serious", "critical"}
+
+
+def main() -> int:
+    """Look at each page in each window; return 0 if nothing is wrong with any."""
+    words = argparse.ArgumentParser(description="Look at reports in a real browser.")
+    words.add_argument("pages", nargs="+", type=Path, metavar="PAGE")
+    words.add_argument("--browser", required=True, help="Chromium's program")
+    words.add_argument("--axe", required=True, type=Path, help="axe-core's axe.min.js")
+    words.add_argument("--screenshots", type=Path, help="a folder for pictures")
+    chosen = words.parse_args()
+    axe = chosen.axe.read_text(encoding="utf-8")
+    faults = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chosen.browser, args=["--no-sandbox", "--hide-scrollbars"]
+        )
+        for page in chosen.pages:
+            for width in WINDOWS:
+                for scheme in ("light", "dark"):
+                    faults += looked_at(browser, page, width, scheme, axe, chosen.screenshots)
+        browser.close()
+    print("nothing wrong" if not faults else f"{faults} faults")
+    return 1 if faults else 0
+
+
+def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to look with
+    browser: Browser, file: Path, width: int, scheme: Any, axe: str, folder: Path | None
+) -> int:
+    """Print what is wrong with a page in one window; return how many faults that is."""
+    page = browser.new_page(
+        viewport={"width": width, "height": WINDOWS[width]}, color_scheme=scheme, bypass_csp=True
+    )
+    page.goto(file.resolve().as_uri())
+    name = f"{file.stem} at {width}, {scheme}"
+    faults = 0
+    for violation in run_axe(page, axe):
+        faults += violation["impact"] in GRAVE
+        places = ", ".join(str(node["target"][0]) for node in violation["nodes"][:3])
+        print(f"{name}: {violation['impact']}: {violation['help']} ({places})")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    if wide > width:
+        faults += 1
+        print(f"{name}: the page is {wide} pixels wide")
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = f"{file.stem}-{width}-{scheme}"
+        page.screenshot(path=folder / f"{stem}.png")
+        page.screenshot(path=folder / f"{stem}-whole.png", full_page=True)
+    page.close()
+    return faults
+
+
+def run_axe(page: Any, axe: str) -> list[dict[str, Any]]:
+    """Return axe's violations on the page as it stands, everything unfolded."""
+    page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true })")
+    page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
+    page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = false })")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Amounts in sentences: units in words, and by how much something grew."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol
+
+from hardcost.analysis.means import is_rate
+from hardcost.report.text import MISSING, decimals, listed, percent, ratio, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WORDS = {
+    "insn/op": "instructions per operation",
+    "insn": "instructions",
+    "ns/op": "ns per operation",
+    "ns": "ns",
+    "index": "index points",
+}
+
+_TIMES = {"ns", "ns/op"}
+
+_NEAR = (0.9, 1.1)
+"""Between these many times the baseline, per cent say more than times."""
+
+
+class Interval(Protocol):
+    """A ratio to the baseline with its interval, such as a cell has."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times the baseline."""
+
+    @property
+    def ratio_low(self) -> float:
+        """The least that it may be."""
+
+    @property
+    def ratio_high(self) -> float:
+        """The most that it may be."""
+
+
+class Measured(Protocol):
+    """A metric without and with something."""
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values."""
+
+    @property
+    def baseline(self) -> float:
+        """The value without."""
+
+    @property
+    def with_profile(self) -> float:
+        """The value with."""
+
+
+def unit_words(unit: str) -> str:
+    """Return a unit in words, such as `instructions per operation`."""
+    return _WORDS.get(str(unit), visible(str(unit)))
+
+
+def quoted(name: str) -> str:
+    """Return a name as a sentence has it: in quotes where it holds a blank."""
+    shown = visible(name)
+    return f"'{shown}'" if " " in shown else shown
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as prose lists them, each in quotes where it holds a blank."""
+    return listed([f"'{name}'" if " " in name else name for name in names])
+
+
+def amount(before: float, after: float, unit: str) -> float:
+    """Return how many times `before` costs `after`: of a rate, the inverse. NaN if unknown."""
+    over, under = (before, after) if is_rate(unit) else (after, before)
+    return over / under if under else math.nan
+
+
+def grown(factor: float, unit: str) -> str:
+    """Return `2.1 times as expensive`, or how it is said of a time or of a small change."""
+    dear, cheap = ("longer", "shorter") if unit in _TIMES else ("more expensive", "cheaper")
+    if not math.isfinite(factor):
+        return "unknown"
+    if _NEAR[0] < factor < _NEAR[1]:
+        return f"{percent(abs(factor - 1))} {dear if factor >= 1 else cheap}"
+    return f"{ratio(factor)[1:]} times as {'long' if unit in _TIMES else 'expensive'}"
+
+
+def grown_to(factor: float, base: str, unit: str) -> str:
+    """Return `is 2.1 times as expensive as none`, or how it is said of a time or a small change."""
+    verb, words = "takes" if unit in _TIMES else "is", grown(factor, unit)
+    return f"{verb} {words} {'as' if ' times ' in words else 'than'} {base}"
+
+
+def change(of: Measured, cell: Interval | None) -> str:
+    """Return how something changes a metric: `makes open 2.1 times as expensive (+3,812 …)`.
+
+    In place of the difference stands the ratio's interval where it is more than a point.
+    """
+    name, unit = quoted(of.metric), str(of.unit)
+    difference = of.with_profile - of.baseline
+    digits = decimals((of.baseline, of.with_profile))
+    added = f"{signed(difference, digits)} {unit_words(unit)}"
+    factor = amount(of.baseline, of.with_profile, unit)
+    if not math.isfinite(factor):
+        return f"adds {added} to {name}"
+    if is_rate(unit):
+        verb = "lowers" if difference < 0 else "raises"
+        words = f"{verb} {name} to {percent(of.with_profile / of.baseline)} of the baseline's"
+    else:
+        verb = "take " if unit in _TIMES else ""
+        words = f"makes {name} {verb}{grown(factor, unit)}"
+    span = _span(cell)
+    return f"{words} ({span})" if span else f"{words} ({added})"
+
+
+def _span(cell: Interval | None) -> str:
+    """Return the interval of a ratio in words, or nothing where it is a point as it is shown."""
+    if cell is None:
+        return ""
+    low, middle, high = map(ratio, (cell.ratio_low, cell.ratio, cell.ratio_high))
+    if low == middle == high or MISSING in {low, middle, high}:
+        return ""
+    return f"95% interval {low[1:]} to {high[1:]} times the baseline"

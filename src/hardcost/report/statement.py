@@ -1,0 +1,33 @@
+"""The first words of a report as a value: sentences, what is dearest, what is free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One of the dearest: its name, its cost in words, and its `part` (0 to 1) of the first's cost.
+
+    `number` is that of a bill's control, 0 of anything else; `place` says where it is written.
+    """
+
+    name: str
+    cost: str
+    part: float
+    number: int = 0
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The sentences that a report begins with, and the names that belong on its first screen.
+
+    `free` holds (number, name) of all that costs nothing distinguishable from 0.
+    """
+
+    sentences: tuple[str, ...]
+    dearest_title: str = ""
+    dearest: tuple[Ranked, ...] = ()
+    free_title: str = ""
+    free: tuple[tuple[int, str], ...] = ()
