@@ -116,7 +116,11 @@ def _unpacked(path: Path) -> bytes:
         if path.suffix == ".zst":
             return zstandard.ZstdDecompressor().decompress(packed, _MOST_MODULE_BYTES)
         if path.suffix == ".xz":
-            return lzma.decompress(packed)
-    except (lzma.LZMAError, zstandard.ZstdError) as error:
+            stream = lzma.LZMADecompressor(memlimit=_MOST_MODULE_BYTES)
+            unpacked = stream.decompress(packed, _MOST_MODULE_BYTES)
+            if not stream.eof:
+                raise EOFError("it is too large, or ends too early")
+            return unpacked
+    except (lzma.LZMAError, zstandard.ZstdError, EOFError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
     raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")
