@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardcost import files
 from hardcost.cli.console import note
 from hardcost.controls import auditprofile
 from hardcost.controls import khc as reports
@@ -144,11 +145,7 @@ def _content(file: Path) -> bytes:
     """
     if file == _STREAM:
         return sys.stdin.buffer.read(reports.LARGEST + 1)
-    try:
-        with file.open("rb") as opened:
-            return opened.read(reports.LARGEST + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"'{file}' can't be read: {_reason(error)}") from None
+    return files.content(file, "the report", reports.LARGEST, "'-' is standard input")
 
 
 def _replace(output: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import RulesError
 from hardcost.controls import scap, tomlfile, watched
@@ -100,7 +101,7 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
         return _read_toml(path, name_or_path, package_root, above)
     path = Path(name_or_path)
     try:
-        if path.suffix == ".toml" and path.is_file():
+        if path.suffix == ".toml" and path.exists() and not path.is_dir():
             return _read_toml(path, name_or_path, package_root, above)
         if not name_or_path or not path.exists():
             raise InputError(
@@ -132,10 +133,7 @@ def _read_toml(
 ) -> Profile:
     """Return the profile that a TOML file makes; the catalogue's own go by their bare names."""
     own = path.parent == _FOLDER
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"'{name}' can't be read: {error.strerror}") from None
+    content = files.content(path, "the profile", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if own else name)
     problems: list[Problem] = []
     found = tomlfile.validated(file, ProfileFile, problems)

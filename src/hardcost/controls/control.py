@@ -405,6 +405,8 @@ def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple
 def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
     """Return those of `controls` that have to be there for `control` to be applied."""
     need = _NEEDS.get(type(control))
+    if need is None:
+        return ()
     return tuple(one for one in controls if type(one) is need)
 
 

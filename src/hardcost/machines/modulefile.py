@@ -39,7 +39,15 @@ def content(path: Path) -> bytes:
         if path.suffix == ".zst":
             return zstandard.ZstdDecompressor().decompress(packed, _MOST_BYTES)
         if path.suffix == ".xz":
-            return lzma.decompress(packed)
-    except (lzma.LZMAError, zstandard.ZstdError) as error:
+            return _from_xz(packed)
+    except (lzma.LZMAError, zstandard.ZstdError, EOFError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
     raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")
+
+
+def _from_xz(packed: bytes) -> bytes:
+    stream = lzma.LZMADecompressor(memlimit=_MOST_BYTES)
+    unpacked = stream.decompress(packed, _MOST_BYTES)
+    if not stream.eof:
+        raise EOFError("it is too large, or ends too early")
+    return unpacked

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hardcost import files
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.kernelrule import UNSET
@@ -137,7 +138,7 @@ def _known(root: Path | None, paths_list: Path | None) -> KnownPaths:
     listed: dict[str, bool] = {}
     if paths_list is not None:
         try:
-            listed = read_list(paths_list.read_bytes(), str(paths_list))
+            listed = read_list(files.content(paths_list, "the list"), str(paths_list))
         except RulesError as error:
             raise InputError.of(problems_of(error)) from error
     return KnownPaths(listed, None if root is None else Root(root))
@@ -148,7 +149,8 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
     found = {"root": 0}
     if file is None:
         return found
-    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+    text = files.content(file, "the list").decode(errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
         parts = line.split(":")
         if not line.strip() or line.startswith("#"):
             continue
@@ -244,9 +246,9 @@ def read(
     Raises:
         InputError: A file can't be read, or lines can't be loaded; all are reported at once.
     """
-    files = read_parts(paths)
-    parts = tuple(readings for readings, _ in files)
-    unreadable = [fault for _, faults in files for fault in faults]
+    each = read_parts(paths)
+    parts = tuple(readings for readings, _ in each)
+    unreadable = [fault for _, faults in each for fault in faults]
     found = load_lines(parts, machine.target)
     rules = Rules(parts, found, machine)
     fatal = () if leave_out_faulty else tuple(one for one in rules.left_out if not one.tolerated)
@@ -348,8 +350,8 @@ def _some(names: Sequence[str]) -> str:
 def note_guesses(rules: Rules) -> None:
     """Note what the watched paths of unknown kind are taken for."""
     trees = [path for path in rules.unknown if rules.likely(path)]
-    files = [path for path in rules.unknown if not rules.likely(path)]
-    for paths, what in ((trees, "directories"), (files, "files")):
+    others = [path for path in rules.unknown if not rules.likely(path)]
+    for paths, what in ((trees, "directories"), (others, "files")):
         if paths:
             note(f"taken to be {what}, going by the name: {_some(paths)}")
     if rules.unknown:
@@ -377,6 +379,6 @@ def histogram(file: Path | None) -> Histogram:
     if file is None:
         return histograms.general()
     try:
-        return histograms.read(file.read_bytes(), str(file))
+        return histograms.read(files.content(file, "the histogram"), str(file))
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error

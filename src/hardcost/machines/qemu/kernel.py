@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.errors import InputError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest, file_digest
@@ -52,13 +53,8 @@ def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) ->
     """
     if str(image) == "host":
         image = Path(f"/boot/vmlinuz-{platform.release()}")
-    try:
-        content = file_digest(image)
-    except OSError as error:
-        raise InputError(
-            f"the kernel {image} can't be read: {error.strerror}",
-            hint="--kernel takes a bzImage (such as /boot/vmlinuz-*), a vmlinux, or 'host'",
-        ) from error
+    files.check(image, "the kernel", vmlinux.LARGEST, vmlinux.HINT)
+    content = file_digest(image)
     name = digest({"image": content, "recipe": _RECIPE})
 
     def fill(folder: Path) -> None:
