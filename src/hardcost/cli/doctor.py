@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.cli.console import note
-from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
 from hardcost.machines import host, process
@@ -23,7 +22,8 @@ from hardcost.machines.qemu import guest
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.report.text import visible
-from hardcost.store.store import Store, default_path
+from hardcost.store.place import default_path
+from hardcost.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,16 +43,8 @@ class Check:
     needed: bool = True
 
 
-@click.command()
-@format_option()
 def doctor(format: str) -> None:  # noqa: A002
-    """Say whether this machine can measure, with which instruments, and what is missing.
-
-    Boots a guest with each instrument. Exit status 1 where the exact one can't be used.
-
-    \b
-    Example:  hardcost doctor
-    """
+    """Say whether this machine can measure, with which instruments, and what is missing."""
     note("looking at programs, caches and guests; a first boot takes some seconds …")
     checks = _checks()
     if format == "json":

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.place import default_root
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -53,15 +54,6 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file's content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def default_root() -> Path:
-    """Return `$HARDCOST_CACHE`, else `hardcost` in the user's cache folder."""
-    own = os.environ.get("HARDCOST_CACHE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "hardcost"
 
 
 class Cache:
