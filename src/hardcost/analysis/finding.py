@@ -55,7 +55,7 @@ class Item:
     measured; None: not known. `place` says where the control is written, as `file:line`, or "".
     `predicted` is what the cost model of audit rules said of `cost`, None where it says nothing;
     `findings` are the codes of what lint says of the rule; `ids` are what benchmarks call the
-    control.
+    control; `caveat` says what the numbers do not show of its cost, "" where they show it all.
     """
 
     control: str
@@ -71,6 +71,7 @@ class Item:
     predicted: float | None = None
     findings: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    caveat: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.auditrules.rule import Rule
+    from hardcost.errors import Place
 
+PLACEBO = "hardcost.placebo="
+"""What begins a boot word that changes nothing but the line itself."""
 
 _SWAP = str.maketrans("./", "/.")
 _SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
@@ -108,10 +111,11 @@ class Sysctl:
 
 @dataclass(frozen=True)
 class BootParameter:
-    """A word on the kernel's command line."""
+    """A word on the kernel's command line; `place` is where it is written, if that is known."""
 
     text: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    place: Place | None = field(default=None, compare=False)
 
     mechanism: ClassVar[str] = "boot"
 
@@ -131,7 +135,7 @@ class BootParameter:
             raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
         if self.text == "--":
             raise ValueError("'--' would end the kernel's words: what follows would be init's")
-        if self.text.startswith("hardcost."):
+        if self.text.startswith("hardcost.") and not self.text.startswith(PLACEBO):
             raise ValueError(f"{self.text!r}: words that begin with hardcost. are its own")
         return self.text
 

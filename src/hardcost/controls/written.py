@@ -411,7 +411,7 @@ class Resolver:
 
     def _boots(self, table: ControlsTable, *at: str | int) -> Iterable[BootParameter]:
         for index, text in enumerate(table.boot):
-            boot = BootParameter(text)
+            boot = BootParameter(text, place=self.file.place(*at, index))
             try:
                 _ = boot.word
             except ValueError as error:

@@ -26,7 +26,17 @@ from hardcost.machines.place import default_root
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
-KINDS = ("packages", "sources", "builds", "kernels", "guests", "images", "snapshots", "constants")
+KINDS = (
+    "packages",
+    "sources",
+    "builds",
+    "kernels",
+    "guests",
+    "images",
+    "snapshots",
+    "constants",
+    "boots",
+)
 _TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _KEPT_SECONDS = 3600.0  # since its last use, in which nothing is removed to make room

@@ -233,6 +233,8 @@ def _item(item: Item) -> _Object:
         more["findings"] = list(item.findings)
     if item.ids:
         more["ids"] = list(item.ids)
+    if item.caveat:
+        more["caveat"] = item.caveat
     return {
         "control": item.control,
         "metric": item.metric,
