@@ -6,12 +6,13 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
+from hardcost.controls.control import LsmMode
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
@@ -65,8 +66,55 @@ class Choices:
         return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
 
 
+STARTS = ("snapshot", "fresh")
+"""How trials may start; no parameter of a kernel's command line is called so."""
+
+
 def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a verb that measures."""
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            type=click.Choice(list(STARTS)),
+            help="Trials go on from a snapshot, or each boots afresh (default: the study's).",
+        ),
+    )
+
+
+def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that measures, and those that name settings to be measured.
+
+    `words["boot"]` is a tuple there; `started` takes the words of `STARTS` out of it.
+    """
+    for option in (
+        click.option("--lsm", type=click.Choice(get_args(LsmMode)), help="A security module."),
+        click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
+    ):
+        command = option(command)
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            multiple=True,
+            metavar="WORD",
+            help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
+            " how trials start instead, as in `hardcost run`.",
+        ),
+    )
+
+
+def started(words: dict[str, Any]) -> tuple[str, ...]:
+    """Take the boot parameters out of `words["boot"]`, and leave how trials start there."""
+    boots: tuple[str, ...] = words["boot"]
+    starts = [word for word in boots if word in STARTS]
+    words["boot"] = starts[-1] if starts else None
+    return tuple(word for word in boots if word not in STARTS)
+
+
+def _measuring(
+    command: Callable[..., Any], boot: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
     cores = len(os.sched_getaffinity(0))
     for option in reversed(
         (
@@ -137,11 +185,7 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
                 f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
                 f" {USUAL_LIMITS['debian']:.0f}).",
             ),
-            click.option(
-                "--boot",
-                type=click.Choice(["snapshot", "fresh"]),
-                help="Trials go on from a snapshot, or each boots afresh (default: the study's).",
-            ),
+            boot,
             click.option(
                 "--init",
                 type=click.Choice(["probe", "systemd"]),

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.finding import Failure, Score
-from hardcost.cli import options
+from hardcost.cli import options, typed
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
@@ -98,6 +98,8 @@ def carry_out(
             notes=(*remarks, *finding.notes),
             scores=_scores(prepared, machine),
             failures=failures,
+            command=typed.words(),
+            folder=typed.folder(),
         )
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
@@ -175,6 +177,7 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
     }
     missing = [trial for trial in prepared if trial.identity not in known]
+    missing = list({trial.identity: trial for trial in missing}.values())
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:

@@ -45,6 +45,9 @@ _PREDICTED = (
     "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
     " on few other files pay, the mean over all inode numbers"
 )
+_AUDIT_OFF = "audit-off"
+"""The configuration of a bill in which the kernel was booted with audit=0."""
+
 _CHOSEN = 4
 _NAMED = 3
 
@@ -76,7 +79,9 @@ def bill_heading(finding: Finding) -> str:
     """Return which profile the bill is for and what it was measured with."""
     bill = _bill(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
-    return f"Bill for {visible(bill.profile)}{title}: {bill_size(bill)}; {where(finding)}"
+    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
+    size = bill_size(bill)
+    return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
 
 
 def bill_size(bill: Bill) -> str:
@@ -88,6 +93,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
     """Return each word that a bill uses in a sense of its own, with its meaning."""
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
+        *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, nothing else of the profile being on"),
         (
             "interaction",
@@ -158,6 +164,7 @@ def _totals_grid(
         Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
         Column("ratio", tuple(_times(account) for account in accounts)),
     )
+    off = _audit_off(finding, accounts)
     dearest = [_dearest(book, account) for account in accounts]
     most = (
         Column("most", tuple(amount for amount, _ in dearest)),
@@ -174,8 +181,31 @@ def _totals_grid(
     return Grid(
         f"What the profile costs: {_unit(finding, book)}",
         tuple(labels),
-        (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
+        (
+            Group("", costs),
+            *([Group("audit off", off)] if off else []),
+            Group("one control", most),
+            Group("cost is made of", tuple(made_of)),
+        ),
         notes=tuple(account.fault for account in accounts if account.fault),
+    )
+
+
+def _audit_off(finding: Finding, accounts: Sequence[Account]) -> tuple[Column, ...]:
+    """Return what each metric costs with audit off, and how many times that it costs now."""
+    workloads = {cell.workload for cell in finding.cells}
+    values = {
+        f"{cell.workload} {cell.metric}" if len(workloads) > 1 else cell.metric: cell.value
+        for cell in finding.cells
+        if cell.configuration == _AUDIT_OFF
+    }
+    if not values:
+        return ()
+    off = [values.get(account.metric) for account in accounts]
+    pairs = list(zip(off, accounts, strict=True))
+    return (
+        Column("value", tuple(ABSENT if v is None else number(v, a.digits) for v, a in pairs)),
+        Column("ratio", tuple(ratio(float(a.with_profile) / v) if v else ABSENT for v, a in pairs)),
     )
 
 

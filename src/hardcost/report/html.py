@@ -7,7 +7,7 @@ and checked.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,13 @@ from hardcost.report.published_table import (
     range_grids,
 )
 from hardcost.report.search import search_lines
+from hardcost.report.several import (
+    bill_line,
+    bills_of,
+    common_lines,
+    several_heading,
+    totals_grid,
+)
 from hardcost.report.table import run_matrices
 from hardcost.report.text import count, phrases, visible
 
@@ -133,7 +140,10 @@ def _template() -> Template:
 def _subtitle(finding: Finding) -> str:
     """Return which profile a bill is for."""
     bill = finding.bill
-    return f"Bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else ""
+    if bill is None:
+        return several_heading(finding) if finding.together is not None else ""
+    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
+    return f"Bill for {visible(bill.profile)}: {bill_size(bill)}{against}"
 
 
 def _pages(grid: Grid) -> list[Grid]:
@@ -164,6 +174,8 @@ def _guide(finding: Finding) -> str:
 
 
 def _sections(finding: Finding) -> list[Section]:
+    if finding.together is not None:
+        return _several(finding)
     drawn = charts(finding)
     sections = []
     if finding.bill is not None:
@@ -225,6 +237,19 @@ def _sections(finding: Finding) -> list[Section]:
     return sections
 
 
+def _several(finding: Finding) -> list[Section]:
+    """Return the bills side by side, then each by itself."""
+    beside = Section("Side by side", tuple(common_lines(finding)), grids=(totals_grid(finding),))
+    return [
+        beside,
+        *(
+            replace(section, title=f"{bill_line(one)}. {section.title}")
+            for one in bills_of(finding)
+            for section in _sections(one)
+        ),
+    ]
+
+
 def _matrix(finding: Finding) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
@@ -248,6 +273,14 @@ def _environment(finding: Finding) -> list[tuple[str, str]]:
 
 def _commands(finding: Finding) -> list[str]:
     """Return the commands that measure this again and that show it again."""
+    return [*_again(finding), _shell(["hardcost", "report", finding.run])]
+
+
+def _again(finding: Finding) -> list[str]:
+    """Return what was typed, and where; of a run that does not know, what does the same."""
+    if finding.command:
+        there = [_shell(["cd", finding.folder])] if finding.folder else []
+        return [*there, _shell(finding.command)]
     workloads = dict.fromkeys(cell.workload for cell in finding.cells)
     workloads |= dict.fromkeys(failure.workload for failure in finding.failures)
     named = ["--workload", ",".join(workloads)] if workloads else []
@@ -259,7 +292,7 @@ def _commands(finding: Finding) -> list[str]:
         again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]
     else:
         again = ["hardcost", "run", finding.study, *chosen]
-    return [_shell(again), _shell(["hardcost", "report", finding.run])]
+    return [_shell(again)]
 
 
 def _shell(words: Sequence[str]) -> str:
