@@ -160,7 +160,6 @@ class TestWrong:
             ),
             ('["syscalls calls=null+open"]', "[]", 3, "workloads"),
             ("calls=", "calls", 3, "'callsnull+open' after 'syscalls' is not KEY=VALUE"),
-            ('title = "A study"', "", None, "'title' is missing"),
             ("baseline", 'instrument = "clock"\nbaseline', 4, "there is no instrument 'clock'"),
             ("baseline", "repetitions = 0\nbaseline", 4, "repetitions has to be greater"),
             ("baseline", "seeds = [-1]\nbaseline", 4, "seeds has to be greater"),

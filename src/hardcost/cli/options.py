@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
@@ -57,6 +58,14 @@ class Choices:
     def setup(self) -> Setup:
         """Return how guests come to their work where no study says."""
         return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
+
+
+def started(words: dict[str, Any]) -> tuple[str, ...]:
+    """Take the boot parameters out of `words["boot"]`, and leave how trials start there."""
+    boots: tuple[str, ...] = words["boot"]
+    starts = [word for word in boots if word in STARTS]
+    words["boot"] = starts[-1] if starts else None
+    return tuple(word for word in boots if word not in STARTS)
 
 
 def choices(words: dict[str, Any]) -> Choices:

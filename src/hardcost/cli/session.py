@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.finding import Failure, Score
-from hardcost.cli import options
+from hardcost.cli import options, typed
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
@@ -103,6 +103,8 @@ def carry_out(
             notes=(*remarks, *finding.notes, *lines.notes),
             scores=_scores(prepared, machine),
             failures=failures,
+            command=typed.words(),
+            folder=typed.folder(),
         )
         finding = cautioned(finding, lines.controls, lines.faults)
         store.finish(run, packed(finding))
@@ -185,6 +187,7 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     }
     known.update(refused)
     missing = [trial for trial in prepared if trial.identity not in known]
+    missing = list({trial.identity: trial for trial in missing}.values())
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:

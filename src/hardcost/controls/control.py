@@ -76,12 +76,14 @@ class Sysctl:
     """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
 
     A key whose first separator is a slash is taken as a path, so that a name within it may hold a
-    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`.
+    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `place` is
+    where it is written, in a file of sysctls.
     """
 
     key: str
     value: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    place: Place | None = field(default=None, compare=False)
 
     mechanism: ClassVar[str] = "sysctl"
 

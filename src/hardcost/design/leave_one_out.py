@@ -43,6 +43,9 @@ _BUCKETS = (
     "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
     "same remainder by 32: where it fired 0 times, its cost here may be that chance"
 )
+_LONGEST = 60
+"""Characters of a profile's name in a study's, which is part of a file's name."""
+
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
 
@@ -180,7 +183,7 @@ def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
 
 
 def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls with a daemon that makes what any of the rules watches.
+    """Return the controls with a daemon that makes what any of the rules watches, or says itself.
 
     A rule that is left out then doesn't move the inode numbers of other files, and with them what
     other rules cost.
@@ -189,7 +192,7 @@ def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
     directories, files = watched.paths(rules)
     return tuple(
         dataclasses.replace(control, directories=directories, files=files)
-        if isinstance(control, AuditDaemon)
+        if isinstance(control, AuditDaemon) and not (control.directories or control.files)
         else control
         for control in controls
     )
@@ -205,4 +208,4 @@ def _keyed(control: Control, index: int) -> Control:
 def study_of(profile: Profile) -> str:
     """Return the name of a profile's bill as a study: of a path, its last part."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", profile.name.rstrip("/").rpartition("/")[2])
-    return f"bill-{plain or 'profile'}"
+    return f"bill-{plain[:_LONGEST].strip('-') or 'profile'}"

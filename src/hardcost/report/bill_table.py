@@ -83,7 +83,9 @@ def bill_heading(finding: Finding) -> str:
     """Return which profile the bill is for and what it was measured with."""
     bill = _bill(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
-    return f"Bill for {visible(bill.profile)}{title}: {bill_size(bill)}; {where(finding)}"
+    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
+    size = bill_size(bill)
+    return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
 
 
 def bill_size(bill: Bill) -> str:
@@ -95,6 +97,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
     """Return each word that a bill uses in a sense of its own, with its meaning."""
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
+        *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, nothing else of the profile being on"),
         (
             "interaction",

@@ -143,7 +143,7 @@ class _Reader:
             raise self._error()
         return Study(
             name=self._path.stem if scale is None else f"{self._path.stem}-{scale}",
-            title=written.title,
+            title=written.title or self._path.stem,
             description=written.description,
             workloads=sizes[scale],
             configurations=_at_scale(scale, known, written),

@@ -5,16 +5,17 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import measuring
+from hardcost.cli.commands.shared import measuring_settings
 from hardcost.cli.lazy import carried_out_by
 
 
 @click.command()
-@click.argument("profile", shell_complete=completion.profiles)
+@click.argument("profiles", metavar="[PROFILE]...", nargs=-1, shell_complete=completion.profiles)
 @click.option(
     "--budget",
-    metavar="PERCENT",
-    help="Say what to leave out so that no metric grows by more; status 1 if the profile does.",
+    metavar="PERCENT|METRIC<=PERCENT,…",
+    help="Say what to leave out so that no metric grows by more, such as 50% or"
+    " 'open<=50%,null=20%,5%', where the last is for all others; status 1 if the profile does.",
 )
 @click.option(
     "--method",
@@ -47,28 +48,7 @@ from hardcost.cli.lazy import carried_out_by
     metavar="ID",
     help="PROFILE is a SCAP datastream, and this the profile of it whose audit rules are meant.",
 )
-@measuring
+@measuring_settings
 @carried_out_by("hardcost.cli.bill:bill")
 def bill() -> None:
-    """Itemise what PROFILE costs, control by control.
-
-    PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
-    /etc/audit/rules.d, a profile in TOML, or a SCAP datastream with --scap-profile.
-
-    \b
-    Each control is measured twice: left out of the whole profile, and alone.
-      cost         what leaving it out saves
-      alone        what it costs by itself
-      interaction  what the costs together don't explain
-    The costs and the interaction add up to the total, exactly.
-
-    Where that takes too long, as with kernel options, each of which takes a kernel of its own, a
-    search halves the profile instead until it has found what costs more than --resolution, and
-    confirms that: alone, and by leaving it out. It prints how it came to its answer.
-
-    \b
-    Examples:  hardcost bill stig-reduced
-               hardcost bill audit-samples --budget 50%
-               hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
-               hardcost bill kspp --workload build,syscalls
-    """
+    """Itemise what PROFILE costs, control by control."""

@@ -17,8 +17,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+STARTS = ("snapshot", "fresh")
+"""How trials may start; no parameter of a kernel's command line is called so."""
+
+LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
+"""What `--lsm` takes: `controls.control.LsmMode`."""
+
+
 def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a verb that measures."""
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            type=click.Choice(list(STARTS)),
+            help="Continue from a snapshot, or boot each trial anew (default: the study's).",
+        ),
+    )
+
+
+def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that measures, and those that name settings to be measured.
+
+    `words["boot"]` is a tuple there; `options.started` takes the words of `STARTS` out of it.
+    """
+    for option in (
+        click.option("--lsm", type=click.Choice(LSM_MODES), help="A security module."),
+        click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
+    ):
+        command = option(command)
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            multiple=True,
+            metavar="WORD",
+            help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
+            " how trials start instead, as in `hardcost run`.",
+        ),
+    )
+
+
+def _measuring(
+    command: Callable[..., Any], boot: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
     cores = len(os.sched_getaffinity(0))
     for option in reversed(
         (
@@ -91,11 +133,7 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
                 f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
                 f" {USUAL_LIMITS['debian']:.0f}).",
             ),
-            click.option(
-                "--boot",
-                type=click.Choice(["snapshot", "fresh"]),
-                help="Trials go on from a snapshot, or each boots afresh (default: the study's).",
-            ),
+            boot,
             click.option(
                 "--init",
                 type=click.Choice(["probe", "systemd"]),
