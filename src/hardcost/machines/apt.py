@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardcost.machines.host import Release
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
-_CANDIDATE = re.compile(r"^\s*Candidate:\s+(?!\(none\))\S", re.MULTILINE)
+_POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULTILINE)
 
 
 class Apt:
@@ -36,8 +36,7 @@ class Apt:
     def offered(self, names: Sequence[str]) -> str:
         """Return the first of `names` that apt could install, with fresh lists if need be.
 
-        apt takes a name that it does not know for a pattern, and downloads what fits that; hence it
-        is asked before.
+        apt takes a name that it does not know for a pattern, and would download what fits that.
 
         Raises:
             MachineError: It offers none of them, or its lists can't be fetched.
@@ -85,7 +84,7 @@ class Apt:
         if self._codename is not None and not self._own.is_dir():
             return None
         for name in names:
-            if _CANDIDATE.search(run(["apt-cache", *self._options(), "policy", name])):
+            if name in candidates(run(["apt-cache", *self._options(), "policy", name])):
                 return name
         return None
 
@@ -106,3 +105,8 @@ class Apt:
             own += [f"-oDir::Etc::SourceList={self._own}/debian.sources"]
             own += ["-oDir::Etc::SourceParts=/dev/null"]
         return [*own, "-oDebug::NoLocking=1"]
+
+
+def candidates(policy: str) -> frozenset[str]:
+    """Return the packages that apt could install, out of what `apt-cache policy` prints."""
+    return frozenset(_POLICY.findall(policy))

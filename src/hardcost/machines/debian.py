@@ -100,7 +100,10 @@ def _entry(cache: Cache, package: str, elsewhere: str | None) -> Path:
 
     def fill(folder: Path) -> None:
         archive = apt.download(chosen, folder)
-        run(["dpkg-deb", "-x", archive, folder / "files"], remedy="apt-get install dpkg")
+        name = run(["dpkg-deb", "-f", archive, "Package"], remedy="apt-get install dpkg").strip()
+        if name != chosen:
+            raise MachineError(f"apt downloaded the package {name} for {chosen}; please report it")
+        run(["dpkg-deb", "-x", archive, folder / "files"])
         (folder / "version").write_text(run(["dpkg-deb", "-f", archive, "Version"]).strip())
         archive.unlink()
 
