@@ -157,7 +157,11 @@ def _template() -> Template:
 def _subtitle(finding: Finding) -> str:
     """Return what the page is of, and what it was measured with."""
     bill = finding.bill
-    what = f"bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else "run"
+    what = (
+        f"bill for {visible(bill.profile)}: {bill_size(bill)}"
+        if bill
+        else f"run of {visible(finding.study)}"
+    )
     return f"{what}; {where(finding)}"
 
 
