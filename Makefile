@@ -13,9 +13,9 @@ run: ## set up, then print what a sample of audit rules costs
 	@scripts/setup
 	.venv/bin/hardcost bill audit-samples --workload syscalls
 
-test: ## set up, then run the linters and the tests
+test: ## set up, then run the linters and the tests (ARGS: what pytest is given)
 	@scripts/setup --test
-	@scripts/test
+	@scripts/test $(ARGS)
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from hardcost.controls.control import KernelOption
-from hardcost.machines.cache import Cache, default_root
+from hardcost.machines.cache import Cache
+from hardcost.machines.place import default_root
 from hardcost.machines.kernels.build import Built, Kernels
 from hardcost.machines.machine import KernelRecipe
 

@@ -25,9 +25,9 @@ from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.translate import translate_all
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debian import sample_rules
 
-_STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+_STIG = "30-stig.rules"
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
             file = Path(folder) / f"{size}.rules"
             file.write_text(text(size))
             told("generated", file, arguments.least_seconds)
-    told("30-stig", unpacked(Cache(), "auditd") / _STIG, arguments.least_seconds)
+    told("30-stig", sample_rules(Cache()) / _STIG, arguments.least_seconds)
     return 0
 
 

@@ -48,11 +48,10 @@ from hardcost.battery.repertoire import CALLS
 from hardcost.battery.run import Wanted, run_battery
 from hardcost.battery.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
-_EXAMPLES = "usr/share/doc/auditd/examples/rules"
 _USERS = {"root": 0, "chrony": 33, "_chrony": 33, "gdm": 42}
 _DRAWN = 300  # events for each pair of sets
 _CALLS = 200  # of the battery's, for each edited set
@@ -86,7 +85,7 @@ def main() -> None:
     parser.add_argument("--examples", action="store_true", help="ask it about the examples alone")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)  # noqa: S311  (no secret)
-    sets = real_sets(unpacked(Cache(), "auditd") / _EXAMPLES)
+    sets = real_sets(sample_rules(Cache()))
     edits = [edit(sets, chance) for _ in range(arguments.edits)]
     verdicts = Counter((one.what, one.result.equal) for one in edits)
     print(f"{len(edits)} edits of {len(sets)} sets ({sum(map(len, sets.values()))} rules)")

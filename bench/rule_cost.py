@@ -26,6 +26,7 @@ from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
 from hardcost.controls import scap
 from hardcost.machines.cache import Cache
+from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.pricing import check, fitted
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 ALLOWED = 0.03
 STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
-SAMPLES = "usr/share/doc/auditd/examples/rules"
 LIMIT_SECONDS = 600.0
 LEAST = 20.0  # instructions an operation; no difference below it is told
 
@@ -69,7 +69,7 @@ def main() -> int:
 def standard() -> list[Path]:
     """Return the audit package's sample files, and the catalogue's rules."""
     own = Path(str(resources.files("hardcost.controls") / "catalogue"))
-    return sorted((package_root("auditd") / SAMPLES).glob("*.rules")) + sorted(own.glob("*.rules"))
+    return sorted(sample_rules(Cache()).glob("*.rules")) + sorted(own.glob("*.rules"))
 
 
 def of_files(files: list[Path]) -> Iterator[tuple[str, RuleSet]]:

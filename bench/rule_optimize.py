@@ -29,7 +29,7 @@ from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls import scap, watched
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debian import sample_rules, unpacked
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.pricing import guest
@@ -134,7 +134,7 @@ async def measured(
 
 def sets(folders: list[Path]) -> Iterator[Published]:
     """Yield the published sets that hold a rule."""
-    samples = unpacked(Cache(), "auditd") / "usr/share/doc/auditd/examples/rules"
+    samples = sample_rules(Cache())
     catalogue = Path(watched.__file__).parent / "catalogue" / "stig-reduced.rules"
     files = [*sorted(samples.glob("*.rules")), catalogue]
     files += [file for folder in folders for file in sorted(folder.glob("*.rules"))]

@@ -402,7 +402,7 @@ class TestFaults:
     def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         (fault,) = faults_of(tmp_path / "pipe")
-        assert fault.message == "it is not a regular file"
+        assert fault.message == "it is a pipe, not a regular file"
 
     @pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
     def test_a_name_that_no_file_can_have_is_a_fault(self, name: str) -> None:

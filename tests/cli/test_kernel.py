@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.machines.kernels import linux
 from tests.machines.kernels.linux import AUDIT, THREE
 
-from hardcost.cli.kernel import kernel
+from hardcost.cli.commands.kernel import kernel
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:

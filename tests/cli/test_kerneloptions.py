@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hardcost.cli.listing import list_
+from hardcost.cli.commands.listing import list_
 from hardcost.errors import InputError
 
 

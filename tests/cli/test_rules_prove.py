@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from hardcost.cli.rules.prove import prove
+from hardcost.cli.commands.rules import prove
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:

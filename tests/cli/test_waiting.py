@@ -1,13 +1,45 @@
 """Waiting for guests: a signal ends the work in its own order, a second one does not break that."""
 
+from __future__ import annotations
+
 import asyncio
 import os
+import pty
 import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.cli.waiting import until_done
 from hardcost.errors import TrialError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Verb = subprocess.Popen[str]
+WAITING = """
+import asyncio, os, sys
+from pathlib import Path
+from hardcost.cli import listing
+from hardcost.cli.main import main
+from hardcost.cli.waiting import until_done
+
+async def work():
+    try:
+        Path(os.environ["BEGUN"]).write_text("")
+        await asyncio.sleep(float(os.environ["SECONDS"]))
+    finally:
+        print("ending in order", file=sys.stderr, flush=True)
+        await asyncio.sleep(0.01)
+        Path(os.environ["ENDED"]).write_text("")
+    return []
+
+listing._rows = lambda *_: until_done(work())
+sys.argv[1:] = ["list", "studies"]
+main()
+"""
 
 
 def test_the_result_of_the_work_comes_back() -> None:
@@ -28,7 +60,7 @@ def test_an_error_of_the_work_comes_back_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("signals", [1, 2, 5])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_end_the_work_once_and_let_it_clean_up(
     number: signal.Signals, signals: int
 ) -> None:
@@ -50,3 +82,49 @@ def test_signals_end_the_work_once_and_let_it_clean_up(
         until_done(work())
     assert happened == ["cleaned up"]
     assert signal.getsignal(number) is before
+
+
+def started(folder: Path, *before: str, seconds: float = 60, output: int = subprocess.PIPE) -> Verb:
+    """Start a verb that waits for so long, and return it when it does."""
+    begun = folder / "begun"
+    os.mkfifo(begun)
+    places = {"BEGUN": str(begun), "ENDED": str(folder / "ended"), "SECONDS": str(seconds)}
+    process = subprocess.Popen(
+        [*before, sys.executable, "-c", WAITING],
+        env={**os.environ, **places},
+        stdin=output if output >= 0 else None,
+        stdout=output,
+        stderr=output,
+        text=True,
+    )
+    begun.read_text()
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_verb_that_is_ended_ends_in_order_with_the_status_of_an_interruption(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    process = started(tmp_path)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.split() == ["ending", "in", "order", "interrupted"]
+    assert (tmp_path / "ended").exists()
+
+
+def test_a_verb_whose_terminal_is_closed_ends_in_order(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = started(tmp_path, "setsid", "--ctty", "--wait", output=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert process.wait(timeout=60) == 130
+    assert (tmp_path / "ended").exists()
+
+
+def test_below_nohup_a_hangup_changes_nothing(tmp_path: Path) -> None:
+    process = started(tmp_path, "nohup", seconds=0.5)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert (tmp_path / "ended").exists()

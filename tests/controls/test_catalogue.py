@@ -19,8 +19,8 @@ SAMPLES = {
 }
 
 
-def package_root(folder: Path) -> Path:
-    rules = folder / "usr/share/doc/auditd/examples/rules"
+def package_root(folder: Path, examples: str = "rules") -> Path:
+    rules = folder / f"usr/share/doc/auditd/examples/{examples}"
     rules.mkdir(parents=True)
     for name, text in SAMPLES.items():
         (rules / name).write_text(text)
@@ -62,8 +62,9 @@ def test_the_reduced_stig_rules_are_as_published_but_for_two_misprints() -> None
     assert places == [f"stig-reduced.rules:{line}" for line in range(1, 49)]
 
 
-def test_the_samples_are_read_from_the_unpacked_package(tmp_path: Path) -> None:
-    roots = {"auditd": package_root(tmp_path)}
+@pytest.mark.parametrize("examples", ["rules", "audit-rules"])
+def test_the_samples_are_read_from_the_unpacked_package(tmp_path: Path, examples: str) -> None:
+    roots = {"auditd": package_root(tmp_path, examples)}
     profile = catalogue.load("audit-samples", roots.__getitem__)
     assert profile.controls[0] == AuditDaemon(8192, ("--backlog_wait_time 60000",))
     assert rules_of(profile) == SAMPLES["30-stig.rules"].splitlines()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines.cache import Cache, default_root, digest
+from hardcost.machines.cache import Cache, digest
+from hardcost.machines.place import default_root
 
 
 def fill(folder: Path) -> None:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hardcost.machines.cache import KINDS, default_root
+from hardcost.machines.cache import KINDS
+from hardcost.machines.place import default_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

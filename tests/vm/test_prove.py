@@ -11,7 +11,7 @@ from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.battery.witness import run_witnesses, witness
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+STIG = "30-stig.rules"
 MISSING = "-a always,exit -F arch=b64 -S open,openat -F exit=-ENOENT -F auid>=1000 -k missing\n"
 NEVER = "-a never,exit -F arch=b64 -S chmod -F auid=1001\n"
 EDITS = (
@@ -40,7 +40,7 @@ def rules(folder: Path, text: str) -> tuple[KernelRule, ...]:
 
 
 def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: Path) -> None:
-    stig = (unpacked(Cache(), "auditd") / STIG).read_text()
+    stig = (sample_rules(Cache()) / STIG).read_text()
     text = NEVER + stig
     edited = [text.replace(old, new) for old, new in EDITS]
     edited.append(stig + NEVER)  # the rule of never moved

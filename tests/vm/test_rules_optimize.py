@@ -24,7 +24,7 @@ from hardcost.battery.repertoire import CALLS
 from hardcost.battery.run import Wanted, run_battery
 from hardcost.controls.watched import paths
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.pricing import guest
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STIG = "usr/share/doc/auditd/examples/rules/30-stig.rules"
+STIG = "30-stig.rules"
 MEASURED = {"null": "getppid", "read": "read", "write": "write", "stat": "newfstatat"}
 LIMIT_SECONDS = 240.0
 BASELINE = "-a always,exit -S 511 -F path=/etc/nothing-looks-here -k baseline"
@@ -109,7 +109,7 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
 ) -> None:
     cache = Cache(cache_root)
     machine = VirtualMachine(cache, Hardware("icount"))
-    original, watched = rules_of(unpacked(cache, "auditd") / STIG)
+    original, watched = rules_of(sample_rules(cache) / STIG)
     made = optimise(original, Constants.of_debian(), general(), Options(never_first=never_first))
     often = dict.fromkeys(MEASURED, Often(9))
     sets = (

@@ -4,7 +4,6 @@ use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::ClockName;
 use crate::cputime::CpuTime;
 use crate::error::{Context, Result};
+use crate::pace::Pace;
 use crate::protocol::CallPlan;
 use crate::system::Program;
 
@@ -44,8 +44,8 @@ pub enum Task {
         clock: ClockName,
         /// Which call, how often.
         plan: CallPlan,
-        /// How long to sleep before each window.
-        pause: Duration,
+        /// When each window begins.
+        pace: Pace,
         /// The program that ends at once when executed under the name `noop`.
         noop: CString,
     },

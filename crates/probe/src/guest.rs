@@ -98,7 +98,8 @@ fn run_job() -> Result<()> {
     do_job(line, gap)
 }
 
-fn boot_line() -> BootLine {
+/// What the kernel's command line asks of the probe.
+pub fn boot_line() -> BootLine {
     BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default())
 }
 

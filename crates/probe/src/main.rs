@@ -28,6 +28,7 @@ mod fw_cfg;
 mod guest;
 mod line;
 mod measure;
+mod pace;
 mod ports;
 mod process;
 mod protocol;

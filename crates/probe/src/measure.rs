@@ -44,8 +44,8 @@ fn check(plan: &CallPlan) -> Result<()> {
 
 /// Measures one call in a process of its own.
 fn call(session: &mut Session, clock: ClockName, plan: &CallPlan) -> Result<CallAnswer> {
-    let (pause, noop) = (session.place.pause(), session.place.noop());
-    let task = Task::Call { clock, plan: plan.clone(), pause, noop };
+    let (pace, noop) = (session.pace(clock), session.place.noop());
+    let task = Task::Call { clock, plan: plan.clone(), pace, noop };
     let mut audit = session.audit.as_mut();
     // A character is at most four bytes.
     let (mut child, identity) = Child::start(task, 4 * OUTPUT_LIMIT, audit.as_deref_mut())?;

@@ -8,12 +8,14 @@ use rustix::system::uname;
 
 use crate::ascii::write_line;
 use crate::audit::Audit;
+use crate::clock::ClockName;
 use crate::error::{Context, Error, Result};
 use crate::files::Owner;
+use crate::pace::Pace;
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
 use crate::system::{self, Company, Guard, Services};
 use crate::watch::{Watch, What};
-use crate::{battery, command, files, measure, root};
+use crate::{battery, command, files, guest, measure, root};
 
 /// Where the probe runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +33,6 @@ impl Place {
             Self::Guest if root::has_noop() => root::NOOP.into(),
             Self::Guest => c"/bin/noop".into(),
             Self::Host => c"/proc/self/exe".into(),
-        }
-    }
-
-    /// How long a measured call sleeps before each window.
-    ///
-    /// A guest has one processor. What a window leaves behind for others, such as records for the
-    /// audit daemon, is done while the call sleeps, and not in the midst of some later window. In
-    /// an emulated guest sleep takes no time. On a host there are other processors for that, and
-    /// sleep would only leave the call with cold caches.
-    pub fn pause(self) -> Duration {
-        match self {
-            Self::Guest => Duration::from_millis(1),
-            Self::Host => Duration::ZERO,
         }
     }
 }
@@ -71,6 +60,21 @@ impl Session {
             guard: Guard::default(),
             watch: None,
             out,
+        }
+    }
+
+    /// When a measured call's windows begin.
+    ///
+    /// A guest has one processor. What a window leaves behind for others, such as records for the
+    /// audit daemon, is done while the call sleeps, and not in the midst of some later window. In
+    /// an idle guest under the instruction counter sleep takes no time; a real clock, or a guest
+    /// that is kept busy, would take as long as that says. On a host there are other processors for
+    /// that, and sleep would only leave the call with cold caches.
+    pub fn pace(&self, clock: ClockName) -> Pace {
+        match (self.place, clock) {
+            (Place::Host, _) => Pace::None,
+            (Place::Guest, ClockName::Tsc) if !guest::boot_line().spins => Pace::Tick,
+            (Place::Guest, _) => Pace::Pause(Duration::from_millis(1)),
         }
     }
 

@@ -72,8 +72,8 @@ fn work(channel: &mut Channel) -> Result<()> {
     let identity = assume(identity)?;
     chdir(&directory).context(|| directory)?;
     match task {
-        Task::Call { clock, plan, pause, noop } => {
-            let setup = Setup { batch: plan.batch, pause, noop };
+        Task::Call { clock, plan, pace, noop } => {
+            let setup = Setup { batch: plan.batch, pace, noop };
             measure(channel, identity, clock, &plan, &setup)
         }
         Task::Command { argv } => execute(channel, identity, &argv, None),

@@ -8,10 +8,14 @@ the next one starts from that measurement.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hardcost.errors import InputError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.analysis.finding import Bill, Total
 
@@ -19,13 +23,53 @@ if TYPE_CHECKING:
 _NOTHING = (0.0, 0.0)
 
 
-def within(totals: Sequence[Total], budget: float) -> bool:
-    """Say whether no metric costs more than `budget` times its baseline."""
-    return all(_excess(total.cost, total, budget) <= 0 for total in totals)
+@dataclass(frozen=True)
+class Budget:
+    """By how much metrics may grow, as a part of the baseline, such as 0.05 for 5 %.
+
+    `metrics` have a budget of their own; `others` is that of all others, None where they may grow
+    as they like.
+    """
+
+    others: float | None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, metric: str) -> float:
+        """Return by how much a metric may grow."""
+        return self.metrics.get(metric, math.inf if self.others is None else self.others)
+
+    def for_metrics(self, names: Iterable[str]) -> Budget:
+        """Return the budget with the names that metrics have where there are several workloads.
+
+        There a metric's name begins with its workload's; its own name stands for each of them.
+
+        Raises:
+            InputError: There is no metric of a name.
+        """
+        known = tuple(names)
+        full: dict[str, float] = {}
+        for wanted, limit in self.metrics.items():
+            meant = [wanted] if wanted in known else [n for n in known if n.endswith(f" {wanted}")]
+            if not meant:
+                raise InputError(
+                    f"--budget: there is no metric '{wanted}'", hint=f"there are {', '.join(known)}"
+                )
+            full |= dict.fromkeys(meant, limit)
+        return replace(self, metrics=full)
+
+
+def within(totals: Sequence[Total], budget: Budget) -> bool:
+    """Say whether no metric costs more than the budget allows."""
+    return all(excess(total, budget) <= 0 for total in totals)
+
+
+def excess(total: Total, budget: Budget) -> float:
+    """Return by how much of its baseline a metric is over the budget; negative within it."""
+    return _excess(total.cost, total, budget)
 
 
 def propose(
-    bill: Bill, totals: Sequence[Total], dropped: Sequence[str], budget: float
+    bill: Bill, totals: Sequence[Total], dropped: Sequence[str], budget: Budget
 ) -> tuple[str, ...]:
     """Return the controls to give up: those of `dropped`, whose cost `totals` measured, and more.
 
@@ -61,6 +105,5 @@ def _costs(bill: Bill) -> dict[str, dict[str, tuple[float, float]]]:
     return costs
 
 
-def _excess(cost: float, total: Total, budget: float) -> float:
-    """Return by how much of its baseline a metric is over the budget; negative within it."""
-    return cost / total.baseline - budget if total.baseline > 0 else 0.0
+def _excess(cost: float, total: Total, budget: Budget) -> float:
+    return cost / total.baseline - budget.of(total.metric) if total.baseline > 0 else 0.0

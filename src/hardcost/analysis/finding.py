@@ -55,7 +55,7 @@ class Item:
     measured; None: not known. `place` says where the control is written, as `file:line`, or "".
     `predicted` is what the cost model of audit rules said of `cost`, None where it says nothing;
     `findings` are the codes of what lint says of the rule; `ids` are what benchmarks call the
-    control.
+    control; `caveat` says what the numbers do not show of its cost, "" where they show it all.
     """
 
     control: str
@@ -71,6 +71,7 @@ class Item:
     predicted: float | None = None
     findings: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    caveat: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ class Sum:
 
 @dataclass(frozen=True)
 class Bill:
-    """The total cost of a profile, itemised; for each metric items + rest + interaction = total."""
+    """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
+
+    `compared_with` says what the baseline is, such as "audit on, no rules".
+    """
 
     profile: str
     title: str
@@ -91,22 +95,40 @@ class Bill:
     items: tuple[Item, ...]
     rest: tuple[Sum, ...]
     interaction: tuple[Sum, ...]
+    compared_with: str = ""
 
 
 @dataclass(frozen=True)
 class Advice:
     """What to leave out so that no metric grows by more than `budget`, such as 0.05 for 5 %.
 
-    `totals` are measured with the `kept` controls that remain, not predicted; `within` says whether
-    they keep the budget. `leave_out` names controls in the order in which they were given up; where
-    nothing remains, no control of the profile fits the budget.
+    `budgets` are those of metrics that have one of their own; `budget` is the others', None where
+    they may grow as they like. `totals` are measured with the `kept` controls that remain, not
+    predicted; `within` says whether they keep the budget. `leave_out` names controls in the order
+    in which they were given up; where nothing remains, no control of the profile fits the budget,
+    and `alone` is what the last one costs by itself.
     """
 
-    budget: float
+    budget: float | None
     leave_out: tuple[str, ...]
     kept: int
     totals: tuple[Total, ...]
     within: bool
+    budgets: dict[str, float] = field(default_factory=dict)
+    alone: tuple[Total, ...] = ()
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The bills of several profiles that were measured in one run.
+
+    Each of `bills` is a finding with a bill; machine and environment are the run's. `common` names
+    the controls that all have. `shared`: all are compared with the same baseline.
+    """
+
+    bills: tuple[Finding, ...]
+    common: tuple[str, ...]
+    shared: bool
 
 
 @dataclass(frozen=True)
@@ -170,7 +192,8 @@ class Finding:
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` are of the configurations whose kernel hardcost has built. `failures` are the trials
     that have no cells, `observed` what instruments beside the main one saw. `scale` is the study's
-    size where one was asked for; its name ends in it then.
+    size where one was asked for; its name ends in it then. `command` is what was typed, word by
+    word, and `folder` where, if a word of it is a path from there.
     """
 
     run: str
@@ -190,3 +213,6 @@ class Finding:
     observed: tuple[ObservedIn, ...] = ()
     failures: tuple[Failure, ...] = ()
     scale: str | None = None
+    together: SideBySide | None = None
+    command: tuple[str, ...] = ()
+    folder: str = ""

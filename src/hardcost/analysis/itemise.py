@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import by_metric, shift, total
 from hardcost.analysis.finding import Bill, Item, Sum
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel
+from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl
 from hardcost.design import leave_one_out as names
 
 if TYPE_CHECKING:
@@ -109,4 +109,6 @@ def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int]:
 def _place(control: Control) -> str:
     if isinstance(control, AuditRule) and control.rule.place is not None:
         return str(control.rule.place)
+    if isinstance(control, Sysctl) and control.place is not None:
+        return str(control.place)
     return ""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules import line, loading
+from hardcost.auditrules import bounded, line, loading
 from hardcost.auditrules.folder import as_augenrules, version_key
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError, RuleSet
 from hardcost.auditrules.translate import translate
@@ -164,21 +164,14 @@ def _read_file(
 def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
     """Return a file's content; what keeps it from being read joins `faults`."""
     try:
-        if not path.exists():
-            faults.append(Fault("there is no such file", name, remedy="check the path"))
-        elif not path.is_file():
-            faults.append(Fault("it is not a regular file", name, remedy="auditctl reads no other"))
-        elif path.stat().st_size > LARGEST_FILE:
-            faults.append(Fault("it is far too large for a file of audit rules", name))
-        else:
-            data = path.read_bytes()
-            if not _is_binary(data):
-                return data
-            remedy = "is this a file of audit rules?"
-            faults.append(Fault("it holds many NUL bytes, as no text does", name, remedy=remedy))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        faults.append(Fault(f"it can't be read: {reason}", name, remedy="check its permissions"))
+        data = bounded.content(path, LARGEST_FILE)
+    except bounded.UnreadableError as error:
+        faults.append(Fault(str(error), name, remedy="name a file of audit rules, or a folder"))
+        return b""
+    if not _is_binary(data):
+        return data
+    remedy = "is this a file of audit rules?"
+    faults.append(Fault("it holds many NUL bytes, as no text does", name, remedy=remedy))
     return b""
 
 

@@ -13,11 +13,13 @@ from hardcost.analysis.finding import Finding
 from hardcost.cli import options
 from hardcost.cli.console import note
 from hardcost.cli.finding import notes_of
+from hardcost.cli.itemised import baseline_note
 from hardcost.cli.session import announce_source, carry_out
 from hardcost.controls import kerneloptions
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits
+from hardcost.design.compared import compared_with
 from hardcost.design.group_testing import Settings, search, statement
 from hardcost.design.leave_one_out import BASELINE, PROFILE
 from hardcost.errors import InputError
@@ -155,6 +157,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
     told: Search,
 ) -> Finding:
     bill = blamed.itemise(profile, found.problem, outcome, records)
+    bill = dataclasses.replace(bill, compared_with=compared_with(profile))
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.configuration == PROFILE]
     return Finding(
@@ -163,7 +166,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         title=plan.title,
         instrument=plan.instrument,
         cells=cells(measured, records),
-        notes=tuple(dict.fromkeys((*plan.notes, *notes_of(whole)))),
+        notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
         bill=bill,
         search=told,
     )

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.cli.console import note
-from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
-from hardcost.machines import process
+from hardcost.machines import host, process
 from hardcost.machines.cache import Cache
-from hardcost.machines.images import aptsources, namespace
 from hardcost.machines.images import debian as image
-from hardcost.machines.kernels import tools
+from hardcost.machines.images import namespace
+from hardcost.machines.kernels import source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.report.text import visible
-from hardcost.store.store import Store, default_path
+from hardcost.store.place import default_path
+from hardcost.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,16 +43,8 @@ class Check:
     needed: bool = True
 
 
-@click.command()
-@format_option()
 def doctor(format: str) -> None:  # noqa: A002
-    """Say whether this machine can measure, with which instruments, and what is missing.
-
-    Boots a guest with each instrument. Exit status 1 where the exact one can't be used.
-
-    \b
-    Example:  hardcost doctor
-    """
+    """Say whether this machine can measure, with which instruments, and what is missing."""
     note("looking at programs, caches and guests; a first boot takes some seconds …")
     checks = _checks()
     if format == "json":
@@ -70,17 +62,19 @@ def doctor(format: str) -> None:  # noqa: A002
 def _checks() -> list[Check]:
     cache = Cache()
     machine = VirtualMachine(cache, Hardware("icount"))
+    on = _try("host", lambda: host.check().title)
+    if not on.ok:
+        return [on]  # all else comes from its apt
     programs = [
+        on,
         _program("setpriv", "util-linux"),
-        _program("apt-get", "apt"),
-        _program("dpkg-deb", "dpkg"),
         _try("QEMU", lambda: machine.qemu_version),
-        _try("the probe", lambda: str(guest.probe_binary())),
+        _try("the probe", lambda: f"{guest.probe_binary()}, built with {guest.toolchain()}"),
         _try("kernel", lambda: machine.kernel.release),
         _try("small guest", lambda: str(guest.initramfs(cache))),
         _try("store", _store),
         _free(cache),
-        _building(),
+        _building(cache),
         _images(),
         _converting(),
     ]
@@ -103,13 +97,17 @@ def _try(name: str, look: Callable[[], str]) -> Check:
         return Check(name, ok=False, found=problem.message, remedy=problem.hint or "")
 
 
-def _building() -> Check:
+def _building(cache: Cache) -> Check:
     """Look whether kernels can be built, which only kernel options need."""
+    name = "building kernels"
     found = tools.find()
-    missing = ", ".join(found.missing)
-    said = f"without {missing}" if missing else found.versions
-    remedy = f"apt-get install {' '.join(found.missing)}"
-    return Check("building kernels", not found.missing, said, remedy, needed=False)
+    if found.missing:
+        remedy = f"apt-get install {' '.join(found.missing)}"
+        return Check(
+            name, ok=False, found=f"without {', '.join(found.missing)}", remedy=remedy, needed=False
+        )
+    said = _try(name, lambda: f"{found.versions}; {source.debian_offer(cache)}")
+    return replace(said, needed=False)
 
 
 def _images() -> Check:
@@ -123,7 +121,7 @@ def _images() -> Check:
     why_not = namespace.why_not()
     if why_not is not None:
         return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
-    release = _try(name, lambda: f"can be made, of {aptsources.release()[1]}")
+    release = _try(name, lambda: f"can be made, of {host.release().title}")
     return replace(release, needed=False)
 
 

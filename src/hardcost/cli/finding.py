@@ -13,12 +13,15 @@ from hardcost.errors import StoreError
 from hardcost.report.bill_table import bill_table
 from hardcost.report.html import to_html
 from hardcost.report.jsonout import to_json
+from hardcost.report.several import several_table
 from hardcost.report.table import run_table
 from hardcost.workloads.names import WORKLOADS, SaysSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from rich.console import ConsoleRenderable
 
     from hardcost.store.record import Record
 
@@ -66,9 +69,16 @@ def present(finding: Finding, form: str, report: Path | None) -> None:
     if form == "json":
         print(to_json(finding))
     else:
-        show(bill_table(finding) if finding.bill is not None else run_table(finding))
+        show(_table(finding))
     if report is not None:
         write_report(finding, report)
+
+
+def _table(finding: Finding) -> ConsoleRenderable:
+    """Return a finding for a terminal: several bills, one, or a run."""
+    if finding.together is not None:
+        return several_table(finding)
+    return bill_table(finding) if finding.bill is not None else run_table(finding)
 
 
 def write_report(finding: Finding, path: Path) -> None:

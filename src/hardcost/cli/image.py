@@ -10,7 +10,6 @@ import click
 from rich.table import Table
 
 from hardcost.cli.console import image_progress, show
-from hardcost.cli.options import format_option
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.debian import PACKAGES, debian_image
 from hardcost.report.text import visible
@@ -19,28 +18,8 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Entry
 
 
-@click.group()
-def image() -> None:
-    """Make, list and remove what hardcost keeps to boot guests.
-
-    \b
-    Example:  hardcost image build debian
-    """
-
-
-@image.command()
-@click.argument("what", type=click.Choice(["debian"]))
-@format_option()
 def build(what: str, format: str) -> None:  # noqa: A002, ARG001  (there is one so far)
-    """Make the root image of guests with services, unless it is kept, and say where it lies.
-
-    It holds the host's own release of Debian with web, mail and database servers, the audit daemon,
-    a virus scanner and SELinux's policy, in the versions that apt has now. What is kept stays as it
-    is; `hardcost image remove` has it made anew. A user who is not root needs the package uidmap.
-
-    \b
-    Example:  hardcost image build debian
-    """
+    """Make the root image of guests with services, unless it is kept, and say where it lies."""
     since = time.monotonic()
     made = debian_image(Cache(), image_progress())
     seconds = time.monotonic() - since
@@ -63,14 +42,8 @@ def build(what: str, format: str) -> None:  # noqa: A002, ARG001  (there is one 
     click.echo(f"with {visible(wanted)}, and what these need")
 
 
-@image.command(name="list")
-@format_option()
 def list_(format: str) -> None:  # noqa: A002
-    """List packages, kernels, guests, images and snapshots with their size on disk.
-
-    \b
-    Example:  hardcost image list --format json
-    """
+    """List packages, kernels, guests, images and snapshots with their size on disk."""
     cache = Cache()
     entries = cache.entries()
     if format == "json":
@@ -86,15 +59,8 @@ def list_(format: str) -> None:  # noqa: A002
     show(table)
 
 
-@image.command()
-@click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Remove all of it.")
 def remove(names: tuple[str, ...], *, everything: bool) -> None:
-    """Remove what NAMES name (the beginning of a name will do); it is made again when needed.
-
-    \b
-    Example:  hardcost image remove 3f9a
-    """
+    """Remove what NAMES name (the beginning of a name will do); it is made again when needed."""
     cache = Cache()
     if not names and not everything:
         raise click.UsageError("name what to remove, or give --all")

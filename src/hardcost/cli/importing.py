@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardcost import files
 from hardcost.cli.console import note
 from hardcost.controls import auditprofile
 from hardcost.controls import khc as reports
@@ -23,39 +24,8 @@ if TYPE_CHECKING:
 _STREAM = Path("-")
 
 
-@click.group(name="import")
-def import_() -> None:
-    """Make a profile out of what another tool reports or reads.
-
-    \b
-    Examples:  hardcost import khc report.json -o failing.toml
-               hardcost import scap ssg-rhel9-ds.xml --scap-profile stig -o stig.toml
-               hardcost import audit /etc/audit/rules.d -o rules.toml
-    """
-
-
-_output = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    default=_STREAM,
-    help="Where the profile goes (default: stdout). A file of that name is replaced.",
-)
-
-
-@import_.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
-@_output
 def khc(file: Path, output: Path) -> None:
-    """Make a profile of what kernel-hardening-checker finds failing.
-
-    FILE is its report in JSON, or '-' for stdin. What the report asks for and a profile can't
-    switch on stands in the profile's notes.
-
-    \b
-    Example:  kernel-hardening-checker -m json -c /boot/config-$(uname -r) |
-              hardcost import khc - -o failing.toml && hardcost bill failing.toml
-    """
+    """Make a profile of what kernel-hardening-checker finds failing."""
     name = "stdin" if file == _STREAM else str(file)
     findings = reports.read(_content(file), name)
     text = reports.profile_toml(findings, name)
@@ -69,42 +39,13 @@ def khc(file: Path, output: Path) -> None:
     note(f"{count(settings, 'setting')}{where}{left_out}")
 
 
-@import_.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--scap-profile",
-    required=True,
-    metavar="ID",
-    help="A profile of the datastream: its id, or the end of it such as stig.",
-)
-@_output
 def scap(file: Path, scap_profile: str, output: Path) -> None:
-    """Make a profile of the audit rules that a profile of a SCAP datastream asks for.
-
-    The rules are those that the datastream's repair scripts write on an x86_64 that has none; no
-    script is run. Rules whose lines can't be found stand in the notes, and so does how much else
-    the SCAP profile asks for. An output that ends in .rules is a file for auditctl.
-
-    \b
-    Example:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
-              --scap-profile stig -o stig.toml && hardcost bill stig.toml
-    """
+    """Make a profile of the audit rules that a profile of a SCAP datastream asks for."""
     _write(auditprofile.of_scap(file, scap_profile), output)
 
 
-@import_.command()
-@click.argument(
-    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
-)
-@_output
 def audit(paths: tuple[Path, ...], output: Path) -> None:
-    """Make a profile of audit rules: of files, and of folders as augenrules reads them.
-
-    An output that ends in .rules is one file for auditctl, with the lines in the order of loading.
-
-    \b
-    Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
-    """
+    """Make a profile of audit rules: of files, and of folders as augenrules reads them."""
     _check_kept(output, paths)
     _write(auditprofile.of_files(paths), output)
 
@@ -144,11 +85,7 @@ def _content(file: Path) -> bytes:
     """
     if file == _STREAM:
         return sys.stdin.buffer.read(reports.LARGEST + 1)
-    try:
-        with file.open("rb") as opened:
-            return opened.read(reports.LARGEST + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"'{file}' can't be read: {_reason(error)}") from None
+    return files.content(file, "the report", reports.LARGEST, "'-' is standard input")
 
 
 def _replace(output: Path, text: str) -> None:

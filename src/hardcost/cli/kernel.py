@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,55 +25,12 @@ from hardcost.machines.machine import KernelRecipe
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hardcost.controls.kernelscore import Score
     from hardcost.machines.kernels.build import Built
 
 
-@click.group()
-def kernel() -> None:
-    """Build kernels with hardening options, list those that are kept, and score configurations.
-
-    \b
-    Example:  hardcost kernel build --option SLUB_DEBUG_ON=y
-    """
-
-
-@kernel.command()
-@click.option(
-    "--base",
-    help="The configuration to start from: 'lean', or a file such as /boot/config-6.1.0 (default:"
-    " the profile's, else lean).",
-)
-@click.option(
-    "--source",
-    type=click.Path(path_type=Path),
-    help="A folder with Linux's source (default: Debian's package linux-source-6.1).",
-)
-@click.option(
-    "--option",
-    "single",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option to set; 'n' is not set. May be given again.",
-)
-@click.option(
-    "--fragment",
-    "fragments",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A file of options, as a kernel configuration writes them. May be given again.",
-)
-@click.option(
-    "--patch",
-    "patches",
-    multiple=True,
-    metavar="PATCH",
-    help="A patch to the source: a file, a folder of patches, or a series that comes with hardcost,"
-    " such as flat. May be given again.",
-)
-@click.option("--profile", help="A profile whose kernel options are set, such as kspp.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
-@options.format_option()
 def build(  # noqa: PLR0913  (click's options)
     *,
     base: str | None,
@@ -86,16 +42,7 @@ def build(  # noqa: PLR0913  (click's options)
     jobs: int | None,
     format: str,  # noqa: A002
 ) -> None:
-    """Build a kernel, unless it was built before, and say where it lies.
-
-    Every option is checked to have come out as it was asked for; those that a profile takes from
-    the catalogue and that can't be had on the base are told, and left out.
-
-    \b
-    Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
-               hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
-               hardcost kernel build --patch flat --patch my-fix.patch
-    """
+    """Build a kernel, unless it was built before, and say where it lies."""
     cache = Cache()
     if source is None:
         announce_source(cache)
@@ -112,28 +59,13 @@ def build(  # noqa: PLR0913  (click's options)
     _present((found,), format)
 
 
-@kernel.command(name="list")
-@options.format_option()
 def list_(format: str) -> None:  # noqa: A002
-    """List the kernels that were built, with their options, patches and score.
-
-    \b
-    Example:  hardcost kernel list --format json
-    """
+    """List the kernels that were built, with their options, patches and score."""
     _present(tuple(kernels.kept(Cache())), format)
 
 
-@kernel.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@options.format_option()
 def check(file: Path, format: str) -> None:  # noqa: A002
-    """Say which hardening options of the catalogue the kernel configuration FILE lacks.
-
-    Status 1 if it lacks any.
-
-    \b
-    Example:  hardcost kernel check /boot/config-$(uname -r)
-    """
+    """Say which hardening options of the catalogue the kernel configuration FILE lacks."""
     score = kernelscore.score(config.read(config.file_text(file), str(file)))
     if format == "json":
         print(json.dumps(_score_data(score, every=True), indent=2))

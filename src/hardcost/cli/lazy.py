@@ -1,27 +1,49 @@
-"""A group of commands each of which is imported when it is asked for.
+"""Commands whose work is imported when it is asked for.
 
-What a verb needs (statistics, charts, a prover) takes seconds to import, and most verbs need little
-of it.
+What a verb needs (statistics, charts, a prover) takes seconds to import. Its options and help, in
+`commands/`, need none of that, so that help and the completion of words come at once.
 """
 
 from __future__ import annotations
 
+import difflib
+import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+
+def imported(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
+    """Return what `module:attribute` names, imported now."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def carried_out_by(place: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Make of an empty function a command's callback that does what lies at `module:attribute`."""
+
+    def with_work(described: Callable[[], None]) -> Callable[..., None]:
+        @functools.wraps(described)
+        def callback(**words: Any) -> None:  # noqa: ANN401  (click's options)
+            imported(place)(**words)
+
+        callback.__dict__["place"] = place  # for the test that both take the same words
+        return callback
+
+    return with_work
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are named by `module:attribute`, in the order of its help."""
+    """A group of commands, of which some or all are named by `module:attribute`."""
 
-    def __init__(self, *args: Any, places: Mapping[str, str], **words: Any) -> None:  # noqa: ANN401  (click's)
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **words: Any) -> None:  # noqa: ANN401  (click's)
         """Hold where each command is; nothing is imported yet."""
         super().__init__(*args, **words)
-        self._places = dict(places)
+        self._places = dict(places or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""
@@ -32,6 +54,23 @@ class LazyGroup(click.Group):
         place = self._places.get(cmd_name)
         if place is None:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = place.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = imported(place)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words name.
+
+        Raises:
+            UsageError: There is none; names that are much like it are proposed.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], self.list_commands(ctx))
+            if not close:
+                raise
+            meant = " or ".join(map(repr, close))
+            message = f"No such command {args[0]!r}. Did you mean {meant}?"
+            raise click.UsageError(message, ctx) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -22,33 +21,13 @@ from hardcost.workloads.names import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 Row = dict[str, str]
 _KERNEL_OPTIONS = "kernel-options"
 _MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 
 
-@click.command(name="list")
-@click.argument(
-    "what",
-    type=click.Choice(
-        [
-            *("controls", "profiles", "workloads", "instruments", "studies", "machines", "runs"),
-            _KERNEL_OPTIONS,
-        ]
-    ),
-)
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--config",
-    "configs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="With kernel-options: a kernel configuration to compare; more may follow it.",
-)
-@click.option("--differing", is_flag=True, help="With kernel-options: only those that differ.")
-@options.store_option()
-@options.format_option()
 def list_(  # noqa: PLR0913  (click's options)
     *,
     what: str,
@@ -58,15 +37,7 @@ def list_(  # noqa: PLR0913  (click's options)
     store: Path,
     format: str,  # noqa: A002
 ) -> None:
-    """List controls, profiles, workloads, instruments, studies, machines or runs.
-
-    `kernel-options` compares kernel configurations instead (gzip will do): their options of audit,
-    integrity, security modules and hardening, beside those that were published of three vendors.
-
-    \b
-    Examples:  hardcost list profiles
-               hardcost list kernel-options --config /boot/config-* /proc/config.gz --differing
-    """
+    """List controls, profiles, workloads, instruments, studies, machines or runs."""
     if what == _KERNEL_OPTIONS:
         kerneloptions.present((*configs, *files), format, differing=differing)
         return

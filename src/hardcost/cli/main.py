@@ -13,51 +13,80 @@ from typing import NoReturn
 
 import click
 
-from hardcost.cli.console import complain
+from hardcost.cli.lazy import imported
+from hardcost.cli.terminal import leave_lost_terminal
 from hardcost.errors import HardcostError, InputError
 
 _INTERRUPTED = 130
 _UNREAD = 128 + signal.SIGPIPE
 _USAGE = 2
 _FAILED = 3
+_SOFTWARE = 70  # sysexits' EX_SOFTWARE
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    _heed_signals()
     _open_streams()
     try:
-        _find_home()
-        # Here, since it takes a second or more, in which Ctrl-C may come.
-        from hardcost.cli.verbs import hardcost  # noqa: PLC0415
-
-        status = hardcost.main(standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        status = stop.exit_code
-    except click.ClickException as error:
-        with contextlib.suppress(BrokenPipeError):
-            error.show()
-        status = _USAGE
+        status = _carried_out()
     except HardcostError as error:
         with contextlib.suppress(OSError):  # nobody reads what is wrong; the status says it
-            complain(error)
+            _complain(error)
         status = error.exit_status
     except (KeyboardInterrupt, click.Abort):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # it ends already
         goes_on = "; what was measured is saved: --resume goes on" if _measures() else ""
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(OSError):
             print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click and rich exit where the reader has closed a pipe
+    except BrokenPipeError:
         status = _UNREAD
     except OSError as error:
         with contextlib.suppress(OSError):
-            complain(_failure(error))
+            _complain(_failure(error))
         status = _FAILED
+    except Exception as error:  # noqa: BLE001  (1 is an answer: no crash may end with it)
+        with contextlib.suppress(OSError):
+            imported("hardcost.cli.crash:report")(error)
+        status = _SOFTWARE
     _let_go_of_what_nobody_reads()
-    sys.exit(status if isinstance(status, int) else 0)
+    sys.exit(status)
+
+
+def _carried_out() -> int:
+    """Carry out what the command line says; return the exit status.
+
+    Raises:
+        BaseException: Whatever ends a verb early, but what click makes of its words and of its end.
+    """
+    try:
+        _find_home()
+        # Not imported before, since Ctrl-C may come meanwhile.
+        status = imported("hardcost.cli.verbs:hardcost").main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        with contextlib.suppress(BrokenPipeError):
+            error.show()
+        return _USAGE
+    except SystemExit as stop:  # click has completed a word, or the reader has closed a pipe
+        return _UNREAD if stop.code else 0
+    return status if isinstance(status, int) else 0
+
+
+def _heed_signals() -> None:
+    """Have the signals that ask for an end do what Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is below nohup
+        signal.signal(signal.SIGHUP, _as_interrupt)
+
+
+def _complain(error: HardcostError) -> None:
+    """Say what is wrong; what that needs is not imported where nothing is."""
+    imported("hardcost.cli.console:complain")(error)
 
 
 def _measures() -> bool:
@@ -108,4 +137,5 @@ def _failure(error: OSError) -> HardcostError:
 
 def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
     """Do what Ctrl-C does, also where a shell's background job has that ignored."""
+    leave_lost_terminal()
     raise KeyboardInterrupt

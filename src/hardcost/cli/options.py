@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
+from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
-from hardcost.machines import debian
+from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
-from hardcost.store.store import default_path
 from hardcost.study.read import workload
-from hardcost.trial.trial import USUAL_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
     from hardcost.design.plan import Workload
     from hardcost.machines.qemu.roots import Roots
@@ -65,135 +60,12 @@ class Choices:
         return Setup(self.fresh_boot or False, self.init or "probe", self.record or ())
 
 
-def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a verb that measures."""
-    cores = len(os.sched_getaffinity(0))
-    for option in reversed(
-        (
-            click.option(
-                "--machine", type=click.Choice(["vm"]), default="vm", help="Where trials run."
-            ),
-            click.option(
-                "--instrument",
-                type=click.Choice(list(INSTRUMENTS)),
-                help="insn counts instructions exactly; time reads the clock.",
-            ),
-            click.option(
-                "--workload",
-                metavar="'NAME [KEY=VALUE …],…'",
-                help="What to run, such as syscalls or 'syscalls calls=null+open'.",
-            ),
-            click.option(
-                "--seeds",
-                type=click.IntRange(1, 1000),
-                help="Measure N random layouts of programs' memory (default: one that is fixed).",
-            ),
-            click.option(
-                "--repetitions",
-                type=click.IntRange(1, 1000),
-                help="Trials of each configuration (default: 1 for insn, 5 for time).",
-            ),
-            click.option(
-                "--kernel",
-                type=click.Path(path_type=Path),
-                help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
-            ),
-            click.option(
-                "--source",
-                type=click.Path(path_type=Path),
-                help="The Linux source that kernels with options are built from (default: Debian's"
-                " package linux-source-6.1).",
-            ),
-            click.option(
-                "--image",
-                type=click.Path(path_type=Path),
-                help="A root of your own for guests with services: a disk, raw or qcow2, with Linux"
-                " on ext4. Its newest kernel is booted, unless --kernel names one.",
-            ),
-            click.option(
-                "--rootfs",
-                type=click.Path(path_type=Path),
-                help="The same out of a folder that holds a whole system.",
-            ),
-            click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
-            click.option(
-                "--scheduler",
-                type=click.Choice(["processes", "serial"]),
-                default="processes",
-                show_default=True,
-                help="Guests side by side, or one after another.",
-            ),
-            click.option(
-                "--jobs",
-                type=click.IntRange(1, 256),
-                default=cores,
-                show_default="one for each core",
-                help="Guests at a time.",
-            ),
-            click.option(
-                "--timeout",
-                type=click.FloatRange(1, 86400),
-                help="Seconds that a trial may take before it has failed (default: the study's,"
-                f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
-                f" {USUAL_LIMITS['debian']:.0f}).",
-            ),
-            click.option(
-                "--boot",
-                type=click.Choice(["snapshot", "fresh"]),
-                help="Trials go on from a snapshot, or each boots afresh (default: the study's).",
-            ),
-            click.option(
-                "--init",
-                type=click.Choice(["probe", "systemd"]),
-                help="What starts a Debian guest's services: the probe, just those that a trial"
-                " needs, or systemd, all (default: the study's).",
-            ),
-            click.option(
-                "--record",
-                metavar="NAME,…",
-                help=f"Instruments that ride along: {', '.join(RIDING)}.",
-            ),
-            click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
-            click.option(
-                "--resume", is_flag=True, help="Go on with the run that was interrupted or failed."
-            ),
-            click.option("--dry-run", is_flag=True, help="Print the plan and the expected time."),
-            click.option(
-                "--report",
-                type=click.Path(path_type=Path, dir_okay=False),
-                help="Where the HTML report goes (default: beside the store).",
-            ),
-            _store_option(),
-            format_option(),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def _store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return click.option(
-        "--store",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=default_path,
-        show_default=False,
-        help="The SQLite file that keeps runs and trials (default: $HARDCOST_STORE, else"
-        " ~/.local/share/hardcost/hardcost.sqlite).",
-    )
-
-
-def format_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option `--format`."""
-    return click.option(
-        "--format",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="How the result is printed.",
-    )
-
-
-store_option = _store_option
+def started(words: dict[str, Any]) -> tuple[str, ...]:
+    """Take the boot parameters out of `words["boot"]`, and leave how trials start there."""
+    boots: tuple[str, ...] = words["boot"]
+    starts = [word for word in boots if word in STARTS]
+    words["boot"] = starts[-1] if starts else None
+    return tuple(word for word in boots if word not in STARTS)
 
 
 def choices(words: dict[str, Any]) -> Choices:
@@ -201,6 +73,7 @@ def choices(words: dict[str, Any]) -> Choices:
 
     Raises:
         InputError: A workload is misspelt, or two options contradict each other.
+        MachineError: The host is none on which hardcost can measure.
     """
     if words["fresh"] and words["resume"]:
         raise InputError(
@@ -210,6 +83,7 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
+    host.check()
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],

@@ -23,21 +23,8 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 
-@click.command()
-@click.argument("study")
-@click.option("--scale", metavar="NAME", help="The study at another size of its own, such as full.")
-@options.measuring
 def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
-    """Run STUDY: the name of a ready-made one, or a TOML file.
-
-    Prints a table with configurations down and metrics across, saves every trial, and writes an
-    HTML report. What was measured before is taken from the store. A trial that fails is told with
-    its reason, the others go on, and the status at the end is 3.
-
-    \b
-    Examples:  hardcost run audit-rules
-               hardcost run my-study.toml --workload 'syscalls calls=null+open' --format json
-    """
+    """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words)
     plan = grid.plan(
         read(study, options.package_root, scale),

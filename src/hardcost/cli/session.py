@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.finding import Failure, Score
-from hardcost.cli import options
+from hardcost.cli import options, typed
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
@@ -21,10 +22,11 @@ from hardcost.cli.waiting import until_done
 from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
-from hardcost.errors import HardcostError, MachineError
+from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
+from hardcost.trial.bootlines import BootLines, problems_of
 from hardcost.trial.trial import PACKAGES_PARTED, prepare
 from hardcost.workloads.names import WORKLOADS
 
@@ -81,24 +83,30 @@ def carry_out(
         show_plan(plan, prepared, seconds, chosen.format)
         return None
     limits = Limits(chosen.jobs, chosen.timeout or plan.timeout)
+    lines = BootLines()
     with Store(chosen.store) as store:
         run = _run(plan, prepared, store, chosen)
-        records, failures = _measured(run, prepared, machine, store, limits=limits, goes_on=goes_on)
+        records, failures = _measured(
+            run, prepared, machine, store, limits=limits, lines=lines, goes_on=goes_on
+        )
 
         def measure_more(more: Plan) -> tuple[Record, ...]:
             ready = get_ready(more, machine)
             prepared.extend(ready)
-            return _measured(run, ready, machine, store, limits=limits)[0]
+            return _measured(run, ready, machine, store, limits=limits, lines=lines)[0]
 
         finding = finding_of(run.name, records, measure_more)
         finding = dataclasses.replace(
             finding,
             machine=machine.name,
             environment=environment_of(records),
-            notes=(*remarks, *finding.notes),
+            notes=(*remarks, *finding.notes, *lines.notes),
             scores=_scores(prepared, machine),
             failures=failures,
+            command=typed.words(),
+            folder=typed.folder(),
         )
+        finding = cautioned(finding, lines.controls, lines.faults)
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
     present(finding, chosen.format, report)
@@ -159,6 +167,7 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     store: Store,
     *,
     limits: Limits,
+    lines: BootLines,
     goes_on: bool = False,
 ) -> tuple[tuple[Record, ...], tuple[Failure, ...]]:
     """Run the trials that are not in the store yet, save each as it ends.
@@ -169,16 +178,23 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
         HardcostError: A trial failed, where the run does not go on, or all did; what was saved
             before stays.
     """
+    asked = _asked(prepared, machine, lines, limits.jobs, goes_on=goes_on)
+    refused = until_done(asked)
     known: Outcomes = {
         trial.identity: record
         for trial in prepared
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
     }
+    known.update(refused)
     missing = [trial for trial in prepared if trial.identity not in known]
+    missing = list({trial.identity: trial for trial in missing}.values())
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
-        until_done(_measure(run, missing, known, machine, store, limits=limits, goes_on=goes_on))
+        measuring = _measure(
+            run, missing, known, machine, store, limits=limits, lines=lines, goes_on=goes_on
+        )
+        until_done(measuring)
     came = [(trial, known[trial.identity]) for trial in prepared]
     errors = [(trial, one) for trial, one in came if isinstance(one, HardcostError)]
     if len(errors) == len(prepared) and errors:
@@ -260,11 +276,14 @@ async def _measure(  # noqa: PLR0913  (the parts of a run meet here)
     store: Store,
     *,
     limits: Limits,
+    lines: BootLines,
     goes_on: bool,
 ) -> None:
-    unbootable = await _make_ready(missing, machine, limits.jobs, goes_on=goes_on)
+    if await _build(missing, machine):
+        known.update(await _asked(missing, machine, lines, limits.jobs, goes_on=goes_on))
+    unbootable = await _boot(_lacking(missing, machine), machine, limits.jobs, goes_on=goes_on)
     known.update({one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable})
-    bootable = [trial for trial in missing if trial.boot not in unbootable]
+    bootable = [trial for trial in missing if trial.identity not in known]
     started, failed = time.monotonic(), len(missing) - len(bootable)
     with progress(len(bootable), "trials") as advance:
         outcomes = side_by_side.outcomes(
@@ -282,20 +301,42 @@ async def _measure(  # noqa: PLR0913  (the parts of a run meet here)
     note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s{told}")
 
 
-async def _make_ready(
-    missing: Sequence[Prepared], machine: VirtualMachine, jobs: int, *, goes_on: bool
-) -> dict[Boot, MachineError]:
-    """Build the kernels that are not built yet, and boot what has no snapshot yet.
+async def _asked(
+    trials: Sequence[Prepared],
+    machine: VirtualMachine,
+    lines: BootLines,
+    jobs: int,
+    *,
+    goes_on: bool,
+) -> dict[str, InputError]:
+    """Return the errors of trials with boot parameters that the guest's kernel does not take.
 
-    Returns the boots that failed, where the run `goes_on`.
+    Raises:
+        InputError: There are such, and the run does not go on.
     """
-    boots = dict.fromkeys(trial.boot for trial in missing if not machine.is_ready(trial.boot))
-    kernels = {machine.identity(boot)["kernel"]: boot for boot in boots if boot.kernel is not None}
+    refused = await lines.ask(trials, machine, jobs)
+    if refused and not goes_on:
+        raise InputError.of(problems_of(refused.values()))
+    for error in dict.fromkeys(map(str, refused.values())):
+        note(f"failed: {error}")
+    return dict(refused)
+
+
+def _lacking(trials: Sequence[Prepared], machine: VirtualMachine) -> list[Boot]:
+    """Return the boots that have no snapshot yet, or no kernel."""
+    return [
+        boot for boot in dict.fromkeys(trial.boot for trial in trials) if not machine.is_ready(boot)
+    ]
+
+
+async def _build(missing: Sequence[Prepared], machine: VirtualMachine) -> bool:
+    """Build the kernels that are not built yet, and say whether there were any."""
+    boots = [boot for boot in _lacking(missing, machine) if boot.kernel is not None]
+    kernels = {machine.identity(boot)["kernel"]: boot for boot in boots}
     for number, boot in enumerate(kernels.values(), 1):
         note(f"building kernel {number} of {len(kernels)}; each is kept")
         await machine.make_ready(boot)
-    stock = [boot for boot in boots if boot.kernel is None]
-    return await _boot(stock, machine, jobs, goes_on=goes_on)
+    return bool(kernels)
 
 
 async def _boot(

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from hardcost.cli.lazy import LazyGroup
 
 VERBS = {
-    "bill": "hardcost.cli.bill:bill",
-    "compare": "hardcost.cli.compare:compare",
-    "doctor": "hardcost.cli.doctor:doctor",
-    "image": "hardcost.cli.image:image",
-    "import": "hardcost.cli.importing:import_",
-    "kernel": "hardcost.cli.kernel:kernel",
-    "list": "hardcost.cli.listing:list_",
-    "report": "hardcost.cli.report:report",
-    "rules": "hardcost.cli.rules.group:rules",
-    "run": "hardcost.cli.run:run",
+    "bill": "hardcost.cli.commands.bill:bill",
+    "compare": "hardcost.cli.commands.compare:compare",
+    "doctor": "hardcost.cli.commands.doctor:doctor",
+    "image": "hardcost.cli.commands.image:image",
+    "import": "hardcost.cli.commands.importing:import_",
+    "kernel": "hardcost.cli.commands.kernel:kernel",
+    "list": "hardcost.cli.commands.listing:list_",
+    "report": "hardcost.cli.commands.report:report",
+    "rules": "hardcost.cli.commands.rules:rules",
+    "run": "hardcost.cli.commands.run:run",
 }
 """Where each verb is, by its name."""
+
+
+def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
+    if value:
+        os.environ["HARDCOST_DEBUG"] = "1"
 
 
 @click.group(
@@ -27,12 +34,26 @@ VERBS = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="hardcost")
+@click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_debug,
+    help="Print the traceback of a fault in hardcost (as HARDCOST_DEBUG=1 does).",
+)
 def hardcost() -> None:
     """Say what each Linux hardening setting costs, and which you can keep for nothing.
 
     \b
     Example:  hardcost bill /etc/audit/rules.d --workload syscalls
 
+    TAB completes verbs, options and names; in bash, after this line (zsh and fish: zsh_source,
+    fish_source):
+
+    \b
+      eval "$(_HARDCOST_COMPLETE=bash_source hardcost)"
+
     Exit status: 0 done; 1 the answer is "no"; 2 bad usage or input; 3 a trial or machine failed;
-    130 interrupted; 141 the reader of the output closed the pipe.
+    70 a fault in hardcost; 130 interrupted; 141 the reader of the output closed the pipe.
     """

@@ -6,11 +6,13 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hardcost.cli.terminal import leave_lost_terminal
+
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
 _Result = TypeVar("_Result")
-_ENDING = (signal.SIGINT, signal.SIGTERM)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def until_done(work: Coroutine[Any, Any, _Result]) -> _Result:
@@ -21,11 +23,13 @@ def until_done(work: Coroutine[Any, Any, _Result]) -> _Result:
     asyncio in its midst.
 
     Raises:
-        KeyboardInterrupt: SIGINT or SIGTERM came, and `work` has ended.
+        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came, and `work` has ended.
     """
     before = {number: signal.getsignal(number) for number in _ENDING}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
+        del before[signal.SIGHUP]  # below nohup
     try:
-        return asyncio.run(_cancelled_by_signals(work))
+        return asyncio.run(_cancelled_by_signals(work, tuple(before)))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
@@ -33,7 +37,9 @@ def until_done(work: Coroutine[Any, Any, _Result]) -> _Result:
             signal.signal(number, handler)
 
 
-async def _cancelled_by_signals(work: Coroutine[Any, Any, _Result]) -> _Result:
+async def _cancelled_by_signals(
+    work: Coroutine[Any, Any, _Result], numbers: Sequence[signal.Signals]
+) -> _Result:
     task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
 
     def cancel_once() -> None:
@@ -41,9 +47,10 @@ async def _cancelled_by_signals(work: Coroutine[Any, Any, _Result]) -> _Result:
             task.cancel()
 
     def stop(_signal: int, _frame: object) -> None:
+        leave_lost_terminal()
         if not loop.is_closed():
             loop.call_soon_threadsafe(cancel_once)
 
-    for number in _ENDING:
+    for number in numbers:
         signal.signal(number, stop)
     return await task

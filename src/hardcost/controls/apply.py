@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.errors import InputError
+    from hardcost.errors import InputError, Problem
+    from hardcost.machines.bootline import Verdict
     from hardcost.machines.machine import KernelRecipe
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
@@ -79,15 +80,26 @@ def finish(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
     return (*stopping, *counting)
 
 
+def booted(
+    controls: Sequence[Control], verdicts: Sequence[Verdict]
+) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+    """Return what is wrong with the controls' boot parameters, and notes on what is not known.
+
+    `verdicts` are the guest's kernel's.
+    """
+    return boot.refused(controls, verdicts), boot.notes(controls, verdicts)
+
+
 def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Check in the probe's answers that every control took, and return notes for the reader.
+    """Check in the probe's answers that every live control took; return notes for the reader.
+
+    What a guest's kernel says of boot parameters is no answer of the probe's: see `booted`.
 
     Raises:
         InputError: The guest's own tools refused a control, such as a rule that is misspelt.
         TrialError: A control did not take.
     """
-    live = (note for mechanism in _LIVE for note in mechanism.verify(controls, answers))
-    return (*boot.verify(controls), *live)
+    return tuple(note for mechanism in _LIVE for note in mechanism.verify(controls, answers))
 
 
 def explain(controls: Sequence[Control], message: str) -> InputError | None:

@@ -1,6 +1,7 @@
 """The catalogue of profiles: named lists of controls, as TOML in `catalogue/`, a file for each.
 
-A profile of the user's own is a file of the same form, a file of audit rules, or a folder of them.
+A profile of the user's own is a file of the same form, a file of audit rules or of sysctls, a
+folder of either, or a single `KEY=VALUE`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import RulesError
-from hardcost.controls import scap, tomlfile, watched
+from hardcost.controls import scap, sysctld, tomlfile, watched
 from hardcost.controls.control import Profile
 from hardcost.controls.written import (
     Controls,
@@ -28,9 +30,12 @@ _FOLDER = Path(str(resources.files("hardcost.controls"))) / "catalogue"
 
 
 class ProfileFile(ControlsTable):
-    """A profile's file: its title, where it comes from, what to know of it, and its controls."""
+    """A profile's file: its title, where it comes from, what to know of it, and its controls.
 
-    title: str
+    Without a title, the profile's name stands for it.
+    """
+
+    title: str = ""
     source: str = ""
     notes: tuple[str, ...] = ()
 
@@ -61,7 +66,10 @@ def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, s
 
 
 def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
-    """Return a profile: a name in the catalogue, a TOML file, or audit rules (file or folder).
+    """Return a profile: a name in the catalogue, a TOML file, or audit rules or sysctls.
+
+    These are a file or a folder of them. `KEY=VALUE`, where there is no file of that name, is a
+    profile of that one sysctl.
 
     `package_root` gives the folder in which a Debian package lies unpacked, for profiles whose
     rules come with one.
@@ -100,16 +108,44 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
         return _read_toml(path, name_or_path, package_root, above)
     path = Path(name_or_path)
     try:
-        if path.suffix == ".toml" and path.is_file():
+        if path.suffix == ".toml" and path.exists() and not path.is_dir():
             return _read_toml(path, name_or_path, package_root, above)
         if not name_or_path or not path.exists():
+            if "=" in name_or_path:
+                return _one_setting(name_or_path)
             raise InputError(
                 f"there is no profile '{name_or_path}', and no such file or folder",
                 hint=tomlfile.meant(name_or_path, names(), "profiles"),
             )
+        if _holds_sysctls(path):
+            return _read_sysctls(path, name_or_path)
     except (OSError, ValueError) as error:
         raise InputError(f"'{name_or_path}' can't be read: {error}") from None
     return _read_rules(path, name_or_path)
+
+
+def _one_setting(text: str) -> Profile:
+    """Return the profile of one sysctl, `KEY=VALUE`."""
+    key = text.partition("=")[0].strip()
+    if key and not {".", "/"} & set(key):
+        raise InputError(
+            f"'{text}' is no sysctl: its key has no dot, and no profile has that name",
+            hint=f"if it is a parameter of the kernel's command line: --boot {text}",
+        )
+    sysctl = sysctld.assignment(text)
+    return Profile(sysctl.name, f"the sysctl {sysctl.name}", "", (sysctl,))
+
+
+def _holds_sysctls(path: Path) -> bool:
+    if path.is_dir():
+        return sysctld.is_folder_of_sysctls(path)
+    return path.is_file() and sysctld.is_file_of_sysctls(path)
+
+
+def _read_sysctls(path: Path, name: str) -> Profile:
+    """Return the profile that a file or folder of sysctls makes."""
+    found = sysctld.read([path])
+    return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
 
 
 def _read_rules(path: Path, name: str) -> Profile:
@@ -132,10 +168,7 @@ def _read_toml(
 ) -> Profile:
     """Return the profile that a TOML file makes; the catalogue's own go by their bare names."""
     own = path.parent == _FOLDER
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"'{name}' can't be read: {error.strerror}") from None
+    content = files.content(path, "the profile", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if own else name)
     problems: list[Problem] = []
     found = tomlfile.validated(file, ProfileFile, problems)
@@ -154,7 +187,7 @@ def _read_toml(
         raise InputError.of(tuple(problems))
     return Profile(
         name=name,
-        title=found.model.title,
+        title=found.model.title or name,
         source=found.model.source,
         controls=taken.listed(),
         notes=(*found.model.notes, *taken.notes),

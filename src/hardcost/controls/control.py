@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.auditrules.rule import Rule
+    from hardcost.errors import Place
 
+PLACEBO = "hardcost.placebo="
+"""What begins a boot word that changes nothing but the line itself."""
 
 _SWAP = str.maketrans("./", "/.")
 _SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
@@ -73,12 +76,14 @@ class Sysctl:
     """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
 
     A key whose first separator is a slash is taken as a path, so that a name within it may hold a
-    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`.
+    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `place` is
+    where it is written, in a file of sysctls.
     """
 
     key: str
     value: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    place: Place | None = field(default=None, compare=False)
 
     mechanism: ClassVar[str] = "sysctl"
 
@@ -108,10 +113,11 @@ class Sysctl:
 
 @dataclass(frozen=True)
 class BootParameter:
-    """A word on the kernel's command line."""
+    """A word on the kernel's command line; `place` is where it is written, if that is known."""
 
     text: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    place: Place | None = field(default=None, compare=False)
 
     mechanism: ClassVar[str] = "boot"
 
@@ -131,7 +137,7 @@ class BootParameter:
             raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
         if self.text == "--":
             raise ValueError("'--' would end the kernel's words: what follows would be init's")
-        if self.text.startswith("hardcost."):
+        if self.text.startswith("hardcost.") and not self.text.startswith(PLACEBO):
             raise ValueError(f"{self.text!r}: words that begin with hardcost. are its own")
         return self.text
 
@@ -405,6 +411,8 @@ def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple
 def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
     """Return those of `controls` that have to be there for `control` to be applied."""
     need = _NEEDS.get(type(control))
+    if need is None:
+        return ()
     return tuple(one for one in controls if type(one) is need)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from hardcost.auditrules import bounded
 from hardcost.auditrules.folder import as_augenrules, version_key
 from hardcost.auditrules.parse import join, read_line, read_lines
 from hardcost.auditrules.rule import Kind, RuleSet
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-LARGEST = 1 << 28
-"""Bytes of a file that is still taken for a datastream."""
+LARGEST = 1 << 26
+"""Bytes of a file that is still taken for a datastream; those of ssg have 25 million."""
 
 _XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 _CPE = "{http://cpe.mitre.org/language/2.0}"
@@ -251,11 +252,10 @@ def _parsed(path: Path) -> etree._Element:
     )
     place = Place(str(path))
     try:
-        if not path.is_file():
-            raise InputError("there is no such file", place=place)
-        if path.stat().st_size > LARGEST:
-            raise InputError("it is far too large for a SCAP datastream", place=place)
+        bounded.check(path, LARGEST)
         tree = etree.parse(path, parser)
+    except bounded.UnreadableError as error:
+        raise InputError(str(error), place=place, hint="name a SCAP datastream") from None
     except etree.XMLSyntaxError as error:
         line = error.lineno or None
         raise InputError(f"it is no XML: {error.msg}", place=Place(str(path), line)) from None

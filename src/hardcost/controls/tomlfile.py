@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from hardcost.auditrules import bounded
 from hardcost.controls.tomlplaces import locate, nearest
 from hardcost.errors import InputError, Place, Problem
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from hardcost.controls import tomlplaces
+
+LARGEST = 2 << 20
+"""Bytes that a file may have; a profile of 20,000 audit rules has some 1.5 million."""
+
+_DEEPEST = 32  # levels of tables and arrays; what has a meaning has 5
+_MOST_PROBLEMS = 100  # of one file
+_LONG_NUMBER = re.compile(r"[0-9_]{4000,}")
 
 _WANTED = {
     "tuple_type": "has to be a list",
@@ -56,11 +64,15 @@ def parse(content: bytes, name: str) -> TomlFile:
     """Return a file's values with their places.
 
     Raises:
-        InputError: It is not UTF-8, or not TOML.
+        InputError: It is not UTF-8, not TOML, too large, or nested too deep.
     """
+    if len(content) > LARGEST:
+        raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
     try:
         text = content.decode()
         data = tomllib.loads(text)
+        if _is_deep(data):
+            raise RecursionError
         return TomlFile(name, data, locate(text))
     except UnicodeDecodeError as error:
         place = Place(name, content.count(b"\n", 0, error.start) + 1)
@@ -71,7 +83,22 @@ def parse(content: bytes, name: str) -> TomlFile:
         message = str(error)[: found.start()] if found else str(error)
         raise InputError(f"this is not TOML: {message}", place=place) from None
     except RecursionError:
-        raise InputError("values are nested too deep", place=Place(name)) from None
+        message = f"values are nested too deep: more than {_DEEPEST} levels"
+        raise InputError(message, place=Place(name)) from None
+    except ValueError as error:  # Python's own, of a number, date or time
+        found = _LONG_NUMBER.search(text)
+        line = None if found is None else text.count("\n", 0, found.start()) + 1
+        message = str(error) if found is None else "a number is too long to be one"
+        raise InputError(f"this is not TOML: {message}", place=Place(name, line)) from None
+
+
+def _is_deep(data: dict[str, Any]) -> bool:
+    """Say whether tables and arrays are nested deeper than anything that has a meaning."""
+    level: list[Any] = [data]
+    for _ in range(_DEEPEST):
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+    return bool(level)
 
 
 @dataclass(frozen=True)
@@ -97,11 +124,14 @@ def validated(
             return Validated(model.model_validate(data), frozenset(dropped))
         except ValidationError as error:
             details = error.errors(include_url=False)
-        for detail in _causes(details):
+        causes = _causes(details)
+        for detail in causes[:_MOST_PROBLEMS]:
             problem = _problem(file, model, detail)
             if problem not in problems:
                 problems.append(problem)
-            dropped.add(str(detail["loc"][0]) if detail["loc"] else "")
+        if len(causes) > _MOST_PROBLEMS:
+            problems.append(Problem(f"and {len(causes) - _MOST_PROBLEMS} more", Place(file.name)))
+        dropped.update(str(detail["loc"][0]) if detail["loc"] else "" for detail in causes)
         if not all(_leave_out(data, detail) for detail in details):
             return None
 

@@ -383,7 +383,7 @@ class Resolver:
             self.problems.append(self.file.problem(message, *at, "package"))
             return []
         root = self.package_root(package)
-        return [root / file.lstrip("/") for file in files]
+        return [path for file in files for path in _within(root, file)]
 
     def _profile(self, name: str, *at: str | int) -> Controls:
         """Return the controls of a profile by its name, or its path relative to the file."""
@@ -411,7 +411,7 @@ class Resolver:
 
     def _boots(self, table: ControlsTable, *at: str | int) -> Iterable[BootParameter]:
         for index, text in enumerate(table.boot):
-            boot = BootParameter(text)
+            boot = BootParameter(text, place=self.file.place(*at, index))
             try:
                 _ = boot.word
             except ValueError as error:
@@ -484,3 +484,9 @@ def _flattened(table: dict[str, object]) -> dict[str, object]:
         else:
             flat[key] = value
     return flat
+
+
+def _within(root: Path, file: str) -> list[Path]:
+    """Return a file of a package, or those that fit its pattern; the pattern, where none does."""
+    name = file.lstrip("/")
+    return (sorted(root.glob(name)) if "*" in name else []) or [root / name]

@@ -117,7 +117,8 @@ def name_of(on: Sequence[int], count: int) -> str:
         return names.PROFILE
     if len(on) == 1:
         return names.alone(on[0])
-    off = [index for index in range(count) if index not in set(on)]
+    chosen = set(on)
+    off = [index for index in range(count) if index not in chosen]
     if len(off) <= len(on):
         return names.without("+".join(_runs(off)))
     return "with:" + "+".join(_runs(on))

@@ -22,6 +22,7 @@ from hardcost.controls.control import (
 )
 from hardcost.design.grid import trials
 from hardcost.design.plan import Configuration, Plan, Trial
+from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
 
 if TYPE_CHECKING:
@@ -35,10 +36,16 @@ PROFILE = "profile"
 AUDIT_OFF = "audit-off"
 FIRED = "fired"
 
+MOST_CONTROLS = 1000
+"""Controls that a bill measures one by one; the work grows with the square of their number."""
+
 _BUCKETS = (
     "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
     "same remainder by 32: where it fired 0 times, its cost here may be that chance"
 )
+_LONGEST = 60
+"""Characters of a profile's name in a study's, which is part of a file's name."""
+
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
 
@@ -82,10 +89,11 @@ def bill_plan(
     there if there are rules, comes once for each workload, and is for counting, never for cost.
 
     Raises:
-        InputError: There is no such instrument.
+        InputError: There is no such instrument, or there are more controls than `MOST_CONTROLS`.
     """
     measured = instrument_named(instrument)
     seeds = tuple(seeds or (0,))
+    _check_number(profile, len(workloads) * len(seeds) * (repetitions or measured.repetitions))
     controls = steady(profile.controls)
     grid = trials(
         _configurations(controls),
@@ -108,6 +116,22 @@ def bill_plan(
         trials=(*grid, *counted),
         notes=(*profile.notes, *_notes(controls)),
     )
+
+
+def _check_number(profile: Profile, times: int) -> None:
+    """Check that a bill by single trials is one that can be worked out; each is done `times` times.
+
+    Raises:
+        InputError: It is not.
+    """
+    number = len(profile.controls)
+    if number > MOST_CONTROLS:
+        raise InputError(
+            f"{number} controls are too many to be measured one by one: that would be about"
+            f" {2 * number * times} trials, and at most {MOST_CONTROLS} controls are taken",
+            hint="--method search measures few configurations, and finds the controls that cost"
+            " most",
+        )
 
 
 def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
@@ -159,18 +183,18 @@ def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
 
 
 def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls with a daemon that makes what any of the rules watches.
+    """Return the controls with a daemon that makes what any of the rules watches, or says itself.
 
     A rule that is left out then doesn't move the inode numbers of other files, and with them what
     other rules cost.
     """
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
+    directories, files = watched.paths(rules)
     return tuple(
         dataclasses.replace(control, directories=directories, files=files)
-        if isinstance(control, AuditDaemon)
+        if isinstance(control, AuditDaemon) and not (control.directories or control.files)
         else control
         for control in controls
-        for directories, files in [watched.paths(rules)]
     )
 
 
@@ -184,4 +208,4 @@ def _keyed(control: Control, index: int) -> Control:
 def study_of(profile: Profile) -> str:
     """Return the name of a profile's bill as a study: of a path, its last part."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", profile.name.rstrip("/").rpartition("/")[2])
-    return f"bill-{plain or 'profile'}"
+    return f"bill-{plain[:_LONGEST].strip('-') or 'profile'}"

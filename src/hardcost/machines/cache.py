@@ -21,11 +21,22 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.place import default_root
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
-KINDS = ("packages", "sources", "builds", "kernels", "guests", "images", "snapshots", "constants")
+KINDS = (
+    "packages",
+    "sources",
+    "builds",
+    "kernels",
+    "guests",
+    "images",
+    "snapshots",
+    "constants",
+    "boots",
+)
 _TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _KEPT_SECONDS = 3600.0  # since its last use, in which nothing is removed to make room
@@ -53,15 +64,6 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file's content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def default_root() -> Path:
-    """Return `$HARDCOST_CACHE`, else `hardcost` in the user's cache folder."""
-    own = os.environ.get("HARDCOST_CACHE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "hardcost"
 
 
 class Cache:

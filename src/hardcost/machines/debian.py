@@ -7,21 +7,26 @@ import re
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import host
+from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
 
-_REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
 _CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
+_SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
 
 
-def unpacked(cache: Cache, package: str) -> Path:
+def unpacked(cache: Cache, package: str, elsewhere: str | None = None) -> Path:
     """Return the folder that holds a package's files, fetched on first use.
+
+    `package` may be alternatives as Debian writes them, such as "libauparse0t64 | libauparse0"; the
+    first that is there is taken. `elsewhere` is the release of Debian that has the package where
+    the host's own has none.
 
     What is in the cache stays as it is, even when Debian has a newer version by now: results are
     to stay comparable until the user removes it.
@@ -29,21 +34,25 @@ def unpacked(cache: Cache, package: str) -> Path:
     Raises:
         MachineError: apt has no such package or can't fetch it.
     """
-    name = digest({"package": package, "architecture": platform.machine()})
-
-    def fill(folder: Path) -> None:
-        archive = _fetch(cache, package, folder)
-        run(["dpkg-deb", "-x", archive, folder / "files"], remedy="apt-get install dpkg")
-        version = run(["dpkg-deb", "-f", archive, "Version"]).strip()
-        (folder / "version").write_text(version)
-        archive.unlink()
-
-    return cache.make("packages", name, f"Debian package {package}", fill) / "files"
+    return _entry(cache, package, elsewhere) / "files"
 
 
-def version(cache: Cache, package: str) -> str:
+def version(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     """Return the version of a package as it lies unpacked in the cache."""
-    return (unpacked(cache, package).parent / "version").read_text()
+    return (_entry(cache, package, elsewhere) / "version").read_text()
+
+
+def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
+    """Return the name, version and release of a package, for a reader, without fetching it.
+
+    Raises:
+        MachineError: It is neither in the cache nor offered by apt.
+    """
+    place = _place(cache, package)
+    if place.is_dir():
+        return f"{package} {(place / 'version').read_text()}"
+    apt, chosen = _source(cache, (package,), elsewhere)
+    return f"{chosen} of {apt.title}"
 
 
 def kernel_package(cache: Cache) -> Path:
@@ -52,51 +61,65 @@ def kernel_package(cache: Cache) -> Path:
     `linux-image-amd64` only depends on the package that holds the kernel; that dependency is
     looked up once and remembered, so that an update of the package lists changes no result.
     """
-    name = digest({"package": "linux-image-amd64", "architecture": platform.machine()})
+    place = _place(cache, "linux-image-amd64")
 
     def fill(folder: Path) -> None:
-        depends = run(["apt-cache", *_lists(cache), "depends", "linux-image-amd64"])
-        found = _CONCRETE_KERNEL.search(depends)
+        apt = Apt(cache, host.check())
+        apt.offered(("linux-image-amd64",))
+        found = _CONCRETE_KERNEL.search(apt.depends("linux-image-amd64"))
         if found is None:
-            raise MachineError("apt knows of no package linux-image-amd64", hint=_REMEDY)
+            raise MachineError("apt knows of no kernel that linux-image-amd64 depends on")
         (folder / "package").write_text(found.group(1))
 
-    def known() -> bool:
-        return (cache.root / "packages" / name).is_dir()
-
-    if not known():
-        _with_fresh_lists(cache, lambda: str(cache.make("packages", name, "Debian's kernel", fill)))
-    return unpacked(cache, (cache.root / "packages" / name / "package").read_text())
+    cache.make("packages", place.name, "Debian's kernel", fill)
+    return unpacked(cache, (place / "package").read_text())
 
 
-def _fetch(cache: Cache, package: str, folder: Path) -> Path:
-    """Download a package's archive into `folder`, with package lists of our own if need be."""
+def sample_rules(cache: Cache) -> Path:
+    """Return the folder of the rules that the audit package brings as examples.
 
-    def download() -> str:
-        return run(["apt-get", *_lists(cache), "download", package], folder=folder, remedy=_REMEDY)
+    Raises:
+        MachineError: The package can't be fetched, or has none.
+    """
+    folder = next(unpacked(cache, "auditd").glob(_SAMPLES), None)
+    if folder is None:
+        raise MachineError(
+            f"the package auditd has no {_SAMPLES}",
+            hint="this release of Debian packs it elsewhere; please report it",
+        )
+    return folder
 
-    _with_fresh_lists(cache, download)
-    archives = list(folder.glob("*.deb"))
-    if len(archives) != 1:
-        raise MachineError(f"apt downloaded nothing for {package}", hint=_REMEDY)
-    return archives[0]
+
+def _entry(cache: Cache, package: str, elsewhere: str | None) -> Path:
+    """Return a package's place in the cache, with its files and its version."""
+    names = tuple(name.strip() for name in package.split("|"))
+    for name in names:
+        if _place(cache, name).is_dir():
+            return _place(cache, name)
+    apt, chosen = _source(cache, names, elsewhere)
+
+    def fill(folder: Path) -> None:
+        archive = apt.download(chosen, folder)
+        run(["dpkg-deb", "-x", archive, folder / "files"], remedy="apt-get install dpkg")
+        (folder / "version").write_text(run(["dpkg-deb", "-f", archive, "Version"]).strip())
+        archive.unlink()
+
+    return cache.make("packages", _place(cache, chosen).name, f"Debian package {chosen}", fill)
 
 
-def _with_fresh_lists(cache: Cache, action: Callable[[], str]) -> None:
-    """Carry out `action`; if it fails, fetch package lists into the cache and try once more."""
+def _source(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
+    """Return the apt that offers one of `names`, and which: the host's, else another release's."""
+    release = host.check()
     try:
-        action()
+        apt = Apt(cache, release)
+        return apt, apt.offered(names)
     except MachineError:
-        own = cache.root / "apt"
-        for folder in ("lists/partial", "archives/partial"):
-            (own / folder).mkdir(parents=True, exist_ok=True)
-        run(["apt-get", *_lists(cache), "update"], remedy=_REMEDY)
-        action()
+        if elsewhere is None or elsewhere == release.codename:
+            raise
+    apt = Apt(cache, release, elsewhere)
+    return apt, apt.offered(names)
 
 
-def _lists(cache: Cache) -> list[str]:
-    """Return apt's options: the package lists in our cache where we had to fetch some."""
-    own = cache.root / "apt"
-    if not own.is_dir():
-        return []
-    return [f"-oDir::State::Lists={own}/lists", f"-oDir::Cache={own}", "-oDebug::NoLocking=1"]
+def _place(cache: Cache, package: str) -> Path:
+    name = digest({"package": package, "architecture": platform.machine()})
+    return cache.root / "packages" / name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Execution
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class FakeMachine:
     def notes(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
         """Return that there is nothing to know."""
         return ()
+
+    async def account(self, boot: Boot) -> Account:  # noqa: ARG002  (the interface's)
+        """Return that nothing is amiss."""
+        return Account()
 
     async def make_ready(self, boot: Boot) -> None:
         """Be ready."""

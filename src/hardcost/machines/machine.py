@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hardcost.machines.bootline import Account
+
 Request = dict[str, Any]
 """A request to the probe: one JSON object with the word `do`."""
 
@@ -101,6 +103,14 @@ class Machine(Protocol):
 
         Raises:
             InputError: The state can't be had: options that exclude each other, say.
+        """
+        ...
+
+    async def account(self, boot: Boot) -> Account | None:
+        """Return what the kernel says of a boot's parameters; None while the kernel isn't built.
+
+        Raises:
+            MachineError: A guest does not boot with them.
         """
         ...
 

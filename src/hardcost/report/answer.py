@@ -36,6 +36,9 @@ _NAME = 110
 
 def answer(finding: Finding) -> Answer:
     """Return the answer to what the user of `bill` or `run` asked."""
+    if finding.together is not None:
+        each = (answer(one).sentences[:1] for one in finding.together.bills)
+        return Answer(tuple(sentence for sentences in each for sentence in sentences))
     if finding.bill is None:
         return run_answer(finding)
     book = ledger(finding.bill)
@@ -81,6 +84,8 @@ def free_entries(book: Ledger) -> tuple[Entry, ...]:
 def baseline_words(finding: Finding) -> str:
     """Return what a bill's profile is compared to, such as `audit on and no rules`."""
     bill = finding.bill
+    if bill is not None and bill.compared_with:
+        return visible(bill.compared_with)
     if bill is None or not _has_audit(finding):
         return "none of these controls"
     rules = all(item.fired is not None for item in bill.items)

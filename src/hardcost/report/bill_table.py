@@ -61,10 +61,11 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     """
     grids = bill_grids(finding, top, metrics)
     bill = _bill(finding)
+    left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
             Lines(answer(finding).sentences),
-            *([Lines(tuple(advice_lines(finding.advice)[1:]))] if _advised(finding) else []),
+            *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
@@ -74,16 +75,13 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     )
 
 
-def _advised(finding: Finding) -> bool:
-    """Say whether something is to be left out for a budget."""
-    return finding.advice is not None and len(advice_lines(finding.advice)) > 1
-
-
 def bill_heading(finding: Finding) -> str:
     """Return which profile the bill is for and what it was measured with."""
     bill = _bill(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
-    return f"Bill for {visible(bill.profile)}{title}: {bill_size(bill)}; {where(finding)}"
+    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
+    size = bill_size(bill)
+    return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
 
 
 def bill_size(bill: Bill) -> str:
@@ -95,6 +93,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
     """Return each word that a bill uses in a sense of its own, with its meaning."""
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
+        *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, nothing else of the profile being on"),
         (
             "interaction",

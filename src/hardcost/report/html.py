@@ -34,6 +34,14 @@ from hardcost.report.published_table import (
     range_grids,
 )
 from hardcost.report.search import search_lines
+from hardcost.report.several import (
+    bill_line,
+    bills_of,
+    common_lines,
+    several_heading,
+    totals_grid,
+)
+from hardcost.report.svg import renamed
 from hardcost.report.table import run_matrices, where
 from hardcost.report.text import count, phrases, visible
 
@@ -157,11 +165,11 @@ def _template() -> Template:
 def _subtitle(finding: Finding) -> str:
     """Return what the page is of, and what it was measured with."""
     bill = finding.bill
-    what = (
-        f"bill for {visible(bill.profile)}: {bill_size(bill)}"
-        if bill
-        else f"run of {visible(finding.study)}"
-    )
+    if finding.together is not None:
+        return several_heading(finding)
+    what = f"run of {visible(finding.study)}"
+    if bill is not None:
+        what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
     return f"{what}; {where(finding)}"
 
 
@@ -211,6 +219,8 @@ def _guide(finding: Finding) -> str:
 
 
 def _sections(finding: Finding) -> list[Section]:
+    if finding.together is not None:
+        return _several(finding)
     drawn = charts(finding)
     return [
         *_advised(finding),
@@ -283,6 +293,38 @@ def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
         )
 
 
+def _several(finding: Finding) -> list[Section]:
+    """Return the bills side by side, then each by itself."""
+    lines, grids = tuple(common_lines(finding)), (totals_grid(finding),)
+    each = [
+        _of_several(section, number, one)
+        for number, one in enumerate(bills_of(finding), 1)
+        for section in _sections(one)
+    ]
+    return [Section("several", "Side by side", lines, grids=grids), *each]
+
+
+def _of_several(section: Section, number: int, bill: Finding) -> Section:
+    """Return a section of one of several bills, its links unlike those of the others."""
+
+    def apart(chart: Chart) -> Chart:
+        return replace(chart, panels=tuple(renamed(svg, f"bill{number}") for svg in chart.panels))
+
+    def linked(grid: Grid) -> Grid:
+        anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
+        return replace(grid, anchors=anchors)
+
+    return replace(
+        section,
+        name=f"{section.name}-{number}",
+        title=f"{bill_line(bill)}. {section.title}",
+        charts=tuple(map(apart, section.charts)),
+        grids=tuple(map(linked, section.grids)),
+        folded=tuple(map(linked, section.folded)),
+        pictures=tuple(map(apart, section.pictures)),
+    )
+
+
 def _matrix(finding: Finding) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
@@ -308,6 +350,14 @@ def _environment(finding: Finding) -> list[tuple[str, str]]:
 
 def _commands(finding: Finding) -> list[str]:
     """Return the commands that measure this again and that show it again."""
+    return [*_again(finding), _shell(["hardcost", "report", finding.run])]
+
+
+def _again(finding: Finding) -> list[str]:
+    """Return what was typed, and where; of a run that does not know, what does the same."""
+    if finding.command:
+        there = [_shell(["cd", finding.folder])] if finding.folder else []
+        return [*there, _shell(finding.command)]
     workloads = dict.fromkeys(cell.workload for cell in finding.cells)
     workloads |= dict.fromkeys(failure.workload for failure in finding.failures)
     named = ["--workload", ",".join(workloads)] if workloads else []
@@ -319,7 +369,7 @@ def _commands(finding: Finding) -> list[str]:
         again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]
     else:
         again = ["hardcost", "run", finding.study, *chosen]
-    return [_shell(again), _shell(["hardcost", "report", finding.run])]
+    return [_shell(again)]
 
 
 def _shell(words: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from hardcost.report.beside import figures
 from hardcost.report.comparison import Comparison, Pair, compared
 from hardcost.report.ledger import control_order
 from hardcost.report.published import published
+from hardcost.report.several import bills_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,23 @@ _FACTS = ("qemu", "kernel", "cpu_model", "host")
 
 
 def to_json(finding: Finding) -> str:
-    """Return a run or bill as JSON, one line for each cell, without a newline at the end."""
+    """Return a run or bill as JSON, one line for each cell, without a newline at the end.
+
+    Several bills are the elements of `bills`, each as it would be by itself with its `profile`.
+    """
+    document = _document(finding)
+    if finding.together is not None:
+        document["common"] = list(finding.together.common)
+        document["shared_baseline"] = finding.together.shared
+        document["bills"] = [
+            {"profile": one.bill.profile if one.bill else None, **_document(one)}
+            for one in bills_of(finding)
+        ]
+    return _dumped(document)
+
+
+def _document(finding: Finding) -> _Object:
+    """Return a run or bill by the keys of its JSON."""
     document = _head(finding)
     document["cells"] = [_cell(cell) for cell in finding.cells]
     document["notes"] = list(finding.notes)
@@ -53,7 +70,7 @@ def to_json(finding: Finding) -> str:
     if finding.scores:
         document["scores"] = {name: dataclasses.asdict(of) for name, of in finding.scores.items()}
     document.update(_beside(finding))
-    return _dumped(document)
+    return document
 
 
 def _beside(finding: Finding) -> _Object:
@@ -208,6 +225,7 @@ def _bill(bill: Bill) -> _Object:
 def _advice(advice: Advice) -> _Object:
     return {
         "budget": advice.budget,
+        **({"budgets": advice.budgets} if advice.budgets else {}),
         "within": advice.within,
         "kept": advice.kept,
         "leave_out": list(advice.leave_out),
@@ -233,6 +251,8 @@ def _item(item: Item) -> _Object:
         more["findings"] = list(item.findings)
     if item.ids:
         more["ids"] = list(item.ids)
+    if item.caveat:
+        more["caveat"] = item.caveat
     return {
         "control": item.control,
         "metric": item.metric,

@@ -8,7 +8,6 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
@@ -16,6 +15,7 @@ from hardcost.store.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import TracebackType
 
 _SCHEMA_VERSION = 1
@@ -49,15 +49,6 @@ class Run:
     fresh: bool
     started: str
     finished: str | None
-
-
-def default_path() -> Path:
-    """Return `$HARDCOST_STORE`, else `hardcost/hardcost.sqlite` in the user's data folder."""
-    own = os.environ.get("HARDCOST_STORE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local/share") / "hardcost" / "hardcost.sqlite"
 
 
 class Store:

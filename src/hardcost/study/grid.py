@@ -24,6 +24,9 @@ LARGEST_GRID = 10_000
 LARGEST_REPEAT = 10_000
 """Rules that one axis may make; more than that are taken for a mistake."""
 
+LARGEST_SUM = 1_000_000
+"""Rules and levels that the axes may come to in all configurations; more are taken for a mistake."""
+
 _ON, _OFF = "on", "off"
 _NAMELESS = "base"
 
@@ -49,22 +52,40 @@ def configurations(
         notes.extend(controls.notes)
         found.append(Configuration(table.name, controls.listed()))
     base = resolver.controls(written.base, "base")
-    axes = [_levels(axis, resolver, index) for index, axis in enumerate(written.axis)]
-    if math.prod(map(len, axes)) > LARGEST_GRID:
-        message = f"the axes span more than {LARGEST_GRID} configurations"
+    axes: list[list[_Level]] = []
+    if message := _too_large(written.axis):
         resolver.problems.append(resolver.file.problem(message, "axis"))
-        axes = []
-    names = [axis.name for axis in written.axis]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            message = f"two axes are called '{name}'"
+    else:
+        axes = [_levels(axis, resolver, index) for index, axis in enumerate(written.axis)]
+    names: set[str] = set()
+    for index, axis in enumerate(written.axis):
+        if axis.name in names:
+            message = f"two axes are called '{axis.name}'"
             resolver.problems.append(resolver.file.problem(message, "axis", index, "name"))
+        names.add(axis.name)
     # product varies its last factor fastest, and the first axis is to vary fastest.
     points = itertools.product(*reversed(axes)) if axes else ()
     found.extend(_point(base, point[::-1]) for point in points)
     for part in (base, *(level.controls for axis in axes for level in axis)):
         notes.extend(part.notes)
     return tuple(found), tuple(dict.fromkeys(notes))
+
+
+def _too_large(axes: Sequence[AxisTable]) -> str | None:
+    """Return why the axes come to more than anybody measures; None where they don't."""
+    sizes = [2 if axis.switch else len(axis.levels or axis.values) for axis in axes]
+    points = math.prod(max(size, 1) for size in sizes)
+    if points > LARGEST_GRID:
+        return f"the axes span more than {LARGEST_GRID} configurations"
+    amounts = 0
+    for axis, size in zip(axes, sizes, strict=True):
+        own = size * size // 2 if axis.cumulative else 0
+        if axis.audit is not None and axis.audit.repeat is not None:
+            own += sum(value for value in axis.values if isinstance(value, int) and value > 0)
+        amounts += own * points // max(size, 1)
+    if amounts > LARGEST_SUM:
+        return f"the axes come to more than {LARGEST_SUM} rules in all configurations"
+    return None
 
 
 def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:

@@ -107,9 +107,10 @@ class ScaleTable(BaseModel):
 class StudyFile(BaseModel):
     """A study file.
 
-    `baseline` is the configuration that the others are compared to, `published` a set of published
-    figures to print beside. `seeds` say which memory layouts are measured, 0 being the fixed one.
-    `repetitions` are of each trial, under an instrument that needs them.
+    Without a `title`, the file's name stands for it. `baseline` is the configuration that the
+    others are compared to, `published` a set of published figures to print beside. `seeds` say
+    which memory layouts are measured, 0 being the fixed one. `repetitions` are of each trial, under
+    an instrument that needs them.
 
     Where `fresh-boot` is true each trial boots, where it would go on from a snapshot otherwise.
     `init` says what starts a Debian guest's services, `record` which instruments ride along.
@@ -118,7 +119,7 @@ class StudyFile(BaseModel):
 
     model_config = TABLE
 
-    title: Annotated[str, Field(min_length=1)]
+    title: str = ""
     description: str = ""
     workloads: Annotated[tuple[str, ...], Field(min_length=1)]
     baseline: str

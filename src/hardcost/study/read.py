@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.controls import catalogue, tomlfile
 from hardcost.controls.written import Resolver
 from hardcost.errors import HardcostError, InputError, Problem
@@ -48,14 +49,15 @@ def read(
     ready = name_or_path in names()
     path = _FOLDER / f"{name_or_path}.toml" if ready else Path(name_or_path)
     try:
-        content = path.read_bytes() if path.is_file() else None
+        is_there = bool(name_or_path) and path.exists()
     except (OSError, ValueError) as error:
         raise InputError(f"'{name_or_path}' can't be read: {error}") from None
-    if content is None:
+    if not is_there:
         raise InputError(
             f"there is no ready-made study '{name_or_path}', and no such file",
             hint=tomlfile.meant(name_or_path, names(), "ready-made studies"),
         )
+    content = files.content(path, "the study", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if ready else name_or_path)
     return _Reader(file, path, package_root).study(scale)
 
@@ -141,7 +143,7 @@ class _Reader:
             raise self._error()
         return Study(
             name=self._path.stem if scale is None else f"{self._path.stem}-{scale}",
-            title=written.title,
+            title=written.title or self._path.stem,
             description=written.description,
             workloads=sizes[scale],
             configurations=_at_scale(scale, known, written),
@@ -188,11 +190,13 @@ class _Reader:
     def _names(self, known: tuple[Configuration, ...], written: StudyFile) -> None:
         """Check that each configuration has a name of its own, and that one is the baseline."""
         listed = [configuration.name for configuration in known]
+        seen: set[str] = set()
         for index, name in enumerate(listed):
-            if name in listed[:index]:
+            if name in seen:
                 is_point = index >= len(written.configuration)
                 at = ("axis",) if is_point else ("configuration", index, "name")
                 self._wrong(f"two configurations are called '{name}'", *at)
+            seen.add(name)
         if not listed:
             self._wrong("the study compares nothing", hint="add [[configuration]] or [[axis]]")
         elif "baseline" in self._file.data and written.baseline not in listed:

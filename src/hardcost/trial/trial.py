@@ -14,6 +14,7 @@ from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
+from hardcost.trial.limits import USUAL_LIMITS
 from hardcost.workloads.names import WORKLOADS, CountsOperations, NeedsDisk, NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from hardcost.design.plan import Trial
     from hardcost.machines.machine import Guest, Machine, Request
     from hardcost.workloads.names import WorkloadModule
-
-USUAL_LIMITS: dict[Guest, float] = {"small": 120, "compiler": 120, "debian": 1200}
-"""How many seconds of host time a trial may take, by guest, unless the user says otherwise."""
 
 PACKAGES_PARTED = ", "
 """What stands between a package with its version and the next, in a record's environment."""

@@ -10,6 +10,7 @@ import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from hardcost import files
 from hardcost.errors import InputError, TrialError
 from hardcost.workloads.measured import Measured
 
@@ -87,15 +88,10 @@ def _program(parameters: Mapping[str, str]) -> bytes:
             hint="--workload 'command file=PROGRAM args=A+B'",
         )
     path = Path(parameters["file"])
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"the program {path} can't be read: {error.strerror}") from error
+    content = files.content(path, "the program", _LIMIT)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
             f"{path} is not a program that the guest can run",
             hint="the small guest runs static binaries: link yours with -static",
         )
-    if len(content) > _LIMIT:
-        raise InputError(f"{path} is larger than {_LIMIT >> 20} MiB")
     return content

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.images.aptsources import debian_sources, release
+from hardcost.machines.images.aptsources import debian_sources
 
 DEBIANS = """\
 Types: deb deb-src
@@ -80,16 +80,10 @@ def test_a_key_that_is_written_out_stays_whole(tmp_path: Path) -> None:
     assert written.endswith(key)
 
 
-def test_another_system_than_debian_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "os-release"
-    path.write_text('ID=other\nPRETTY_NAME="Other Linux 3"\nVERSION_CODENAME=bookworm\n')
-    with pytest.raises(MachineError, match="this host is Other Linux 3"):
-        release(path)
-
-
-def test_a_debian_says_its_code_name(tmp_path: Path) -> None:
-    path = tmp_path / "os-release"
-    path.write_text(
-        "PRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\nID='debian'\nVERSION_CODENAME=trixie"
-    )
-    assert release(path) == ("trixie", "Debian GNU/Linux 13 (trixie)")
+def test_another_release_of_debian_comes_from_the_same_places(tmp_path: Path) -> None:
+    text = DEBIANS.replace("bookworm", "trixie").replace("mirror.example", "trixie.example")
+    written = debian_sources("trixie", apt(tmp_path, debian_sources=text), as_of="bookworm")
+    assert "Suites: bookworm bookworm-updates\n" in written
+    assert "Suites: bookworm-security\n" in written
+    assert "URIs: http://trixie.example/debian\n" in written
+    assert "backports" not in written

@@ -7,8 +7,8 @@ import pytest
 
 from hardcost.errors import MachineError
 from hardcost.machines.cache import Cache, digest
+from hardcost.machines.host import release
 from hardcost.machines.images import debian, kept, namespace
-from hardcost.machines.images.aptsources import release
 from hardcost.machines.images.image import RootImage
 from hardcost.machines.process import run
 
@@ -27,7 +27,7 @@ def test_missing_programs_are_named_with_their_packages(
 def test_an_image_that_is_kept_needs_nothing_to_be_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = digest(debian._parts(release()[0]))
+    name = digest(debian._parts(release().codename))
     place = tmp_path / "images" / name
     place.mkdir(parents=True)
     image = RootImage(place / "root.img", "abc", "Debian", debian.SIZE)

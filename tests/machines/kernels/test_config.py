@@ -115,7 +115,7 @@ def test_a_base_may_be_a_file(tmp_path: Path) -> None:
 
 
 def test_a_base_that_is_none_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no kernel configuration") as caught:
+    with pytest.raises(InputError, match="there is no such file") as caught:
         config.base_text(str(tmp_path / "none"))
     assert "lean" in (caught.value.problems[0].hint or "")
     wrong = tmp_path / "wrong"

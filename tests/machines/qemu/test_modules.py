@@ -1,11 +1,19 @@
 """Modules are loaded each after those that it needs."""
 
-from pathlib import Path
+from __future__ import annotations
+
+import lzma
+from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def module(folder: Path, name: str, needs: str) -> None:
@@ -34,7 +42,24 @@ def test_a_kernel_with_all_of_them_built_in_has_none(tmp_path: Path) -> None:
     assert [file.content for file in modules.files(tmp_path)] == [b""]
 
 
-def test_compressed_modules_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "ext4.ko.xz").write_bytes(b"")
-    with pytest.raises(MachineError, match="compressed"):
+@pytest.mark.parametrize(
+    ("ending", "packed"),
+    [("xz", lzma.compress), ("zst", lambda text: zstandard.ZstdCompressor().compress(text))],
+)
+def test_compressed_modules_are_unpacked(
+    tmp_path: Path, ending: str, packed: Callable[[bytes], bytes]
+) -> None:
+    for name, needs in (("ext4", "jbd2"), ("jbd2", "")):
+        module(tmp_path, name, needs)
+        path = tmp_path / f"{name}.ko"
+        (tmp_path / f"{name}.ko.{ending}").write_bytes(packed(path.read_bytes()))
+        path.unlink()
+    found = {file.path: file.content for file in modules.files(tmp_path)}
+    assert found["modules/order"] == b"jbd2.ko\next4.ko\n"
+    assert found["modules/ext4.ko"].startswith(b"\x7fELF")
+
+
+def test_a_damaged_module_is_named(tmp_path: Path) -> None:
+    (tmp_path / "ext4.ko.xz").write_bytes(b"no module")
+    with pytest.raises(MachineError, match=r"ext4\.ko\.xz can't be unpacked"):
         modules.files(tmp_path)

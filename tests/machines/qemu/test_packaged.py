@@ -41,6 +41,14 @@ def test_a_link_counts_even_if_it_leads_to_another_package(packages: Packages) -
     assert packages.files(["usr/bin/as"]) == [cpio.link("usr/bin/as", "x-as")]
 
 
+@pytest.mark.parametrize("pattern", ["bin/x-as", "include/*.h"])
+def test_what_is_packed_below_usr_keeps_the_path_that_was_asked_for(
+    packages: Packages, pattern: str
+) -> None:
+    (file,) = packages.files([pattern])
+    assert file.path == pattern.replace("*", "a")
+
+
 @pytest.mark.parametrize("pattern", ["usr/bin/ld", "usr/lib/*.a"])
 def test_what_is_in_no_package_is_an_error_that_names_it(packages: Packages, pattern: str) -> None:
     with pytest.raises(MachineError, match="in none of the packages one, two") as error:

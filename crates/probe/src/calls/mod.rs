@@ -15,10 +15,9 @@ mod select;
 mod signal;
 
 use std::ffi::CString;
-use std::thread;
-use std::time::Duration;
 
 use crate::clock::{Clock, ClockName, Monotonic, Tsc};
+use crate::pace::{Pace, Pacer};
 use crate::protocol::CallPlan;
 use crate::sys::Fault;
 use crate::window::{Samples, window};
@@ -27,8 +26,8 @@ use crate::window::{Samples, window};
 pub struct Setup {
     /// Operations in each window.
     pub batch: u32,
-    /// How long to sleep before each window.
-    pub pause: Duration,
+    /// When each window begins.
+    pub pace: Pace,
     /// The program that ends at once when executed under the name `noop`.
     pub noop: CString,
 }
@@ -153,8 +152,9 @@ fn run<K: Clock, C: Call>(
 ) -> Result<Vec<u64>, Failure> {
     let mut samples = Samples::new(plan.samples as usize)?;
     let mut call = C::prepare(setup)?;
+    let pacer = Pacer::new(setup.pace)?;
     let mut sample = || {
-        thread::sleep(setup.pause);
+        pacer.wait()?;
         window::<K, C>(&mut call, plan.batch)
     };
     for _ in 0..plan.warmup {

@@ -7,7 +7,6 @@ Three forms are read: the table of `strace -c`, the tables of `perf trace -s`, a
 from __future__ import annotations
 
 import json
-import math
 import re
 import tomllib
 from collections import defaultdict
@@ -30,10 +29,10 @@ _SHOWN = 60  # characters of a line that can't be read which an error repeats
 _PLAIN = re.compile(r"[\w.-]{1,64}")
 
 # % time, seconds, usecs/call, calls, errors (may be blank), name
-_STRACE = re.compile(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)(?:\s+\d+)?\s+(\S+)\s*")
+_STRACE = re.compile(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d{1,20})(?:\s+\d+)?\s+(\S+)\s*")
 _STRACE_HEAD = re.compile(r"\s*% time\s+seconds\s+usecs/call\s+calls\s+errors\s+syscall\s*")
 # name, calls, then errors and times in columns that changed over the years
-_PERF = re.compile(r"\s+(\S+)\s+(\d+)(?:\s+[\d.]+%?)+\s*")
+_PERF = re.compile(r"\s+(\S+)\s+(\d{1,20})(?:\s+[\d.]+%?)+\s*")
 _PERF_HEAD = re.compile(r"\s+syscall\s+calls\b.*")
 _RULER = re.compile(r"[\s()-]*|\s*\((?:msec|%|, )+.*")
 
@@ -137,6 +136,8 @@ def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
         raise _error(
             file, 1, "this is no object of counts: it is nested too deeply", None
         ) from None
+    except ValueError:
+        raise _error(file, None, "this is no object of counts: a number is too long", None) from None
     if not isinstance(data, dict):
         raise _error(file, 1, "this is no object of counts", 'write {"openat": 12}')
     by_arch = data if data and set(data) <= set(lookup.ARCHES) else {"b64": data}
@@ -154,7 +155,7 @@ def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
 
 def _checked(count: Any, name: str, file: str, line: int | None) -> float:  # noqa: ANN401  (JSON)
     number = isinstance(count, int | float) and not isinstance(count, bool)
-    if not number or not math.isfinite(count) or not 0 <= count <= MOST:
+    if not number or not 0 <= count <= MOST:  # not a number is neither less nor more
         raise _error(
             file, line, f"the count of {name[:_SHOWN]!r} is no number from 0 to {MOST:g}", None
         )

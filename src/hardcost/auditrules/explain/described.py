@@ -219,7 +219,7 @@ class _Reader:
         if text is None:
             raise values.WordError("the event names no system call", "write such as syscall=openat")
         if text.isascii() and text.isdecimal():
-            return int(text)
+            return values.number("syscall", text)
         if text not in lookup.calls(arch):
             raise values.WordError(
                 f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them"

@@ -6,11 +6,9 @@ import functools
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from hardcost import files
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.kernelrule import UNSET
@@ -28,6 +26,7 @@ from hardcost.report.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.kernelrule import KernelRule
@@ -39,10 +38,6 @@ _PASSWD_FIELDS = 3
 _AUDIT_OFF = "`-e 0`"
 _MOST_LISTED = 20
 _INPUT = "standard input"
-
-RulesPath = click.Path(path_type=Path, exists=True, allow_dash=True)
-"""The type of an argument that names a file or folder of rules; `-` is standard input."""
-
 
 # The machine --------------------------------------------------------------------------------------
 
@@ -85,59 +80,30 @@ class Machine:
 NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())
 """A machine of which nothing is known."""
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_MACHINE_OPTIONS = (
-    click.option(
-        "--root",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="A folder that stands for the machine's /, to see whether a path that -w watches is a"
-        " directory.",
-    ),
-    click.option(
-        "--paths",
-        "paths_list",
-        type=_FILE,
-        help="A list of the machine's paths, one a line, a / at the end of each directory; such as"
-        " `ls -dLp PATH…` prints.",
-    ),
-    click.option("--passwd", type=_FILE, help="A file such as /etc/passwd, to look up users."),
-    click.option("--group", type=_FILE, help="A file such as /etc/group, to look up groups."),
-)
 
-
-def machine_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that describe the machine, and the `machine` that they make."""
+def for_machine(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb, in place of the options that describe the machine, the `machine` they make."""
 
     @functools.wraps(command)
     def described(
-        *args: object,
+        *,
         root: Path | None,
         paths_list: Path | None,
         passwd: Path | None,
         group: Path | None,
-        **rest: Any,  # noqa: ANN401  (the command's own options)
+        **rest: Any,  # noqa: ANN401  (the verb's own options)
     ) -> None:
         machine = Machine(_ids(passwd, "user"), _ids(group, "group"), _known(root, paths_list))
-        command(*args, machine=machine, **rest)
+        command(machine=machine, **rest)
 
-    for option in reversed(_MACHINE_OPTIONS):
-        option(described)
     return described
-
-
-leave_out_option = click.option(
-    "--leave-out-faulty",
-    is_flag=True,
-    help="Go on without the lines that auditctl refuses, as it does itself below a line -i.",
-)
-"""Gives a command the option that leaves out lines at fault."""
 
 
 def _known(root: Path | None, paths_list: Path | None) -> KnownPaths:
     listed: dict[str, bool] = {}
     if paths_list is not None:
         try:
-            listed = read_list(paths_list.read_bytes(), str(paths_list))
+            listed = read_list(files.content(paths_list, "the list"), str(paths_list))
         except RulesError as error:
             raise InputError.of(problems_of(error)) from error
     return KnownPaths(listed, None if root is None else Root(root))
@@ -148,7 +114,8 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
     found = {"root": 0}
     if file is None:
         return found
-    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+    text = files.content(file, "the list").decode(errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
         parts = line.split(":")
         if not line.strip() or line.startswith("#"):
             continue
@@ -244,9 +211,9 @@ def read(
     Raises:
         InputError: A file can't be read, or lines can't be loaded; all are reported at once.
     """
-    files = read_parts(paths)
-    parts = tuple(readings for readings, _ in files)
-    unreadable = [fault for _, faults in files for fault in faults]
+    each = read_parts(paths)
+    parts = tuple(readings for readings, _ in each)
+    unreadable = [fault for _, faults in each for fault in faults]
     found = load_lines(parts, machine.target)
     rules = Rules(parts, found, machine)
     fatal = () if leave_out_faulty else tuple(one for one in rules.left_out if not one.tolerated)
@@ -348,8 +315,8 @@ def _some(names: Sequence[str]) -> str:
 def note_guesses(rules: Rules) -> None:
     """Note what the watched paths of unknown kind are taken for."""
     trees = [path for path in rules.unknown if rules.likely(path)]
-    files = [path for path in rules.unknown if not rules.likely(path)]
-    for paths, what in ((trees, "directories"), (files, "files")):
+    others = [path for path in rules.unknown if not rules.likely(path)]
+    for paths, what in ((trees, "directories"), (others, "files")):
         if paths:
             note(f"taken to be {what}, going by the name: {_some(paths)}")
     if rules.unknown:
@@ -357,15 +324,6 @@ def note_guesses(rules: Rules) -> None:
 
 
 # Workloads ----------------------------------------------------------------------------------------
-
-histogram_option = click.option(
-    "--histogram",
-    "histogram_file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
-    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
-)
-"""Gives a command the option that names a workload's counts of calls."""
 
 
 def histogram(file: Path | None) -> Histogram:
@@ -377,6 +335,6 @@ def histogram(file: Path | None) -> Histogram:
     if file is None:
         return histograms.general()
     try:
-        return histograms.read(file.read_bytes(), str(file))
+        return histograms.read(files.content(file, "the histogram"), str(file))
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.prove.unresolved import numbers_for, resolved
-from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
+from hardcost.machines import host
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -23,6 +20,7 @@ from hardcost.pricing import check, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.pricing.check import Row
@@ -30,23 +28,7 @@ if TYPE_CHECKING:
 _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 
-@click.command()
-@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
-@common.histogram_option
-@click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
-@click.option(
-    "--fit",
-    is_flag=True,
-    help="Fit the constants anew for the kernel, which takes some three minutes.",
-)
-@click.option(
-    "--kernel",
-    type=click.Path(path_type=Path),
-    help="The kernel to price for: a bzImage, a vmlinux, or 'host' (default: Debian's).",
-)
-@common.machine_options
-@common.leave_out_option
-@options.format_option()
+@common.for_machine
 def cost(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
     *,
@@ -58,21 +40,7 @@ def cost(  # noqa: PLR0913  (click's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Predict what audit rules cost each system call, in instructions.
-
-    Nothing is booted: the constants of Debian's kernel come with hardcost. For another kernel, or
-    with --fit, they are measured in a guest once and kept with that kernel.
-
-    A price is that of a typical call: an ordinary user's, successful, of files that no rule
-    watches. Instructions are work, not time. What -w watches costs every call where it is a
-    directory; its name says whether it is, unless --root or --paths does.
-
-    \b
-    Examples:  hardcost rules cost /etc/audit/rules.d
-               strace -c -f -o counts.txt make
-               hardcost rules cost --histogram counts.txt stig.rules
-               hardcost rules cost --measure stig.rules
-    """
+    """Predict what audit rules cost each system call, in instructions."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
     constants, guest = _constants(kernel, fit=fit, measure=measure)
@@ -105,6 +73,7 @@ def _constants(
     """Return the constants for the kernel, and the machine if there is need of one."""
     if kernel is None and not fit and not measure:
         return Constants.of_debian(), None
+    host.check()
     machine = VirtualMachine(Cache(), Hardware("icount"), kernel)
     found = None if fit else fitted.kept(machine)
     if found is None:

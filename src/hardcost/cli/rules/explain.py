@@ -16,7 +16,6 @@ from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
-from hardcost.cli.options import format_option
 from hardcost.cli.rules import common
 from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
@@ -33,13 +32,7 @@ _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
 """Verdicts of which a row of rules is told in one line."""
 
 
-@click.command()
-@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
-@click.option("--event", required=True, metavar="WORDS", help="The call, as in the example.")
-@click.option("--all", "show_all", is_flag=True, help="Show each rule on a line of its own.")
-@common.machine_options
-@common.leave_out_option
-@format_option()
+@common.for_machine
 def explain(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
     *,
@@ -49,20 +42,7 @@ def explain(  # noqa: PLR0913  (click's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Say which rule decides about a call, and what the others cost it on the way.
-
-    WORDS are fields as in rules: syscall, arch (b64), exit (0) or success=no, auid (unset), uid
-    (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0 to a3, exe, perm. path=
-    stands for each file that the call visits, in order; filetype, obj_uid, obj_gid, inode and the
-    like speak of the path before them. perm=r or perm=w sets the flags of a call that opens.
-
-    Paths that rules name exist, and are files of their own. Instructions are predictions for
-    Debian's kernel.
-
-    \b
-    Example:  hardcost rules explain /etc/audit/rules.d --event \\
-                'syscall=openat arch=b64 auid=1000 exit=-13 path=/etc/shadow perm=r'
-    """
+    """Say which rule decides about a call, and what the others cost it on the way."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     try:
         found = explanation_of(rules.guessed, described(event), Constants.of_debian())

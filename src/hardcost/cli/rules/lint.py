@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +32,7 @@ from hardcost.report.text import count, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.lint.context import Context
     from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
@@ -45,82 +45,46 @@ _PRICED = ("getppid", "read", "openat")
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
 
 
-def _codes(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
+def _codes(option: str, value: str | None) -> tuple[str, ...]:
     """Return the codes in an option's list; each has to be one that there is."""
     codes = tuple(code.strip() for code in (value or "").split(",") if code.strip())
     unknown = [code for code in codes if code not in CODES]
     if unknown:
-        raise click.BadParameter(f"there is no finding {unknown[0]!r}; --list names them")
+        raise click.BadParameter(
+            f"there is no finding {unknown[0]!r}; --list names them", param_hint=option
+        )
     return codes
 
 
-def _explain(context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    if value is None:
-        return
+def explained(code: str) -> str:
+    """Return what a finding is, why it matters, and what to do."""
     known = {one.code: one for one in documentations()}
-    if value not in known:
-        raise click.BadParameter(f"there is no finding {value!r}; --list names them")
-    click.echo("\n".join(_said(known[value])))
-    context.exit()
+    if code not in known:
+        raise click.BadParameter(
+            f"there is no finding {code!r}; --list names them", param_hint="--explain"
+        )
+    return "\n".join(_said(known[code]))
 
 
-def _list(context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click's)
-    if value:
-        for one in documentations():
-            click.echo(f"{one.code:18} {one.level:8} {one.title}")
-        context.exit()
+def listed_codes(_asked: bool) -> str:  # noqa: FBT001  (an option's value)
+    """Return what is looked for, a line for each finding."""
+    return "\n".join(f"{one.code:18} {one.level:8} {one.title}" for one in documentations())
 
 
-@click.command()
-@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
-@click.option("--no-b32", is_flag=True, help="The machine lets no program make 32-bit calls.")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder that stands for the machine's /: look whether the paths that rules name exist.",
-)
-@click.option("--select", callback=_codes, help="Look for these alone: codes joined by commas.")
-@click.option("--ignore", callback=_codes, help="Don't look for these: codes joined by commas.")
-@click.option("--all", "show_all", is_flag=True, help="Show each finding in full.")
-@click.option(
-    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list,
-    help="List what is looked for.",
-)  # fmt: skip
-@click.option(
-    "--explain", metavar="CODE", is_eager=True, expose_value=False, callback=_explain,
-    help="Say what a finding is, why it matters, and what to do.",
-)  # fmt: skip
-@click.option(
-    "--format",
-    type=click.Choice(["text", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
 def lint(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
     *,
     no_b32: bool,
     root: Path | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
+    select: str | None,
+    ignore: str | None,
     show_all: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Find faults and wasted work in audit rules.
-
-    Several PATHs are taken for one set of rules, loaded one after the other. Nothing is loaded or
-    run. Costs are predictions, in instructions on Debian's kernel.
-
-    Exit status 1 where a finding is an error: what keeps rules from loading.
-
-    \b
-    Examples:  hardcost rules lint /etc/audit/rules.d
-               hardcost rules lint --root / --format sarif my.rules
-               hardcost rules lint --explain shadowed
-    """
+    """Find faults and wasted work in audit rules."""
+    selected, ignored = _codes("--select", select), _codes("--ignore", ignore)
     context = _context(paths, b32=not no_b32, root=root)
-    found = findings_in(context, select or CODES, ignore)
+    found = findings_in(context, selected or CODES, ignored)
     if format == "sarif":
         print(json.dumps(_text_alone(sarif.log(found, version("hardcost"))), indent=2))
     elif format == "json":

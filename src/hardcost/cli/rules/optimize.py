@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +20,6 @@ from hardcost.auditrules.prove.assumptions import under_releases
 from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
-from hardcost.cli import options
 from hardcost.cli.console import note, show, work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
@@ -29,6 +27,7 @@ from hardcost.report.text import count, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.optimize.optimise import Optimised
@@ -40,41 +39,7 @@ _INTERRUPTED = 130
 _MOST_FAR = 6
 
 
-@click.command()
-@click.argument("paths", nargs=-1, required=True, type=common.RulesPath)
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="The file to write; - is standard output, and the report then goes to standard error.",
-)
-@click.option("--force", is_flag=True, help="Write over the file if there is one.")
-@common.histogram_option
-@click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
-@click.option(
-    "--allow-never-first",
-    is_flag=True,
-    help="Put a rule of never in front, over calls that no rule asks for; what that gives up is"
-    " printed.",
-)
-@click.option(
-    "--keep-lines",
-    is_flag=True,
-    help="Keep each rule's line as it is, for scanners that look for lines: rules only change"
-    " places (those of -A become -a), and --allow-never-first may put one in front.",
-)
-@click.option(
-    "--least-seconds",
-    type=click.FloatRange(min=0),
-    default=30.0,
-    show_default=True,
-    help="Processor time for working out the least that any set can cost; OUT is written before.",
-)
-@click.option("--no-least", is_flag=True, help="Don't work out the least at all.")
-@common.machine_options
-@common.leave_out_option
-@options.format_option()
+@common.for_machine
 def optimize(  # noqa: PLR0913  (click's options)
     paths: tuple[Path, ...],
     *,
@@ -90,22 +55,7 @@ def optimize(  # noqa: PLR0913  (click's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Make audit rules cheaper, and prove that they record the same.
-
-    Calls of like rules are merged, rules that can't decide dropped, conditions reordered, rules
-    narrowed to the calls that they can match, and the rules of both ABIs joined where that is
-    sound. OUT says for each rule which lines it came from, and what the proof rests on. Costs are
-    predicted, for Debian's kernel, in instructions; `least` is what no set that records the same
-    can go below.
-
-    A watch (-w) stays as it is, since auditctl asks the file system whether it is a directory.
-    --root or --paths says it, and the watch can be made cheaper.
-
-    Exit status 1 where no cheaper set could be proved equal.
-
-    \b
-    Example:  hardcost rules optimize /etc/audit/rules.d -o cheaper.rules
-    """
+    """Make audit rules cheaper, and prove that they record the same."""
     _check_out(out, paths, force=force)
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)

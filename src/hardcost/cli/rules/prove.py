@@ -10,13 +10,10 @@ import click
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList
 from hardcost.auditrules.prove.logic import OUT_OF_TIME
-from hardcost.auditrules.prove.prove import DEFAULT_SECONDS
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import ProverError, Relation, Result
 from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.semantics import Decision
-from hardcost.auditrules.tables.lookup import OLDEST, RELEASES
-from hardcost.cli.options import format_option
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
 from hardcost.report.text import count, visible
@@ -58,34 +55,7 @@ class _Pair:
         return tuple(sorted({*self.read_a.unknown, *self.read_b.unknown}))
 
 
-@click.command()
-@click.argument("a", type=common.RulesPath)
-@click.argument("b", type=common.RulesPath)
-@click.option("--ignore-keys", is_flag=True, help="The key of a record does not matter.")
-@click.option("--no-b32", is_flag=True, help="There are no 32-bit calls.")
-@click.option("--at-least", is_flag=True, help="B may record more than A, but not less.")
-@click.option(
-    "--ignore-raised",
-    is_flag=True,
-    help="Nothing else, such as an LSM's denial, asks for records: 'never' is as no rule.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0.1),
-    default=DEFAULT_SECONDS,
-    show_default=True,
-    help="How much processor time the proof may take before it is given up.",
-)
-@click.option(
-    "--release",
-    type=click.Choice(RELEASES),
-    default=OLDEST,
-    show_default=True,
-    help="The release of Linux whose permissions (-p, perm) are meant.",
-)
-@common.machine_options
-@common.leave_out_option
-@format_option()
+@common.for_machine
 def prove(  # noqa: PLR0913  (a verb's options)
     a: Path,
     b: Path,
@@ -100,18 +70,7 @@ def prove(  # noqa: PLR0913  (a verb's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Prove that the audit rules A and B treat every event alike, or find one that they do not.
-
-    A and B are files of rules, folders that are read as augenrules does, or - for standard input.
-    Alike means: the same is recorded, under the same key and with the same files. The answer holds
-    whether a path that -w watches is a directory or not, unless --root or --paths says which. What
-    else it rests on is printed.
-
-    Exit status 1 where they differ, 3 where it is not known.
-
-    \b
-    Example:  hardcost rules prove /etc/audit/rules.d new.rules
-    """
+    """Prove that the audit rules A and B treat every event alike, or find one that they do not."""
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
     machine = replace(machine, release=release)
     if str(a) == str(b) == "-":

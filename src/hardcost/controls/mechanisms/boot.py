@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import BootParameter
-from hardcost.errors import InputError
+from hardcost.controls.uncounted import wrong_value
+from hardcost.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-
-AUDIT_OFF = "audit=0"
+    from hardcost.machines.bootline import Verdict
 
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
@@ -31,11 +31,36 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def verify(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return a note on the parameters that nothing told us the kernel knows; audit=0 is known."""
-    words = [control.text for control in controls if isinstance(control, BootParameter)]
-    unknown = [word for word in words if word != AUDIT_OFF]
-    if not unknown:
-        return ()
-    told = "a boot parameter that it does not know changes nothing, and costs nothing but chance"
-    return (f"whether the kernel knows {' '.join(unknown)} was not checked: {told}",)
+def refused(controls: Sequence[Control], verdicts: Sequence[Verdict]) -> tuple[Problem, ...]:
+    """Return a problem for each parameter that the guest's kernel does not take as it is written.
+
+    One that the kernel does not know, or whose value it ignores, would be billed as free.
+    """
+    by_word = {verdict.word: verdict for verdict in verdicts}
+    problems = []
+    for control in _parameters(controls):
+        verdict, value = by_word.get(control.text), wrong_value(control)
+        name, sign, _ = control.text.partition("=")
+        if verdict is not None and verdict.refused:
+            message = f"boot parameter '{control.text}': {verdict.refused}"
+            meant = None if verdict.meant in {None, name} else verdict.meant
+        elif value is not None:
+            message = f"boot parameter '{control.text}': the kernel takes no such value of {name}"
+            meant = None
+        else:
+            continue
+        near = meant or (f"{name}{sign}{value}" if value else None)
+        hint = f"did you mean {near}?" if near else "leave it out, or give the guest another kernel"
+        problems.append(Problem(message, control.place, hint))
+    return tuple(problems)
+
+
+def notes(controls: Sequence[Control], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return what is not known of the controls' parameters."""
+    words = {control.text for control in _parameters(controls)}
+    found = (verdict for verdict in verdicts if verdict.note and verdict.word in words)
+    return tuple(f"boot parameter '{one.word}': {one.note}" for one in found)
+
+
+def _parameters(controls: Sequence[Control]) -> list[BootParameter]:
+    return [control for control in controls if isinstance(control, BootParameter)]

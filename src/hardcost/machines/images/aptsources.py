@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 APT = Path("/etc/apt")
-_OS_RELEASE = Path("/etc/os-release")
 _ONE_LINE = re.compile(r"^\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(\S.*)$")
 _FIELD = re.compile(r"^([A-Za-z0-9-]+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _KEPT = ("signed-by", "trusted", "check-valid-until")
@@ -25,31 +24,11 @@ _DEBIANS_KEYS = "/debian-archive-"
 Stanza = dict[str, str]
 
 
-def release(os_release: Path = _OS_RELEASE) -> tuple[str, str]:
-    """Return the code name of the host's Debian release and its title.
-
-    Raises:
-        MachineError: The host is no Debian, or one without a code name.
-    """
-    try:
-        text = os_release.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise MachineError(f"{os_release} can't be read: {error.strerror}") from error
-    said = {
-        key: value.strip().strip("\"'")
-        for key, _, value in (line.partition("=") for line in text.splitlines())
-    }
-    title = said.get("PRETTY_NAME", "an unknown system")
-    if said.get("ID") != "debian" or not said.get("VERSION_CODENAME"):
-        raise MachineError(
-            f"a Debian guest is made with the host's apt, and this host is {title}",
-            hint="make it on a Debian release, or bring a root of your own: --image, --rootfs",
-        )
-    return said["VERSION_CODENAME"], title
-
-
-def debian_sources(codename: str, apt: Path = APT) -> str:
+def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> str:
     """Return the host's sources of Debian's release `codename`, component main, in deb822 form.
+
+    With `as_of`, the release of that code name stands in place of the host's own, in the same
+    places: Debian's mirrors hold all releases that are looked after.
 
     Raises:
         MachineError: It has none.
@@ -60,6 +39,9 @@ def debian_sources(codename: str, apt: Path = APT) -> str:
             f"apt has no source of Debian's own packages for {codename} under {apt}",
             hint=f"add one with the suite {codename} and the component main, then apt-get update",
         )
+    if as_of is not None:
+        for stanza in stanzas:
+            stanza["suites"] = stanza["suites"].replace(codename, as_of)
     return "\n".join(_written(stanza) for stanza in stanzas)
 
 

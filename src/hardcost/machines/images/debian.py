@@ -14,9 +14,10 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import host
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
-from hardcost.machines.images.aptsources import debian_sources, release
+from hardcost.machines.images.aptsources import debian_sources
 from hardcost.machines.images.image import RootImage
 from hardcost.machines.process import follow, found, run
 
@@ -97,8 +98,8 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
     Raises:
         MachineError: The host is no Debian, a program is missing, or packages can't be fetched.
     """
-    codename, title = release()
-    name = digest(_parts(codename))
+    release = host.release()
+    name = digest(_parts(release.codename))
     place = cache.root / "images" / name
     if not place.is_dir():
         missing = missing_programs()
@@ -111,9 +112,9 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
         if why_not is not None:
             raise MachineError(f"the Debian guest can't be made: {why_not}", hint=namespace.REMEDY)
         hear = told or (lambda _: None)
-        making = _Making(codename, title, hear, time.monotonic())
+        making = _Making(release.codename, release.title, hear, time.monotonic())
         try:
-            cache.make("images", name, f"{title}: the guest with services", making.fill)
+            cache.make("images", name, f"{release.title}: the guest with services", making.fill)
         finally:
             hear(None)
     return kept.kept(place)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import lzma
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import zstandard
-
 from hardcost.errors import MachineError
+from hardcost.machines import modulefile
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, partitions
 from hardcost.machines.process import run
@@ -26,7 +24,6 @@ _KERNELS = ("vmlinuz-", "vmlinux-")
 # may need.
 _PARTS = ("fs/ext4", "fs/jbd2", "fs/mbcache", "drivers/nvdimm", "drivers/dax", "lib", "crypto")
 _ENDINGS = ("", ".xz", ".zst", ".gz")
-_MOST_MODULE_BYTES = 64 << 20
 _LISTED = re.compile(r"^/\d+/\d+/\d+/\d+/([^/]+)/", re.MULTILINE)
 _NUMBERS = re.compile(r"(\d+)")
 
@@ -99,7 +96,7 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
             run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", system])
             _remove_links(into)
     for packed in into.rglob("*.ko.*"):
-        packed.with_suffix("").write_bytes(_unpacked(packed))
+        packed.with_suffix("").write_bytes(modulefile.content(packed))
         packed.unlink()
 
 
@@ -108,15 +105,3 @@ def _remove_links(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_symlink():
             path.unlink()
-
-
-def _unpacked(path: Path) -> bytes:
-    packed = path.read_bytes()
-    try:
-        if path.suffix == ".zst":
-            return zstandard.ZstdDecompressor().decompress(packed, _MOST_MODULE_BYTES)
-        if path.suffix == ".xz":
-            return lzma.decompress(packed)
-    except (lzma.LZMAError, zstandard.ZstdError) as error:
-        raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
-    raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")

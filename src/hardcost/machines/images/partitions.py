@@ -44,6 +44,7 @@ _MARKS = (
 )
 _EXT_MAGIC = (1024 + 56, b"\x53\xef")
 _EXT_FEATURES = 1024 + 92  # three little-endian words: compatible, incompatible, read-only
+_FARTHEST = (1 << 63) - (1 << 20)  # bytes: where no file reaches, and no system seeks
 _HAS_EXTENTS = 0x40  # of the incompatible ones: what makes it ext4
 
 
@@ -134,5 +135,7 @@ def _sized(mark: tuple[int, bytes]) -> tuple[int, int]:
 
 def _read(file: IO[bytes], place: int, count: int) -> bytes:
     """Return `count` bytes at `place`; what lies behind the end is zeros."""
+    if place > _FARTHEST:
+        return bytes(count)
     file.seek(place)
     return file.read(count).ljust(count, b"\0")

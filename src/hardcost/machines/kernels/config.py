@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
 
 def bases() -> tuple[str, ...]:
     """Return the names of the base configurations that come with hardcost."""
-    files = resources.files("hardcost.machines.kernels").iterdir()
+    found = resources.files("hardcost.machines.kernels").iterdir()
     return tuple(
-        sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX))
+        sorted(file.name.removesuffix(_SUFFIX) for file in found if file.name.endswith(_SUFFIX))
     )
 
 
@@ -59,18 +59,16 @@ def file_text(path: Path) -> str:
     Raises:
         InputError: It can't be read, or is none.
     """
+    hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
+    content = files.content(path, "the kernel configuration", _LARGEST, hint)
     try:
-        if not path.is_file():
-            raise InputError(
-                f"there is no kernel configuration {path}",
-                hint=f"name a file such as /boot/config-*, or one of: {', '.join(bases())}",
-            )
-        with path.open("rb") as file:
-            is_packed = file.read(len(_GZIP)) == _GZIP
-        with gzip.open(path) if is_packed else path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        if content.startswith(_GZIP):
+            stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+            content = stream.decompress(content, _LARGEST + 1)
+            if not stream.eof and len(content) <= _LARGEST:
+                raise ValueError("it ends too early")
         text = content.decode("utf-8")
-    except (OSError, ValueError, EOFError, zlib.error) as error:
+    except (ValueError, zlib.error) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
     if len(content) > _LARGEST:
         raise InputError(f"the kernel configuration {path} is larger than {_LARGEST >> 20} MiB")

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.errors import InputError, Place, Problem
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _named(word: str) -> Iterator[Patch]:
     try:
         if path.is_dir():
             yield from _of_folder(path, word)
-        elif path.is_file():
+        elif path.exists():
             patch = _parsed(path, path.name)
             if patch is None:
                 raise InputError("there is no diff in it", place=Place(str(path)), hint=_HINT)
@@ -107,12 +108,12 @@ def _named(word: str) -> Iterator[Patch]:
 
 def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
     """Yield the patches of a folder; an error says so where there is none."""
-    files = sorted(
+    named = sorted(
         file
         for file in folder.iterdir()
         if file.suffix in _SUFFIXES and not file.name.startswith(_COVER_LETTER) and file.is_file()
     )
-    found = [_parsed(file, f"{Path(word).name or word}/{file.name}") for file in files]
+    found = [_parsed(file, f"{Path(word).name or word}/{file.name}") for file in named]
     if not any(found):
         raise InputError(
             f"there is no patch in the folder {folder}",
@@ -123,10 +124,7 @@ def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
 
 def _parsed(path: Path, name: str) -> Patch | None:
     """Return a file's patch; None where it holds no diff."""
-    with path.open("rb") as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise InputError(f"it is larger than {_LARGEST >> 20} MiB", place=Place(str(path)))
+    content = files.content(path, "the patch", _LARGEST, _HINT)
     changes = tuple(_Reader(str(path), content.decode("utf-8", "surrogateescape")).changes())
     return Patch(name, str(path), changes) if changes else None
 

@@ -8,25 +8,29 @@ import platform
 import re
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debian
+from hardcost.machines import debian, host
 from hardcost.machines.cache import digest
 from hardcost.machines.kernels.tree import lay_out, link
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.overlay import Overlay
 
 PACKAGE = "linux-source-6.1"
+"""The source of Linux that kernels are built from: options, patches and figures are for 6.1."""
+
+_RELEASE = "bookworm"  # of Debian, whose kernel this is; others have the source of another
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
 _MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build")
 _BUILT_IN_PLACE = (".config", "include/config")
+Taken = TypeVar("Taken")
 _FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
 _UNPACK_LIMIT_SECONDS = 1800.0
 
@@ -69,14 +73,45 @@ def fit_for_make(path: Path, what: str, hint: str) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Package:
+    """Debian's package of Linux's source: the archive in it, and its version."""
+
+    archive: Path
+    version: str
+
+
+def debian_package(cache: Cache) -> Package:
+    """Return Debian's package of the source, fetched on first use.
+
+    Debian 12 has it. On later releases it is that of Debian 12 nevertheless, from the mirror that
+    the host's apt uses and checked by Debian's keys, so that all hosts build from one source.
+
+    Raises:
+        MachineError: It can't be had; the remedy says where else a source may come from.
+    """
+    files = _of_debian(lambda: debian.unpacked(cache, PACKAGE, elsewhere=_RELEASE))
+    archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
+    return Package(archive, debian.version(cache, PACKAGE, elsewhere=_RELEASE))
+
+
+def debian_offer(cache: Cache) -> str:
+    """Return which source kernels would be built from, without fetching it.
+
+    Raises:
+        MachineError: None can be had.
+    """
+    return _of_debian(lambda: debian.offer(cache, PACKAGE, elsewhere=_RELEASE))
+
+
 def debian_source(cache: Cache) -> Source:
-    """Return the source that Debian builds its kernel from, unpacked on first use."""
-    files = debian.unpacked(cache, PACKAGE)
-    version = debian.version(cache, PACKAGE)
+    """Return the source that Debian 12 builds its kernel from, unpacked on first use."""
+    package = debian_package(cache)
+    version = package.version
     name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
-        archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
+        archive = package.archive
         words: list[str | Path] = ["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"]
         run(words, remedy="apt-get install tar xz-utils", limit_seconds=_UNPACK_LIMIT_SECONDS)
 
@@ -132,6 +167,22 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
 
     folder = cache.make("sources", name, title, fill) / "source"
     return Source(folder, name, title, _version(folder))
+
+
+def _of_debian(take: Callable[[], Taken]) -> Taken:
+    """Return what is taken of Debian's package; an error says why another release's is asked."""
+    try:
+        return take()
+    except MachineError as error:
+        release = host.release()
+        if release.codename == _RELEASE:
+            raise
+        raise MachineError(
+            f"{release.title} has no source of Linux 6.1, and that of Debian 12 can't be had:"
+            f" {error.problems[0].message}",
+            hint="give apt a mirror that has Debian 12 (bookworm) too, or name the folder of a"
+            " source of Linux 6.1: --source FOLDER",
+        ) from error
 
 
 def _version(folder: Path) -> str:

@@ -17,6 +17,7 @@ _PROGRAMS = {
     "flex": "flex",
     "bison": "bison",
     "bc": "bc",
+    "xz": "xz-utils",
 }
 _HEADERS = {"libelf.h": "libelf-dev", "openssl/evp.h": "libssl-dev"}
 _PLUGIN_HEADER = "include/plugin-version.h"

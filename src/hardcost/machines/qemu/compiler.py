@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest
+from hardcost.machines.kernels.source import PACKAGE, debian_package
 from hardcost.machines.qemu import cpio
 from hardcost.machines.qemu.packaged import Packages
 
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-_SOURCE_PACKAGE = "linux-source-6.1"
 SOURCE_FOLDER = "usr/src/build"
 """Where the sources lie in the guest, in the folders in which they lie in the kernel's source."""
 
 _PACKAGES = (
     *("gcc-12", "cpp-12", "libgcc-12-dev", "libgcc-s1", "tcc", "make", "dash"),
     *("binutils", "binutils-x86-64-linux-gnu", "libbinutils", "libctf0", "libctf-nobfd0"),
+    "libsframe1 | libbinutils",  # Debian 12 has that library in libbinutils
     *("libjansson4", "libzstd1", "zlib1g", "libgmp10", "libisl23", "libmpc3", "libmpfr6"),
     *("libc6", "libc6-dev", "linux-libc-dev"),
 )
@@ -83,8 +84,9 @@ SOURCES = (
 
 def parts(cache: Cache) -> dict[str, str]:
     """Return all that defines what `files` returns."""
-    versions = {name: debian.version(cache, name) for name in (*_PACKAGES, _SOURCE_PACKAGE)}
-    return {**versions, "patterns": " ".join(_PATTERNS), "sources": " ".join(SOURCES)}
+    versions = {name: debian.version(cache, name) for name in _PACKAGES}
+    source = {PACKAGE: debian_package(cache).version}
+    return {**versions, **source, "patterns": " ".join(_PATTERNS), "sources": " ".join(SOURCES)}
 
 
 def files(cache: Cache) -> list[cpio.File]:
@@ -102,18 +104,18 @@ def files(cache: Cache) -> list[cpio.File]:
 
 def _sources(cache: Cache) -> Path:
     """Return the folder of the sources, taken out of the kernel's source on first use."""
-    package = debian.unpacked(cache, _SOURCE_PACKAGE)
-    version = debian.version(cache, _SOURCE_PACKAGE)
-    name = digest({"package": _SOURCE_PACKAGE, "version": version, "files": " ".join(SOURCES)})
+    package = debian_package(cache)
+    files = " ".join(SOURCES)
+    name = digest({"package": PACKAGE, "version": package.version, "files": files})
 
     def fill(folder: Path) -> None:
-        _extract(package / f"usr/src/{_SOURCE_PACKAGE}.tar.xz", folder)
+        _extract(package.archive, folder)
 
     return cache.make("sources", name, "sources that the workload build compiles", fill)
 
 
 def _extract(archive: Path, folder: Path) -> None:
-    missing = {f"{_SOURCE_PACKAGE}/{path}": path for path in SOURCES}
+    missing = {f"{PACKAGE}/{path}": path for path in SOURCES}
     with tarfile.open(archive) as packed:
         for member in packed:
             path = missing.pop(member.name, None)
@@ -124,6 +126,6 @@ def _extract(archive: Path, folder: Path) -> None:
             if not missing:
                 return
     raise MachineError(
-        f"the package {_SOURCE_PACKAGE} has no {', '.join(missing.values())}",
-        hint="this release of Debian has another kernel; please report it",
+        f"the package {PACKAGE} has no {', '.join(missing.values())}",
+        hint="this is another source than hardcost knows; please report it",
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Guest
     from hardcost.machines.qemu.kernel import Kernel
 
-AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0", "libcap-ng0", "libc6")
+AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
 _RECIPE = "3"  # raise it when what goes into the archive changes other than by its parts
 
@@ -64,6 +64,14 @@ def probe_binary() -> Path:
     if not probe.is_file():
         raise MachineError(f"the probe {probe} is missing", hint="`make setup` builds it")
     return probe
+
+
+def toolchain() -> str:
+    """Return what the probe was built with: compiler, linker and C library, for a reader."""
+    try:
+        return (probe_binary().parent / "toolchain").read_text(encoding="utf-8").strip()
+    except OSError:
+        return "an unknown toolchain"
 
 
 def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None) -> Path:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost import files
 from hardcost.errors import InputError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest, file_digest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
-_MODULES = "lib/modules"
+_MODULES = "lib/modules"  # below usr in packages since Debian 13
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def debian_kernel(cache: Cache) -> Kernel:
     """Return Debian's own kernel, fetched on first use."""
     package = debian.kernel_package(cache)
     images = sorted((package / "boot").glob("vmlinuz-*"))
-    return from_file(cache, images[0], package / _MODULES)
+    below_usr = package / "usr" / _MODULES
+    return from_file(cache, images[0], below_usr if below_usr.is_dir() else package / _MODULES)
 
 
 def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) -> Kernel:
@@ -51,13 +53,8 @@ def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) ->
     """
     if str(image) == "host":
         image = Path(f"/boot/vmlinuz-{platform.release()}")
-    try:
-        content = file_digest(image)
-    except OSError as error:
-        raise InputError(
-            f"the kernel {image} can't be read: {error.strerror}",
-            hint="--kernel takes a bzImage (such as /boot/vmlinuz-*), a vmlinux, or 'host'",
-        ) from error
+    files.check(image, "the kernel", vmlinux.LARGEST, vmlinux.HINT)
+    content = file_digest(image)
     name = digest({"image": content, "recipe": _RECIPE})
 
     def fill(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError
+from hardcost.machines import modulefile
 from hardcost.machines.qemu import cpio
 
 if TYPE_CHECKING:
@@ -24,22 +24,15 @@ _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 def files(folder: Path) -> list[cpio.File]:
     """Return the modules out of the folder of a kernel's modules, and the order to load them in.
 
-    What is not there as a module is taken to be built into the kernel; compressed modules are not
-    read.
+    What is not there as a module is taken to be built into the kernel.
 
     Raises:
-        MachineError: The modules are compressed.
+        MachineError: A module is compressed in a way that can't be read.
     """
-    if next(folder.rglob("ext4.ko.*"), None) is not None:
-        raise MachineError(
-            f"the kernel's modules in {folder} are compressed, which hardcost can't read",
-            hint="use a kernel of Debian 12, or one with ext4 and nd_pmem built in",
-        )
-    present = {path.stem.replace("-", "_"): path for path in folder.rglob("*.ko")}
-    needs = {name: _depends(path) for name, path in _closure(present).items()}
-    order = in_order(needs)
+    found = _closure(dict(modulefile.modules(folder)))
+    order = in_order({name: _depends(content) for name, content in found.items()})
     return [
-        *(cpio.regular(f"{FOLDER}/{name}.ko", present[name].read_bytes()) for name in order),
+        *(cpio.regular(f"{FOLDER}/{name}.ko", found[name]) for name in order),
         cpio.regular(f"{FOLDER}/order", "".join(f"{name}.ko\n" for name in order).encode()),
     ]
 
@@ -62,21 +55,21 @@ def in_order(needs: Mapping[str, tuple[str, ...]]) -> list[str]:
     return order
 
 
-def _closure(present: Mapping[str, Path]) -> dict[str, Path]:
+def _closure(present: Mapping[str, Path]) -> dict[str, bytes]:
     """Return the wanted modules and all that these need, of those that are present."""
-    found: dict[str, Path] = {}
+    found: dict[str, bytes] = {}
     open_names = list(_WANTED)
     while open_names:
         name = open_names.pop(0)
         if name in present and name not in found:
-            found[name] = present[name]
-            open_names += _depends(present[name])
+            found[name] = modulefile.content(present[name])
+            open_names += _depends(found[name])
     return found
 
 
-def _depends(module: Path) -> tuple[str, ...]:
+def _depends(module: bytes) -> tuple[str, ...]:
     """Return the names of the modules that one needs, out of its section .modinfo."""
-    found = _DEPENDS.search(module.read_bytes())
+    found = _DEPENDS.search(module)
     if found is None or not found[1]:
         return ()
     return tuple(name.replace("-", "_") for name in found[1].decode().split(","))

@@ -51,11 +51,16 @@ class Packages:
         return [*files, cpio.regular(_LOADER_IN_GUEST, loader, 0o755), *libraries]
 
     def _matching(self, pattern: str) -> Iterator[cpio.File]:
-        found = [(root, place) for root in self._roots for place in _places(root, pattern)]
+        """Yield what matches, by the path that was asked for, also where it is packed below usr."""
+        found = [
+            (place, path)
+            for root in self._roots
+            for base in (root, root / "usr")
+            for place, path in _places(base, pattern)
+        ]
         if not found:
             raise self._missing(pattern)
-        for root, place in found:
-            path = str(place.relative_to(root))
+        for place, path in found:
             if place.is_symlink():
                 yield cpio.link(path, str(place.readlink()))
             elif place.is_file():
@@ -89,12 +94,15 @@ class Packages:
         )
 
 
-def _places(root: Path, pattern: str) -> list[Path]:
-    """Return what matches below `root`; a link counts also where it leads to another package."""
+def _places(root: Path, pattern: str) -> list[tuple[Path, str]]:
+    """Return what matches below `root`, each with its path there.
+
+    A link counts also where it leads to another package.
+    """
     if "*" in pattern:
-        return sorted(root.glob(pattern))
+        return [(place, str(place.relative_to(root))) for place in sorted(root.glob(pattern))]
     place = root / pattern
-    return [place] if place.exists() or place.is_symlink() else []
+    return [(place, pattern)] if place.exists() or place.is_symlink() else []
 
 
 def _is_program(file: cpio.File) -> bool:

@@ -18,12 +18,14 @@ from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, fresh, guest, kernel, snapshot
+from hardcost.machines.qemu import argv, fresh, guest, inquiry, kernel, snapshot
+from hardcost.machines.qemu.parameters import Parameters
 from hardcost.machines.qemu.roots import DebianRoots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from hardcost.machines.bootline import Account
     from hardcost.machines.images.image import RootImage
     from hardcost.machines.machine import Execution, Request
     from hardcost.machines.qemu.roots import Roots
@@ -32,6 +34,7 @@ _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
 _KVM_DEVICE = Path("/dev/kvm")
+_ACCOUNT = "account.json"
 
 
 class VirtualMachine:
@@ -135,6 +138,28 @@ class VirtualMachine:
             f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}"
             for unmet in self.kernels.unmet(boot.kernel)
         )
+
+    async def account(self, boot: Boot) -> Account | None:
+        """Return what the kernel says of a boot's parameters, asked once and kept."""
+        if boot.kernel is not None and self.kernels.find(boot.kernel) is None:
+            return None
+        asked = inquiry.talking(boot)
+        machine = self._with(inquiry.swift(self.hardware))
+        parts = {**machine.identity(asked), "init": boot.init, "recipe": inquiry.RECIPE}
+        place = self.cache.root / "boots" / digest(parts)
+        title = f"what a kernel says of: {' '.join(boot.parameters)}"
+        async with self.cache.building_beside("boots", place.name, title) as folder:
+            if folder is not None:
+                recipe = machine.recipe(asked)
+                modules = None if boot.kernel is not None else self.kernel.modules
+                known = Parameters(recipe.kernel, modules)
+                account = await inquiry.ask(recipe, self.cache, known, boot)
+                (folder / _ACCOUNT).write_text(inquiry.packed(account))
+        return inquiry.unpacked((place / _ACCOUNT).read_text())
+
+    def _with(self, hardware: argv.Hardware) -> VirtualMachine:
+        """Return the same machine with other hardware."""
+        return VirtualMachine(self.cache, hardware, self._image, self.kernels, self.roots)
 
     def is_ready(self, boot: Boot) -> bool:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""

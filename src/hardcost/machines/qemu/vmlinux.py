@@ -16,11 +16,17 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from hardcost import files
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+LARGEST = 512 << 20
+"""Bytes that a kernel may have, packed or not; Debian's has 70 million, with debug data more."""
+
+HINT = "--kernel takes a bzImage (such as /boot/vmlinuz-*), a vmlinux, or 'host'"
 
 _ELF = b"\x7fELF"
 _BZIMAGE_MAGIC_AT = 0x202
@@ -30,7 +36,12 @@ _HEADER_END = 0x250
 _SECTOR = 512
 _NOTE_PHYS32_ENTRY = 18
 _PT_NOTE = 4
-_MAX_VMLINUX = 1 << 30  # bytes; a hostile image must not fill the memory
+_AT_ONCE = 1 << 20  # bytes that are unpacked before it is looked at what they are
+_WINDOW = 1 << 27  # bytes that an unpacker may look back; what the kernel's own build uses at most
+_ZSTD_AT_ONCE = 1 << 10  # packed bytes, which may become as many thousands
+_TOO_EARLY = "it ends too early"
+_MOST_HEADERS = 128  # program headers; a kernel has some five
+_MOST_NOTES = 1 << 20  # bytes of notes; a kernel has some hundred
 
 
 def extract(image: Path) -> bytes:
@@ -40,18 +51,14 @@ def extract(image: Path) -> bytes:
         InputError: The file can't be read, is neither, is packed in a way we can't unpack, or has
             no PVH entry point (a kernel built without CONFIG_PVH).
     """
-    try:
-        content = image.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the kernel {image} can't be read: {error.strerror}",
-            hint="--kernel takes a bzImage (such as /boot/vmlinuz-*) or a vmlinux",
-        ) from error
+    content = files.content(image, "the kernel", LARGEST, HINT)
     vmlinux = content if content.startswith(_ELF) else _unpack(image, content)
     try:
         bootable = _has_pvh_entry(vmlinux)
     except struct.error:
-        raise InputError(f"the kernel {image} is damaged: it ends too early") from None
+        raise InputError(f"the kernel {image} is damaged: {_TOO_EARLY}") from None
+    except _DamagedError as error:
+        raise InputError(f"the kernel {image} is damaged: {error}") from None
     if not bootable:
         raise InputError(
             f"the kernel {image} has no PVH entry point",
@@ -65,7 +72,7 @@ def _unpack(image: Path, content: bytes) -> bytes:
     if not is_bzimage or len(content) < _HEADER_END:
         raise InputError(
             f"{image} is not a Linux kernel for x86",
-            hint="--kernel takes a bzImage (such as /boot/vmlinuz-*) or a vmlinux",
+            hint=HINT,
         )
     setup_sectors = content[_SETUP_SECTORS_AT] or 4
     offset, length = struct.unpack_from("<II", content, _PAYLOAD_AT)
@@ -74,45 +81,76 @@ def _unpack(image: Path, content: bytes) -> bytes:
     for magic, unpack in _UNPACKERS.items():
         if payload.startswith(magic):
             try:
-                vmlinux = unpack(payload)
-            except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+                return _whole(unpack(payload))
+            except _PACKING_ERRORS as error:
                 raise InputError(f"the kernel {image} is damaged: {error}") from error
-            if vmlinux.startswith(_ELF):
-                return vmlinux
-            raise InputError(f"the kernel {image} is damaged: no ELF file inside")
     raise InputError(
         f"the kernel {image} is packed in a way that hardcost can't unpack",
         hint="give it as vmlinux (the kernel's scripts/extract-vmlinux makes one)",
     )
 
 
-def _xz(payload: bytes) -> bytes:
-    stream = lzma.LZMADecompressor()
-    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
+class _DamagedError(Exception):
+    """What is in an image is no kernel; the message says why."""
 
 
-def _gzip(payload: bytes) -> bytes:
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
+_PACKING_ERRORS = (
+    *(OSError, EOFError, MemoryError, zlib.error, lzma.LZMAError, zstandard.ZstdError),
+    _DamagedError,
+)
 
 
-def _bzip2(payload: bytes) -> bytes:
+def _whole(parts: Iterator[bytes]) -> bytes:
+    """Return an ELF file that comes in parts; what is none, or too large, is given up early."""
+    found = bytearray()
+    for part in parts:
+        found += part
+        if not found.startswith(_ELF[: len(found)]):
+            break
+        if len(found) > LARGEST:
+            raise _DamagedError(f"unpacked it is larger than {LARGEST >> 20} MiB")
+    if not found.startswith(_ELF):
+        raise _DamagedError("no ELF file inside")
+    return bytes(found)
+
+
+def _xz(payload: bytes) -> Iterator[bytes]:
+    stream = lzma.LZMADecompressor(memlimit=2 * _WINDOW)
+    yield stream.decompress(payload, _AT_ONCE)
+    while not stream.eof:
+        yield _more(stream.decompress(b"", _AT_ONCE))
+
+
+def _bzip2(payload: bytes) -> Iterator[bytes]:
     stream = bz2.BZ2Decompressor()
-    return _whole(stream.decompress(payload, _MAX_VMLINUX), ended=stream.eof)
+    yield stream.decompress(payload, _AT_ONCE)
+    while not stream.eof:
+        yield _more(stream.decompress(b"", _AT_ONCE))
 
 
-def _zstd(payload: bytes) -> bytes:
-    stream = zstandard.ZstdDecompressor().decompressobj()
-    return _whole(stream.decompress(payload), ended=stream.eof)
+def _gzip(payload: bytes) -> Iterator[bytes]:
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    yield stream.decompress(payload, _AT_ONCE)
+    while not stream.eof:
+        yield _more(stream.decompress(stream.unconsumed_tail, _AT_ONCE))
 
 
-def _whole(content: bytes, *, ended: bool) -> bytes:
-    if not ended:
-        raise EOFError("it ends too early, or is larger than any kernel")
-    return content
+def _zstd(payload: bytes) -> Iterator[bytes]:
+    stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+    for at in range(0, len(payload), _ZSTD_AT_ONCE):
+        yield stream.decompress(payload[at : at + _ZSTD_AT_ONCE])
+        if stream.eof:
+            return
+    raise EOFError(_TOO_EARLY)
 
 
-_UNPACKERS: dict[bytes, Callable[[bytes], bytes]] = {
+def _more(part: bytes) -> bytes:
+    if not part:
+        raise EOFError(_TOO_EARLY)
+    return part
+
+
+_UNPACKERS: dict[bytes, Callable[[bytes], Iterator[bytes]]] = {
     b"\xfd7zXZ\x00": _xz,
     b"\x5d\x00\x00": _xz,
     b"\x1f\x8b": _gzip,
@@ -126,20 +164,29 @@ def _has_pvh_entry(vmlinux: bytes) -> bool:
 
     Raises:
         struct.error: The file ends too early.
+        _DamagedError: It has more headers or notes than any kernel.
     """
     (header_at,) = struct.unpack_from("<Q", vmlinux, 0x20)
     size, count = struct.unpack_from("<HH", vmlinux, 0x36)
+    if count > _MOST_HEADERS:
+        raise _DamagedError(f"it has {count} program headers, more than {_MOST_HEADERS}")
+    notes = 0
     for index in range(count):
         at = header_at + index * size
         kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", vmlinux, at)
-        if kind == _PT_NOTE and _notes_hold(_part(vmlinux, offset, length)):
+        if kind != _PT_NOTE:
+            continue
+        notes += length
+        if notes > _MOST_NOTES:
+            raise _DamagedError(f"it has more than {_MOST_NOTES >> 20} MiB of notes")
+        if _notes_hold(_part(vmlinux, offset, length)):
             return True
     return False
 
 
 def _part(content: bytes, offset: int, length: int) -> bytes:
     if offset + length > len(content):
-        raise struct.error("a part lies beyond the end")
+        raise struct.error(_TOO_EARLY)
     return content[offset : offset + length]
 
 

@@ -1,0 +1,320 @@
+"""What is fuzzed: all that reads what a user, a guest or a damaged disk hands over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bench.fuzz import mutate, seeds
+from bench.fuzz.run import Target
+from hardcost.auditrules import loading, parse
+from hardcost.auditrules.cost import histogram
+from hardcost.auditrules.explain.described import described
+from hardcost.auditrules.knownpaths import read_list
+from hardcost.auditrules.rule import Kind, Place, RulesError
+from hardcost.auditrules.translate import translate, translate_all
+from hardcost.auditrules.write import UnwritableError, listed, text_of
+from hardcost.cli.finding import unpacked as finding_unpacked
+from hardcost.controls import apply, auditprofile, catalogue, khc, scapsettings
+from hardcost.controls.control import Sysctl
+from hardcost.design import grid, leave_one_out
+from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.errors import HardcostError, InputError, MachineError, StoreError
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.machines.fake import FakeMachine
+from hardcost.machines.images import partitions
+from hardcost.machines.kernels import config, patches
+from hardcost.machines.qemu import answers, vmlinux
+from hardcost.report.text import visible
+from hardcost.store.store import Store
+from hardcost.study import read as studies
+from hardcost.trial.trial import execute, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_STATUS_NO = 1
+_MOST_TRIALS = 60  # worked out of a plan
+
+
+def _file(data: bytes, name: str) -> Path:
+    """Return the path of a file with this content, the same each time."""
+    path = Path(_folder()) / name
+    path.write_bytes(data)
+    return path
+
+
+_made: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _folder() -> str:
+    if not _made:
+        memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # no waiting for a disk
+        _made.append(tempfile.TemporaryDirectory(prefix="hardcost-fuzz-", dir=memory))
+    return _made[0].name
+
+
+def _no_package(package: str) -> Path:
+    raise InputError(f"no package {package} while fuzzing")
+
+
+# Rules --------------------------------------------------------------------------------------------
+
+
+def _rules(data: bytes) -> None:
+    readings = parse.read_bytes(data, "x.rules")
+    rule_set, of_deletions = loading.combine(readings)
+    rules, of_rules = translate_all(rule_set.rules)
+    for reading in readings:
+        if (reading.kind is Kind.FAULT) is (reading.fault is None):
+            raise AssertionError(f"{reading.kind} with the fault {reading.fault}")
+    for fault in (*of_deletions, *of_rules):
+        if fault.file != "x.rules" or not 1 <= (fault.line or 0) <= len(readings):
+            raise AssertionError(f"the fault {fault} has no place")
+    for rule in rules:
+        if not listed(rule):
+            raise AssertionError("a rule is listed as nothing")
+        try:
+            text = text_of(rule)
+        except UnwritableError:
+            continue
+        again = parse.read_line(text, Place("again", 1)).rule
+        if again is None or translate(again) != rule:
+            raise AssertionError(f"it comes back as another rule: {text}")
+
+
+def _verb(*words: str, no: bool = False, ending: str = "x.rules") -> Callable[[bytes], None]:
+    """Return what runs a command on a file; its status may be 1 only where the answer can be no."""
+
+    def run(data: bytes) -> None:
+        from hardcost.cli.verbs import hardcost  # noqa: PLC0415  (slow)
+
+        path = _file(data, ending)
+        argv = [str(path) if word == "FILE" else word for word in words]
+        silent = io.TextIOWrapper(io.BytesIO(), "utf-8", errors="replace")
+        with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+            try:
+                status = hardcost.main(argv, standalone_mode=False) or 0
+            except click.exceptions.Exit as stop:
+                status = stop.exit_code
+            except click.ClickException:
+                status = 2
+            except HardcostError as error:
+                status = error.exit_status
+                for problem in error.problems:
+                    visible(problem.message)
+        if status not in ((0, 1, 2) if no else (0, 2)):
+            raise AssertionError(f"status {status} of {' '.join(words)}")
+
+    return run
+
+
+# Files of TOML, XML and JSON ----------------------------------------------------------------------
+
+
+def _profile(data: bytes) -> None:
+    loaded = catalogue.load(str(_file(data, "x.toml")), _no_package)
+    plan = leave_one_out.bill_plan(loaded, (Workload("syscalls"),))
+    _worked_out(plan.trials)
+
+
+def _study(data: bytes) -> None:
+    study = studies.read(str(_file(data, "x.toml")), _no_package)
+    _worked_out(grid.plan(study).trials)
+
+
+def _worked_out(trials: Sequence[Trial]) -> None:
+    machine = FakeMachine(lambda _boot, _job: ())
+    for trial in trials[:_MOST_TRIALS]:
+        prepare(trial, machine)
+        json.dumps([control.name for control in trial.configuration.controls])
+
+
+def _stream(data: bytes) -> None:
+    path = _file(data, "x.xml")
+    with contextlib.suppress(InputError):
+        imported = auditprofile.of_scap(path, "stig")
+        imported.rules()
+        catalogue.load(str(_file(imported.toml().encode(), "again.toml")))
+    scapsettings.settings(path, "stig")
+
+
+def _report(data: bytes) -> None:
+    text = khc.profile_toml(khc.read(data, "x.json"), "x.json")
+    catalogue.load(str(_file(text.encode(), "again.toml")))
+
+
+def _configuration(data: bytes) -> None:
+    text = config.file_text(_file(data, "x.config"))
+    config.check_fit(config.read(text, "x.config"))
+
+
+def _event(data: bytes) -> None:
+    described(data.decode(errors="surrogateescape"))
+
+
+def _workload(data: bytes) -> None:
+    found = studies.workload(data.decode(errors="replace"))
+    _worked_out([Trial(Configuration("none"), found, "insn", 0)])
+    _worked_out([Trial(Configuration("none"), found, "time", 0)])
+
+
+def _paths(data: bytes) -> None:
+    read_list(data, "paths")
+
+
+# Disks, stores, guests ----------------------------------------------------------------------------
+
+
+def _kernel(data: bytes) -> None:
+    vmlinux.extract(_file(data, "vmlinuz"))
+
+
+def _disk(data: bytes) -> None:
+    path = _file(data, "disk.img")
+    partitions.held(path)
+    partitions.partitions(path)
+
+
+def _store(data: bytes) -> None:
+    _read_store(_file(data, "store.sqlite"))
+
+
+def _record(data: bytes) -> None:
+    """Read a store whose one record is `data`, as text."""
+    path = Path(_folder()) / "record.sqlite"
+    path.unlink(missing_ok=True)
+    with Store(path) as store:
+        run = store.start("study-1", "plan", "study", fresh=False)
+        store.save(run, seeds.record())
+    connection = sqlite3.connect(path)
+    text = data.decode(errors="replace")
+    connection.execute("UPDATE records SET body = ?", (text,))
+    connection.execute("UPDATE runs SET finished = '1', finding = ?", (text,))
+    connection.commit()
+    connection.close()
+    _read_store(path)
+
+
+def _read_store(path: Path) -> None:
+    with Store(path) as store:
+        store.runs()
+        store.record("id")
+        store.typical_seconds()
+        store.unfinished("plan")
+        _, text = store.finding("last")
+        finding_unpacked(text)
+
+
+def _answers(data: bytes) -> None:
+    told = answers.read(_file(data, "answers"))
+    controls = (Sysctl("kernel.kptr_restrict", "2"),)
+    for workload in (
+        Workload("syscalls", (("calls", "null"),)),
+        Workload("fio", (("cases", "latency-read"),)),
+        Workload("filecopy"),
+        Workload("dd"),
+        Workload("mariadb"),
+        Workload("apache-prefork"),
+        Workload("postfix"),
+        Workload("unixbench"),
+        Workload("build"),
+    ):
+        trial = Trial(Configuration("hard", controls), workload, "insn", 0)
+        machine = FakeMachine(lambda _boot, _job: told)
+        instrument_named("insn")
+        with contextlib.suppress(MachineError, InputError):
+            record = asyncio.run(execute(prepare(trial, machine), machine, 60))
+            type(record).model_validate_json(record.model_dump_json())
+
+
+_RULE_WORDS = [
+    *(b"-a", b"-A", b"-w", b"-W", b"-D", b"-p", b"-k", b"-S", b"-F", b"-C", b"-e", b"-b", b"-i"),
+    *(b"always,exit", b"never,exit", b"never,task", b"always,filesystem", b"arch=b32", b"path=/a"),
+    *(b"dir=/etc", b"perm=wa", b"auid>=1000", b"exit=-EACCES", b"key=x", b"success!=1", b"all"),
+]
+_TOML_WORDS = [
+    *(b"[", b"]", b"[[", b"]]", b"=", b".", b'"', b"'''", b'"""', b"{", b"}", b",", b"\n", b"#"),
+    *(b"title", b"audit", b"rules", b"files", b"profile", b"boot", b"sysctl", b"kconfig", b"axis"),
+    *(b"values", b"levels", b"switch", b"default", b"repeat", b"from", b"cumulative", b"name"),
+    *(b"kernel", b"kernel-patches", b"kconfig-group", b"lsm", b"mounts", b"auditd", b"syslog"),
+    *(b"true", b"1979-05-27T07:32:00Z", b"1_000", b"0x1f", b"1e400", b"inf", b"workloads"),
+    *(b"true.true", b"a.b.c.d", b"1" * 5000, b"[[axis]]", b"{value}", b"{n}", b"scale"),
+]
+_text_of_rules = (mutate.raw, mutate.words(_RULE_WORDS), mutate.words(_RULE_WORDS), mutate.lines)
+_toml = (mutate.raw, mutate.words(_TOML_WORDS), mutate.words(_TOML_WORDS), mutate.lines)
+_json = (mutate.tree, mutate.tree, mutate.raw)
+_bytes = (mutate.raw,)
+_plain = (mutate.raw, mutate.words(), mutate.lines)
+_faulty = (RulesError,)
+_bad = (InputError,)
+
+
+def _listed() -> Sequence[Target]:
+    told: Any = tuple[type[BaseException], ...]
+    del told
+    verbs = {
+        "lint": _verb("rules", "lint", "FILE", "--format", "sarif", no=True),
+        "cost": _verb("rules", "cost", "FILE", "--leave-out-faulty", "--format", "json"),
+        "explain": _verb("rules", "explain", "FILE", "--leave-out-faulty", "--event", "syscall=open"),
+        "import": _verb("import", "audit", "FILE"),
+        "prove": _verb("rules", "prove", "FILE", "FILE", "--leave-out-faulty", no=True),
+        "optimize": _verb(
+            *("rules", "optimize", "FILE", "-o", "-", "--no-least", "--leave-out-faulty"), no=True
+        ),
+    }
+    events = [one.encode() for one in seeds.EVENTS]
+    workloads = [one.encode() for one in seeds.WORKLOADS]
+    paths = [b"/etc/\n/etc/passwd\n# x\n\n/bin/sh\n"]
+    return [
+        Target("rules", seeds.rules, _text_of_rules, _rules, _faulty),
+        *(Target(name, seeds.rules, _text_of_rules, run, ()) for name, run in verbs.items()),
+        Target("profile", seeds.profiles, _toml, _profile, _bad),
+        Target("study", seeds.studies, _toml, _study, _bad),
+        Target("scap", seeds.streams, (mutate.elements, mutate.words(), mutate.raw), _stream, _bad),
+        Target("khc", seeds.reports, _json, _report, _bad),
+        Target("kernel", seeds.kernels, _bytes, _kernel, _bad),
+        Target("patch", seeds.patches, (*_plain, mutate.lines), _patch, _bad),
+        Target("config", seeds.configurations, _plain, _configuration, _bad),
+        Target("histogram", seeds.histograms, (*_plain, *_json), _histogram, _faulty),
+        Target("event", lambda: events, _plain, _event, _faulty),
+        Target("workload", lambda: workloads, _plain, _workload, _bad),
+        Target("paths", lambda: paths, _plain, _paths, _faulty),
+        Target("disk", seeds.disks, _bytes, _disk, (MachineError, InputError)),
+        Target("store", seeds.stores, _bytes, _store, (StoreError, InputError)),
+        Target("record", seeds.records, _json, _record, (StoreError, InputError)),
+        Target("answers", seeds.answers, (_by_lines(mutate.tree), *_plain), _answers, (MachineError,)),
+    ]
+
+
+def _patch(data: bytes) -> None:
+    for one in patches.read([str(_file(data, "x.patch"))]):
+        _ = one.text
+
+
+def _histogram(data: bytes) -> None:
+    histogram.read(data, "counts")
+
+
+def _by_lines(inner: mutate.Mutator) -> mutate.Mutator:
+    """Return a mutator that changes one line."""
+
+    def changed(generator: Any, data: bytes) -> bytes:  # noqa: ANN401
+        lines = data.split(b"\n")
+        at = generator.randrange(len(lines))
+        lines[at] = inner(generator, lines[at])
+        return b"\n".join(lines)
+
+    return changed
+
+
+TARGETS: dict[str, Target] = {target.name: target for target in _listed()}
+"""All targets by name."""

@@ -1,0 +1,121 @@
+//! When timed windows begin.
+//!
+//! What a window leaves behind, such as memory that the kernel frees after a grace period or records
+//! for the audit daemon, has to be done with before the next one begins; and where the kernel's tick
+//! falls must not decide what a window costs. So under the instruction counter, where an idle guest
+//! sleeps for nothing, each window begins long after the one before, and always as far from a tick.
+
+use std::ptr;
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::{Fault, syscall, word};
+
+/// From the end of a window to the beginning of the next, at least: some grace periods.
+const APART: u64 = 60_000_000;
+/// From the tick to a window: the tick's own work and what it wakes are over.
+const AFTER_TICK: u64 = 300_000;
+/// So many nanoseconds in a second.
+const SECOND: u64 = 1_000_000_000;
+
+/// How windows are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub enum Pace {
+    /// Not at all.
+    None,
+    /// By sleeping so long.
+    Pause(Duration),
+    /// By sleeping some ticks, to the same distance from a tick each time.
+    Tick,
+}
+
+/// Keeps windows apart.
+pub enum Pacer {
+    /// By sleeping so long.
+    Pause(Duration),
+    /// By the tick: when one came, and how long after it the next does, in nanoseconds.
+    Tick {
+        /// When a tick came.
+        phase: u64,
+        /// From one tick to the next.
+        period: u64,
+    },
+}
+
+impl Pacer {
+    /// Finds out what it takes to keep that pace.
+    pub fn new(pace: Pace) -> Result<Self, Fault> {
+        match pace {
+            Pace::None => Ok(Self::Pause(Duration::ZERO)),
+            Pace::Pause(pause) => Ok(Self::Pause(pause)),
+            Pace::Tick => {
+                // SAFETY: touches no memory. Timers are to go off when they are due.
+                unsafe { syscall(libc::SYS_prctl, [word(libc::PR_SET_TIMERSLACK), 1]) }?;
+                Ok(Self::Tick { phase: next_tick(), period: period() })
+            }
+        }
+    }
+
+    /// Waits until the next window may begin.
+    pub fn wait(&self) -> Result<(), Fault> {
+        match *self {
+            Self::Pause(pause) => {
+                thread::sleep(pause);
+                Ok(())
+            }
+            Self::Tick { phase, period } => {
+                let earliest = read(libc::CLOCK_MONOTONIC) + APART;
+                let ticks = earliest.saturating_sub(phase).div_ceil(period);
+                sleep_until(phase + ticks * period + AFTER_TICK)
+            }
+        }
+    }
+}
+
+/// Waits for a tick, without sleeping, and returns when it came.
+fn next_tick() -> u64 {
+    let before = read(libc::CLOCK_MONOTONIC_COARSE);
+    loop {
+        let now = read(libc::CLOCK_MONOTONIC_COARSE);
+        if now != before {
+            return now;
+        }
+    }
+}
+
+/// From one tick to the next, in nanoseconds: what the coarse clock advances by.
+fn period() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `time` alone.
+    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
+    nanoseconds(&time).max(1)
+}
+
+/// What a clock says, in nanoseconds.
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `time` alone; these clocks always exist.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    nanoseconds(&time)
+}
+
+fn nanoseconds(time: &libc::timespec) -> u64 {
+    time.tv_sec.unsigned_abs() * SECOND + time.tv_nsec.unsigned_abs()
+}
+
+/// Sleeps until the monotonic clock says so.
+fn sleep_until(nanoseconds: u64) -> Result<(), Fault> {
+    let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let time =
+        libc::timespec { tv_sec: part(nanoseconds / SECOND), tv_nsec: part(nanoseconds % SECOND) };
+    let arguments = [
+        word(libc::CLOCK_MONOTONIC),
+        word(libc::TIMER_ABSTIME),
+        &raw const time as usize,
+        ptr::null::<u8>() as usize,
+    ];
+    // SAFETY: reads `time` alone.
+    unsafe { syscall(libc::SYS_clock_nanosleep, arguments) }.map(drop)
+}

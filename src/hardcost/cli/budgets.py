@@ -1,0 +1,137 @@
+"""`--budget`: by how much metrics may grow, and what to leave out so that they do not."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.analysis import budget as budget_of
+from hardcost.analysis import itemise
+from hardcost.analysis.budget import Budget
+from hardcost.analysis.finding import Advice, Total
+from hardcost.design import leave_one_out
+from hardcost.errors import InputError
+from hardcost.workloads import syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.analysis.finding import Bill
+    from hardcost.cli.session import Measure
+    from hardcost.controls.control import Profile
+    from hardcost.design.plan import Plan, Workload
+    from hardcost.store.record import Record
+
+_ONE = re.compile(r"(?P<metric>.*?)\s*<?=\s*(?P<share>[^=<]*)", re.DOTALL)
+
+
+def budget(text: str) -> Budget:
+    """Return the budget in text such as `5%` or `open<=50%,null=20%,5%`.
+
+    Raises:
+        InputError: A part is no percentage, or a metric has two.
+    """
+    others: float | None = None
+    metrics: dict[str, float] = {}
+    for part in map(str.strip, text.split(",")):
+        found = _ONE.fullmatch(part)
+        metric = found["metric"].strip() if found else ""
+        if found is None and others is None:
+            others = fraction("--budget", part)
+        elif found is None:
+            raise InputError(
+                f"--budget: '{part}' is a second percentage for all metrics",
+                hint="name a metric in front of it, such as open<=50%",
+            )
+        elif not metric or metric in metrics:
+            why = "has two budgets" if metric else "is no metric"
+            raise InputError(f"--budget: '{metric}' {why}", hint="such as open<=50%,null=20%,5%")
+        else:
+            metrics[metric] = fraction("--budget", found["share"].strip())
+    return Budget(others, metrics)
+
+
+def check_metrics(wanted: Budget, workloads: Sequence[Workload]) -> None:
+    """Check the budget's metrics before anything is measured, where they are known by then.
+
+    Raises:
+        InputError: There is no metric of a name.
+    """
+    names: list[str] = []
+    for workload in workloads:
+        if workload.name != syscalls.NAME:
+            return  # what the others yield is known once they have run
+        calls = syscalls.chosen(dict(workload.parameters))
+        prefix = f"{workload} " if len(workloads) > 1 else ""
+        names += [f"{prefix}{call.name}" for call in calls]
+    wanted.for_metrics(names)
+
+
+def advice(
+    profile: Profile, plan: Plan, records: Sequence[Record], measure: Measure, wanted: Budget
+) -> Advice:
+    """Propose what to leave out, measure what remains, and go on until the budget is kept.
+
+    Raises:
+        InputError: The budget names a metric that was not measured.
+    """
+    itemised = itemise.itemise(profile, records)
+    totals = itemised.totals
+    limit = wanted.for_metrics(total.metric for total in totals)
+    names = [control.name for control in profile.controls]
+    everything = {item.control for item in itemised.items}
+    dropped: tuple[str, ...] = ()
+    while not budget_of.within(totals, limit) and len(dropped) < len(everything):
+        dropped = budget_of.propose(itemised, totals, dropped, limit)
+        indices = [index for index, name in enumerate(names) if name in dropped]
+        more = measure(leave_one_out.kept_plan(plan, profile, indices))
+        totals = itemise.totals((*records, *more), leave_one_out.without_all(indices))
+    kept = len(everything) - len(dropped)
+    return Advice(
+        budget=limit.others,
+        leave_out=dropped,
+        kept=kept,
+        totals=totals,
+        within=budget_of.within(totals, limit),
+        budgets=dict(limit.metrics),
+        alone=() if kept or not dropped else _alone(itemised, dropped[-1]),
+    )
+
+
+def _alone(bill: Bill, control: str) -> tuple[Total, ...]:
+    """Return what each metric costs with one control alone."""
+    baselines = {total.metric: total.baseline for total in bill.totals}
+    return tuple(
+        Total(one.metric, one.unit, base, base + one.alone, one.alone)
+        for one in bill.items
+        if one.control == control
+        for base in [baselines[one.metric]]
+    )
+
+
+def above_zero(option: str, text: str) -> float:
+    """Return a percentage above 0 as a part of 1.
+
+    Raises:
+        InputError: It is none.
+    """
+    found = fraction(option, text)
+    if not found:
+        raise InputError(f"{option}: '{text}' is not above 0", hint=f"such as {option} 1%")
+    return found
+
+
+def fraction(option: str, text: str) -> float:
+    """Return `5%` as 0.05.
+
+    Raises:
+        InputError: It is no percentage.
+    """
+    try:
+        found = float(text.removesuffix("%")) / 100
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < math.inf:
+        raise InputError(f"{option}: '{text}' is not a percentage", hint=f"such as {option} 5%")
+    return found

@@ -1,0 +1,99 @@
+"""What TAB offers for words that are names: cheap to look up, and never an error."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from click.shell_completion import CompletionItem
+
+from hardcost.instruments.names import RIDING
+from hardcost.machines.place import default_root
+from hardcost.store.place import default_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import click
+
+_OURS = Path(__file__).parents[2]
+
+WORKLOADS = (
+    *("apache-prefork", "apache-worker", "build", "command", "dd", "filecopy", "fio", "mariadb"),
+    *("postfix", "syscalls", "unixbench"),
+)
+"""The workloads' names; a test holds them equal to those that there are."""
+
+
+def profiles(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the catalogue's profiles, and files."""
+    return _or_files(_names(_OURS / "controls" / "catalogue"), begun)
+
+
+def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the ready-made studies, and files."""
+    return _or_files(_names(_OURS / "study" / "ready"), begun)
+
+
+def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer workloads, each after those that the word names already."""
+    return _after_commas(WORKLOADS, begun)
+
+
+def riding(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer instruments that ride along, each after those that the word names already."""
+    return _after_commas(RIDING, begun)
+
+
+def kernels(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the host's kernel, those that hardcost has built, and files."""
+    built = []
+    with contextlib.suppress(OSError, RuntimeError):
+        built = [str(path) for path in default_root().glob("kernels/*/vmlinux")]
+    return _or_files(["host", *sorted(built)], begun)
+
+
+def patches(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the series of patches that come with hardcost, and files."""
+    return _or_files(["flat"], begun)
+
+
+def runs(context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the runs that the store holds, the newest first; one that can't be read has none."""
+    # Not before somebody asks: SQLite takes a while to import.
+    from hardcost.errors import HardcostError  # noqa: PLC0415
+    from hardcost.store import glance  # noqa: PLC0415
+
+    with contextlib.suppress(HardcostError, OSError, RuntimeError):
+        names = ["last", *glance.names(context.params.get("store") or default_path())]
+        return [CompletionItem(name) for name in names if name.startswith(begun)]
+    return []
+
+
+def kept(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer what the cache keeps, by name."""
+    found: list[str] = []
+    with contextlib.suppress(OSError, RuntimeError):
+        found = sorted({path.parent.name for path in default_root().glob("*/*/title")})
+    return [CompletionItem(name) for name in found if name.startswith(begun)]
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names that TOML files in a folder of ours go by."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def _or_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
+    """Offer names that begin so, and the shell's own file names.
+
+    The word of files stands first, since in bash it drops what stands before it.
+    """
+    fits = [CompletionItem(name) for name in names if name.startswith(begun)]
+    return [CompletionItem(begun, type="file"), *fits]
+
+
+def _after_commas(names: Iterable[str], begun: str) -> list[CompletionItem]:
+    """Offer names for what follows the last comma of a word."""
+    before, comma, last = begun.rpartition(",")
+    return [CompletionItem(f"{before}{comma}{one}") for one in names if one.startswith(last)]

@@ -1,0 +1,100 @@
+"""What `hardcost kernel` is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.cli.commands.shared import format_option
+from hardcost.cli.lazy import LazyGroup, carried_out_by
+
+
+@click.group(cls=LazyGroup)
+def kernel() -> None:
+    """Build kernels with hardening options, list those that are kept, and score configurations.
+
+    \b
+    Example:  hardcost kernel build --option SLUB_DEBUG_ON=y
+    """
+
+
+@kernel.command()
+@click.option(
+    "--base",
+    help="The configuration to start from: 'lean', or a file such as /boot/config-6.1.0 (default:"
+    " the profile's, else lean).",
+)
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="A folder with Linux's source (default: Debian 12's package linux-source-6.1).",
+)
+@click.option(
+    "--option",
+    "single",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option to set; 'n' is not set. May be given again.",
+)
+@click.option(
+    "--fragment",
+    "fragments",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file of options, as a kernel configuration writes them. May be given again.",
+)
+@click.option(
+    "--patch",
+    "patches",
+    multiple=True,
+    metavar="PATCH",
+    shell_complete=completion.patches,
+    help="A patch to the source: a file, a folder of patches, or a series that comes with hardcost,"
+    " such as flat. May be given again.",
+)
+@click.option(
+    "--profile",
+    shell_complete=completion.profiles,
+    help="A profile whose kernel options are set, such as kspp.",
+)
+@click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
+@format_option()
+@carried_out_by("hardcost.cli.kernel:build")
+def build() -> None:
+    """Build a kernel, unless it was built before, and say where it lies.
+
+    Every option is checked to have come out as it was asked for; those that a profile takes from
+    the catalogue and that can't be had on the base are told, and left out.
+
+    \b
+    Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
+               hardcost kernel build --base /boot/config-6.1.0-26-amd64 --fragment my.config
+               hardcost kernel build --patch flat --patch my-fix.patch
+    """
+
+
+@kernel.command(name="list")
+@format_option()
+@carried_out_by("hardcost.cli.kernel:list_")
+def list_() -> None:
+    """List the kernels that were built, with their options, patches and score.
+
+    \b
+    Example:  hardcost kernel list --format json
+    """
+
+
+@kernel.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@format_option()
+@carried_out_by("hardcost.cli.kernel:check")
+def check() -> None:
+    """Say which hardening options of the catalogue the kernel configuration FILE lacks.
+
+    Status 1 if it lacks any.
+
+    \b
+    Example:  hardcost kernel check /boot/config-$(uname -r)
+    """

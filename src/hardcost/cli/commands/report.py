@@ -1,0 +1,29 @@
+"""What `hardcost report` is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.cli.commands.shared import format_option, store_option
+from hardcost.cli.lazy import carried_out_by
+
+
+@click.command()
+@click.argument("run", shell_complete=completion.runs)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the HTML report goes (default: beside the store).",
+)
+@store_option()
+@format_option()
+@carried_out_by("hardcost.cli.report:report")
+def report() -> None:
+    """Show RUN again: its name, the beginning of it, or 'last'.
+
+    \b
+    Example:  hardcost report last --format json
+    """

@@ -1,0 +1,187 @@
+"""Arguments and options that several verbs share; nothing here imports what a verb works with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.instruments.names import INSTRUMENTS, RIDING
+from hardcost.store.place import default_path
+from hardcost.trial.limits import USUAL_LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+STARTS = ("snapshot", "fresh")
+"""How trials may start; no parameter of a kernel's command line is called so."""
+
+LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
+"""What `--lsm` takes: `controls.control.LsmMode`."""
+
+
+def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that measures."""
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            type=click.Choice(list(STARTS)),
+            help="Continue from a snapshot, or boot each trial anew (default: the study's).",
+        ),
+    )
+
+
+def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that measures, and those that name settings to be measured.
+
+    `words["boot"]` is a tuple there; `options.started` takes the words of `STARTS` out of it.
+    """
+    for option in (
+        click.option("--lsm", type=click.Choice(LSM_MODES), help="A security module."),
+        click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
+    ):
+        command = option(command)
+    return _measuring(
+        command,
+        click.option(
+            "--boot",
+            multiple=True,
+            metavar="WORD",
+            help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
+            " how trials start instead, as in `hardcost run`.",
+        ),
+    )
+
+
+def _measuring(
+    command: Callable[..., Any], boot: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
+    cores = len(os.sched_getaffinity(0))
+    for option in reversed(
+        (
+            click.option(
+                "--machine", type=click.Choice(["vm"]), default="vm", help="Where trials run."
+            ),
+            click.option(
+                "--instrument",
+                type=click.Choice(list(INSTRUMENTS)),
+                help="insn counts instructions exactly; time reads the clock.",
+            ),
+            click.option(
+                "--workload",
+                metavar="'NAME [KEY=VALUE …],…'",
+                shell_complete=completion.workloads,
+                help="What to run, such as syscalls or 'syscalls calls=null+open'.",
+            ),
+            click.option(
+                "--seeds",
+                type=click.IntRange(1, 1000),
+                help="Measure N random layouts of programs' memory (default: one that is fixed).",
+            ),
+            click.option(
+                "--repetitions",
+                type=click.IntRange(1, 1000),
+                help="Trials of each configuration (default: 1 for insn, 5 for time).",
+            ),
+            click.option(
+                "--kernel",
+                type=click.Path(path_type=Path),
+                shell_complete=completion.kernels,
+                help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
+            ),
+            click.option(
+                "--source",
+                type=click.Path(path_type=Path),
+                help="The Linux source that kernels with options are built from (default: Debian"
+                " 12's package linux-source-6.1).",
+            ),
+            click.option(
+                "--image",
+                type=click.Path(path_type=Path),
+                help="A root of your own for guests with services: a disk, raw or qcow2, with Linux"
+                " on ext4. Its newest kernel is booted, unless --kernel names one.",
+            ),
+            click.option(
+                "--rootfs",
+                type=click.Path(path_type=Path),
+                help="The same out of a folder that holds a whole system.",
+            ),
+            click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
+            click.option(
+                "--scheduler",
+                type=click.Choice(["processes", "serial"]),
+                default="processes",
+                show_default=True,
+                help="Guests side by side, or one after another.",
+            ),
+            click.option(
+                "--jobs",
+                type=click.IntRange(1, 256),
+                default=cores,
+                show_default="one for each core",
+                help="Guests at a time.",
+            ),
+            click.option(
+                "--timeout",
+                type=click.FloatRange(1, 86400),
+                help="Seconds that a trial may take before it has failed (default: the study's,"
+                f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
+                f" {USUAL_LIMITS['debian']:.0f}).",
+            ),
+            boot,
+            click.option(
+                "--init",
+                type=click.Choice(["probe", "systemd"]),
+                help="What starts a Debian guest's services: the probe, just those that a trial"
+                " needs, or systemd, all (default: the study's).",
+            ),
+            click.option(
+                "--record",
+                metavar="NAME,…",
+                shell_complete=completion.riding,
+                help=f"Instruments that ride along: {', '.join(RIDING)}.",
+            ),
+            click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
+            click.option(
+                "--resume", is_flag=True, help="Go on with the run that was interrupted or failed."
+            ),
+            click.option("--dry-run", is_flag=True, help="Print the plan and the expected time."),
+            click.option(
+                "--report",
+                type=click.Path(path_type=Path, dir_okay=False),
+                help="Where the HTML report goes (default: beside the store).",
+            ),
+            store_option(),
+            format_option(),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option `--store`."""
+    return click.option(
+        "--store",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=default_path,
+        show_default=False,
+        help="The SQLite file that keeps runs and trials (default: $HARDCOST_STORE, else"
+        " ~/.local/share/hardcost/hardcost.sqlite).",
+    )
+
+
+def format_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option `--format`."""
+    return click.option(
+        "--format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="How the result is printed.",
+    )

@@ -1,0 +1,108 @@
+"""The host's apt, asked what it offers and made to download it; nothing is installed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.images.aptsources import debian_sources
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.host import Release
+
+_REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
+_CANDIDATE = re.compile(r"^\s*Candidate:\s+(?!\(none\))\S", re.MULTILINE)
+
+
+class Apt:
+    """The host's apt with its lists of packages, or with lists in the cache where these lack one.
+
+    With `codename`, it is another release of Debian, out of the places that the host's apt has for
+    its own, checked by the same keys.
+    """
+
+    def __init__(self, cache: Cache, release: Release, codename: str | None = None) -> None:
+        """Look nothing up yet."""
+        self._release = release
+        self._codename = codename
+        self._own = cache.root / ("apt" if codename is None else f"apt-{codename}")
+
+    def offered(self, names: Sequence[str]) -> str:
+        """Return the first of `names` that apt could install, with fresh lists if need be.
+
+        apt takes a name that it does not know for a pattern, and downloads what fits that; hence it
+        is asked before.
+
+        Raises:
+            MachineError: It offers none of them, or its lists can't be fetched.
+        """
+        found = self._candidate(names)
+        if found is None:
+            self._fetch_lists()
+            found = self._candidate(names)
+        if found is None:
+            raise MachineError(
+                f"apt offers no package {' or '.join(names)} of {self.title}", hint=_REMEDY
+            )
+        return found
+
+    def depends(self, package: str) -> str:
+        """Return what `apt-cache depends` says of a package that is offered."""
+        return run(["apt-cache", *self._options(), "depends", package])
+
+    def download(self, package: str, folder: Path) -> Path:
+        """Return the archive of a package that is offered, downloaded into `folder`.
+
+        Raises:
+            MachineError: It can't be fetched, also with fresh lists.
+        """
+        try:
+            self._download(package, folder)
+        except MachineError:
+            self._fetch_lists()
+            self._download(package, folder)
+        archives = list(folder.glob("*.deb"))
+        if len(archives) != 1:
+            raise MachineError(f"apt downloaded nothing for {package}", hint=_REMEDY)
+        return archives[0]
+
+    @property
+    def title(self) -> str:
+        """The release whose packages these are."""
+        return self._release.title if self._codename is None else f"Debian's {self._codename}"
+
+    def _download(self, package: str, folder: Path) -> None:
+        words = ["apt-get", *self._options(), "download", package]
+        run(words, folder=folder, remedy=_REMEDY)
+
+    def _candidate(self, names: Sequence[str]) -> str | None:
+        if self._codename is not None and not self._own.is_dir():
+            return None
+        for name in names:
+            if _CANDIDATE.search(run(["apt-cache", *self._options(), "policy", name])):
+                return name
+        return None
+
+    def _fetch_lists(self) -> None:
+        for folder in ("lists/partial", "archives/partial"):
+            (self._own / folder).mkdir(parents=True, exist_ok=True)
+        if self._codename is not None:
+            sources = debian_sources(self._release.codename, as_of=self._codename)
+            (self._own / "debian.sources").write_text(sources, encoding="utf-8")
+        run(["apt-get", *self._options(), "update"], remedy=_REMEDY)
+
+    def _options(self) -> list[str]:
+        """Return apt's options: lists and sources in our cache, where we have them there."""
+        if not self._own.is_dir():
+            return []
+        own = [f"-oDir::State::Lists={self._own}/lists", f"-oDir::Cache={self._own}"]
+        if self._codename is not None:
+            own += [f"-oDir::Etc::SourceList={self._own}/debian.sources"]
+            own += ["-oDir::Etc::SourceParts=/dev/null"]
+        return [*own, "-oDebug::NoLocking=1"]

@@ -1,0 +1,188 @@
+"""What a kernel makes of the words on its command line, out of what it says at its boot.
+
+A word that the kernel does not know it hands to process 1, as an argument or in its environment; of
+a value that it does not know it complains in its log; of a name with a dot, which is a module's, it
+says nothing where no such module is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Names that 6.1 looks up in the line by itself, so that it also counts them among the unknown.
+# Source: callers of cmdline_find_option in arch/x86 of Linux 6.1 to 6.12.
+_READ_APART = frozenset(
+    {
+        *("clearcpuid", "dis_ucode_ldr", "earlyprintk", "fred", "mem_encrypt", "no387", "no5lvl"),
+        *("nofxsr", "nokaslr", "nopti", "nospec_store_bypass_disable", "nospectre_v2", "noxsave"),
+        *("noxsaveopt", "noxsaves", "pti", "setcpuid", "spec_store_bypass_disable", "spectre_v2"),
+        *("spectre_v2_user", "split_lock_detect", "tsx"),
+    }
+)
+_OWN = "hardcost."
+_COMPLAINT = re.compile(
+    r"unknown|unsupported|unrecogni[sz]ed|invalid|malformed|cannot parse|ignor(?:ed|ing)"
+    r"|failed to set|too large",
+    re.IGNORECASE,
+)
+_LINE_ITSELF = re.compile(r"[Cc]ommand line(?: parameters)?\b")
+_STAMP = re.compile(r"^\[ *\d+\.\d+\] ")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one word: `refused` says why it changes nothing, `note` what is not known.
+
+    `meant` is the parameter that was probably meant. At least one of the first two is not empty.
+    """
+
+    word: str
+    refused: str = ""
+    note: str = ""
+    meant: str | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a kernel says of a boot line: of `verdicts` only what is amiss.
+
+    `faults` are the processor's by name, each with what the kernel does about it, as under
+    /sys/devices/system/cpu/vulnerabilities.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    faults: tuple[tuple[str, str], ...] = ()
+
+
+class Known(Protocol):
+    """What is known of a kernel's parameters; `machines.qemu.parameters.Parameters` is one."""
+
+    def may_know(self, name: str) -> bool:
+        """Say whether the image holds a string of that name."""
+
+    def has_module(self, name: str) -> bool | None:
+        """Say whether there is a module of that name; None: its modules are not known."""
+
+    def of_module(self, name: str) -> frozenset[str] | None:
+        """Return the parameters of a module; None: it can't be read."""
+
+    def built_in(self, module: str) -> bool:
+        """Say whether the image holds a parameter of that module."""
+
+    def close_to(self, name: str) -> str | None:
+        """Return the name that was probably meant."""
+
+
+def log_lines(console: str) -> tuple[str, ...]:
+    """Return the kernel's messages of a console log, without their time stamps."""
+    return tuple(_STAMP.sub("", line.strip()) for line in console.splitlines() if line.strip())
+
+
+def verdicts(
+    words: Iterable[str],
+    passed_on: Iterable[str],
+    log: Sequence[str],
+    known: Known,
+    *,
+    whole_system: bool = False,
+) -> tuple[Verdict, ...]:
+    """Return what is amiss with each of `words`, in their order.
+
+    `passed_on` are the words that process 1 was given, `log` the kernel's messages. In a
+    `whole_system` systemd reads words of its own.
+    """
+    names = {word.partition("=")[0] for word in passed_on}
+    complaints = [line for line in log if _COMPLAINT.search(line) and not _LINE_ITSELF.search(line)]
+    every = tuple(words)
+    found = []
+    for word in every:
+        complaint = _complaint(word, every, complaints)
+        if complaint is not None and not word.startswith(_OWN):
+            verdict: Verdict | None = Verdict(word, refused=f"the guest's kernel says: {complaint}")
+        else:
+            verdict = _verdict(word, names, known, whole_system=whole_system)
+        found += [] if verdict is None else [verdict]
+    return tuple(found)
+
+
+def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool) -> Verdict | None:
+    """Return what is amiss with a word of which the kernel does not complain."""
+    name = word.replace('"', "").partition("=")[0]
+    if name.startswith(_OWN):
+        return None
+    if whole_system and name.startswith("systemd."):
+        return Verdict(word, note=f"{word} is for systemd; whether it knows that was not checked")
+    if "." in name and not name.startswith("sysctl."):
+        return _of_module(word, name, known)
+    if name not in passed_on or name.replace("-", "_") in _READ_APART:
+        return None
+    if known.may_know(name):
+        note = (
+            f"the kernel hands {word} to the first program as a word that it does not know, though "
+            "it holds one of that name: whether it changes anything is not known"
+        )
+        return Verdict(word, note=note)
+    return Verdict(
+        word,
+        refused=f"the guest's kernel does not know {name}, so that it changes nothing",
+        meant=known.close_to(name),
+    )
+
+
+def _of_module(word: str, name: str, known: Known) -> Verdict | None:
+    """Return what is amiss with `MODULE.PARAMETER`, of which no kernel complains."""
+    if known.may_know(name):
+        return None
+    module, _, parameter = name.partition(".")
+    meant = known.close_to(name)
+    if known.built_in(module):
+        refused = f"the guest's kernel has {module} built in, and no parameter {parameter} of it"
+        return Verdict(word, refused=refused, meant=meant)
+    is_there = known.has_module(module)
+    if is_there is None:
+        note = f"whether {name} exists is not known: it would be a module's, and none are known"
+        return Verdict(word, note=note, meant=meant)
+    if not is_there:
+        refused = f"the guest's kernel has no module {module}, so that {name} changes nothing"
+        return Verdict(word, refused=refused, meant=meant)
+    own = known.of_module(module)
+    if own is not None and parameter.replace("-", "_") not in own:
+        refused = f"the kernel's module {module} has no parameter {parameter}"
+        return Verdict(word, refused=refused, meant=meant)
+    note = (
+        f"{module} is a module: whether {word} changes anything is not known, as hardcost does not "
+        "look whether the guest loads it"
+    )
+    return Verdict(word, note=note)
+
+
+def _complaint(word: str, every: Sequence[str], lines: Sequence[str]) -> str | None:
+    """Return the first of the kernel's complaints that is about a word.
+
+    That is one which names the parameter, or else quotes its value and names no other.
+    """
+    others = [one for one in every if one != word]
+    for line in lines:
+        if _names(line, word):
+            return line
+    value = word.replace('"', "").partition("=")[2]
+    quoted = re.compile(rf"[`'(]{re.escape(value)}[')]")
+    for line in lines:
+        if value and quoted.search(line) and not any(_names(line, one) for one in others):
+            return line
+    return None
+
+
+def _names(line: str, word: str) -> bool:
+    """Say whether a message names a word or its parameter."""
+    name, _, value = word.replace('"', "").partition("=")
+    patterns = [rf"[`'(]{re.escape(one)}[')]" for one in (name, f"{name}={value}")]
+    patterns.append(rf"(?<![\w.]){re.escape(name)}={re.escape(value)}(?![\w.])")
+    if name.startswith("sysctl."):
+        patterns.append(re.escape(name.removeprefix("sysctl.")) + "=")
+    return any(re.search(pattern, line) for pattern in patterns)

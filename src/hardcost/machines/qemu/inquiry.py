@@ -1,0 +1,127 @@
+"""Asking a guest's kernel what it makes of a boot line, in a guest that boots for nothing else.
+
+Nothing is measured in that guest, so it may say all: its whole log goes to the console. The guests
+in which trials run stay as silent as they are, and their counts as they were.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+from hardcost.machines.bootline import Account, Verdict, log_lines, verdicts
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import argv
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.requests import read
+
+if TYPE_CHECKING:
+    from hardcost.machines.bootline import Known
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Answer
+    from hardcost.machines.qemu.argv import Recipe
+
+RECIPE = "1"
+"""Changes whenever the same boot line may be judged otherwise, so that it is asked about again."""
+
+_TALKING = "ignore_loglevel"
+_LOG_LIMIT = 1 << 20  # bytes
+_JOB_SECONDS = 60.0
+_FOLDER = "/sys/devices/system/cpu/vulnerabilities"
+_FAULTS = (
+    "gather_data_sampling",
+    "ghostwrite",
+    "indirect_target_selection",
+    "itlb_multihit",
+    "l1tf",
+    "mds",
+    "meltdown",
+    "mmio_stale_data",
+    "old_microcode",
+    "reg_file_data_sampling",
+    "retbleed",
+    "spec_rstack_overflow",
+    "spec_store_bypass",
+    "spectre_v1",
+    "spectre_v2",
+    "srbds",
+    "tsa",
+    "tsx_async_abort",
+    "vmscape",
+)
+_PASSED_ON = ("/proc/1/environ", "/proc/1/cmdline")
+
+
+def talking(boot: Boot) -> Boot:
+    """Return the boot of the small guest that is asked about the boot line of `boot`."""
+    return Boot((_TALKING, *boot.parameters), kernel=boot.kernel, fresh=True)
+
+
+def swift(hardware: argv.Hardware) -> argv.Hardware:
+    """Return the same processor without the instruction counter, which boots faster."""
+    if hardware.acceleration != "icount":
+        return hardware
+    return dataclasses.replace(hardware, acceleration="tcg")
+
+
+async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account:
+    """Boot `recipe`, the `talking` guest of `boot`, and return what its kernel says.
+
+    Raises:
+        MachineError: The guest does not boot, or does not answer.
+    """
+    job = [
+        *(read(name, f"{_FOLDER}/{name}") for name in _FAULTS),
+        *(read(path, path, tail=_LOG_LIMIT) for path in _PASSED_ON),
+    ]
+    limit = BOOT_LIMIT_SECONDS + _JOB_SECONDS
+    async with launched(
+        recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limit
+    ) as launch:
+        await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
+        execution = await carried_out(launch, _JOB_SECONDS)
+        with launch.guest.streams.console.open("rb") as file:
+            console = file.read(_LOG_LIMIT).decode(errors="replace")
+    told = _texts(execution.answers)
+    passed_on = [word for path in _PASSED_ON for word in told.get(path, "").split("\0") if word]
+    return Account(
+        verdicts(
+            boot.parameters,
+            passed_on,
+            log_lines(console),
+            known,
+            whole_system=boot.init == "systemd",
+        ),
+        tuple((name, told[name].strip()) for name in _FAULTS if name in told),
+    )
+
+
+def packed(account: Account) -> str:
+    """Return an account as text."""
+    return json.dumps(dataclasses.asdict(account))
+
+
+def unpacked(text: str) -> Account:
+    """Return the account that `packed` made `text` of.
+
+    Raises:
+        ValueError: It is not such a text.
+    """
+    try:
+        data = json.loads(text)
+        return Account(
+            tuple(Verdict(**one) for one in data["verdicts"]),
+            tuple((name, said) for name, said in data["faults"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is no account of a boot: {error!r}") from None
+
+
+def _texts(answers: tuple[Answer, ...]) -> dict[str, str]:
+    """Return what the files held that were read, by the name under which they were."""
+    return {
+        str(answer.get("name")): answer["text"]
+        for answer in answers
+        if answer["event"] == "content" and isinstance(answer.get("text"), str)
+    }

@@ -1,0 +1,15 @@
+"""Where the store is, unless the user says otherwise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def default_path() -> Path:
+    """Return `$HARDCOST_STORE`, else `hardcost/hardcost.sqlite` in the user's data folder."""
+    own = os.environ.get("HARDCOST_STORE")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local/share") / "hardcost" / "hardcost.sqlite"

@@ -1,0 +1,72 @@
+"""A fault of hardcost's own: no answer, no noise, and all that a report of it needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAULTY = """
+import sys
+from hardcost.cli import listing
+from hardcost.cli.main import main
+
+def fail(*_):
+    raise RuntimeError("a \\x1b[2Jfault\\nin two lines")
+
+listing._rows = fail
+main()
+"""
+
+
+def faulty(cache: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", FAULTY, *words],
+        env={**os.environ, "HARDCOST_CACHE": str(cache), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_crash_is_no_answer_and_leaves_its_traceback_in_a_file(tmp_path: Path) -> None:
+    ended = faulty(tmp_path / "cache", "list", "studies")
+    assert ended.returncode == 70
+    assert not ended.stdout
+    assert "error: this is a fault in hardcost: RuntimeError: a \\x1b[2Jfault" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    (log,) = (tmp_path / "cache" / "logs").glob("crash-*.txt")
+    assert f"the traceback is in {log}" in ended.stderr
+    text = log.read_text()
+    assert text.startswith("hardcost list studies\nhardcost ")
+    assert "Traceback (most recent call last)" in text
+    assert "in fail" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        (("--debug", "list", "studies"), {}),
+        (("list", "studies"), {"HARDCOST_DEBUG": "1"}),
+    ],
+)
+def test_who_asks_for_it_sees_the_traceback_at_once(
+    tmp_path: Path, words: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    ended = faulty(tmp_path / "cache", *words, **environment)
+    assert ended.returncode == 70
+    assert "Traceback (most recent call last)" in ended.stderr
+    assert "\x1b" not in ended.stderr
+
+
+def test_a_traceback_that_has_no_place_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = faulty(tmp_path / "file", "list", "studies")
+    assert ended.returncode == 70
+    assert "Traceback (most recent call last)" in ended.stderr

@@ -1,0 +1,185 @@
+"""Help and completion import nothing of what the verbs work with, and offer the names there are."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from hardcost.auditrules.prove import prove
+from hardcost.auditrules.tables import lookup
+from hardcost.cli.commands import completion, rules
+from hardcost.cli.lazy import imported
+from hardcost.cli.verbs import hardcost
+from hardcost.controls import catalogue
+from hardcost.store.store import Store
+from hardcost.study import read as studies
+from hardcost.workloads.names import WORKLOADS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEAVY = {
+    *("altair", "asyncio", "jinja2", "lxml", "numpy", "pydantic", "qemu", "rich", "scipy"),
+    *("vl_convert", "z3", "zstandard", "hardcost.machines.cache", "hardcost.auditrules.rule"),
+}
+IMPORTED = """
+import json, sys
+from hardcost.cli.main import main
+sys.argv = ["hardcost", *json.loads(sys.argv[1])]
+try:
+    main()
+finally:
+    sys.stderr.write("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def commands(
+    command: click.Command = hardcost, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with its words, groups before what they hold."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from commands(below, (*path, name))
+
+
+PATHS = [path for path, _ in commands()]
+WORKING = [(path, command) for path, command in commands() if not isinstance(command, click.Group)]
+
+
+def imported_by(*words: str, **environment: str) -> tuple[str, set[str]]:
+    """Return what a command prints, and the modules that it has imported at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, json.dumps(words)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout, set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--help",), ("--version",), *((*path, "--help") for path in PATHS if path)],
+    ids=" ".join,
+)
+def test_help_imports_nothing_of_what_the_verbs_work_with(words: tuple[str, ...]) -> None:
+    said, modules = imported_by(*words)
+    assert said
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("hardcost ", {"run", "bill", "rules"}),
+        ("hardcost kernel ", {"build", "list"}),
+        ("hardcost run --work", {"--workload"}),
+        ("hardcost bill ksp", {"kspp", "kspp-self-protection"}),
+        ("hardcost run k", {"kconfig"}),
+        ("hardcost run kconfig --workload build,sys", {"build,syscalls"}),
+        ("hardcost run kconfig --record cpu,a", {"cpu,audit", "cpu,avc"}),
+        ("hardcost report ", {"last", "mine-1"}),
+        ("hardcost bill x --kernel ", {"host"}),
+        ("hardcost rules prove a b --release 7", {"7.2", "7.3"}),
+        ("hardcost list run", {"runs"}),
+        ("hardcost image remove 12", {"123abc"}),
+    ],
+)
+def test_tab_offers_what_may_follow_and_imports_as_little(
+    tmp_path: Path, words: str, offered: set[str]
+) -> None:
+    with Store(tmp_path / "store") as store:
+        store.start("mine-1", "plan", "mine", fresh=False)
+    kernel = tmp_path / "cache" / "kernels" / "123abc"
+    kernel.mkdir(parents=True)
+    (kernel / "title").write_text("Linux\n")
+    said, modules = imported_by(
+        _HARDCOST_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(words.count(" ")),
+        HARDCOST_STORE=str(tmp_path / "store"),
+        HARDCOST_CACHE=str(tmp_path / "cache"),
+    )
+    assert offered <= {line.partition(",")[2] for line in said.splitlines()}
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize("store", ["missing", "damaged"])
+def test_tab_is_silent_about_a_store_that_cant_be_read(tmp_path: Path, store: str) -> None:
+    (tmp_path / "damaged").write_text("this is no database, and was never one" * 100)
+    said, _ = imported_by(
+        _HARDCOST_COMPLETE="bash_complete",
+        COMP_WORDS="hardcost report ",
+        COMP_CWORD="2",
+        HARDCOST_STORE=str(tmp_path / store),
+    )
+    assert said.split() in ([], ["plain,last"])
+    assert not (tmp_path / "missing").exists()
+
+
+def test_every_verb_takes_the_words_that_its_work_is_given() -> None:
+    for path, command in WORKING:
+        work = imported(command.callback.__dict__["place"])
+        exposed = {one.name for one in command.params if one.expose_value}
+        taken = inspect.signature(inspect.unwrap(work)).parameters
+        wanted = {name for name, one in taken.items() if one.kind is not one.VAR_KEYWORD}
+        if work is not inspect.unwrap(work):  # the options that describe a machine make one word
+            wanted = wanted - {"machine"} | {"root", "paths_list", "passwd", "group"}
+        if any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+            assert wanted <= exposed, path
+        else:
+            assert wanted == exposed, path
+
+
+def test_names_that_the_command_line_holds_are_those_that_there_are() -> None:
+    assert sorted(completion.WORKLOADS) == sorted(WORKLOADS)
+    word = click.Argument(["x"])
+    context = click.Context(hardcost)
+    offered = {item.value for item in completion.profiles(context, word, "")}
+    assert offered == {"", *catalogue.names()}
+    offered = {item.value for item in completion.studies(context, word, "")}
+    assert offered == {"", *studies.names()}
+    assert prove.DEFAULT_SECONDS == rules.SECONDS
+    assert lookup.RELEASES == rules.RELEASES
+    assert rules.RELEASES[0] == lookup.OLDEST
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path], ids=" ".join)
+def test_every_verb_has_an_example_in_its_help(path: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(hardcost, [*path, "--help"])
+    assert done.exit_code == 0
+    assert "Example" in done.output
+    assert f"hardcost {path[0]}" in done.output.partition("Example")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["bil"], "bill"),
+        (["rules", "lnt"], "lint"),
+        (["kernel", "bild"], "build"),
+        (["image", "lst"], "list"),
+        (["import", "scp"], "scap"),
+        (["bill", "x", "--budgt", "5%"], "--budget"),
+    ],
+)
+def test_what_is_misspelt_is_proposed(words: list[str], meant: str) -> None:
+    done = CliRunner().invoke(hardcost, words)
+    assert done.exit_code == 2
+    said = done.output.lower()
+    assert "did you mean" in said
+    assert f"'{meant}'" in said

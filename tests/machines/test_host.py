@@ -1,0 +1,101 @@
+"""A host on which hardcost can't measure is named at once, with what to do."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.cli.main import main
+from hardcost.errors import MachineError
+from hardcost.machines import host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+DEBIAN = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
+OTHERS = {
+    "no Debian": {"ID": "fedora", "VERSION_ID": "42", "PRETTY_NAME": "Fedora Linux 42"},
+    "not Debian's own": {"ID": "ubuntu", "ID_LIKE": "debian", "PRETTY_NAME": "Ubuntu 24.04 LTS"},
+    "not tried with it": {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux forky/sid"},
+    "an unknown system": {},
+}
+
+
+@pytest.mark.parametrize(("number", "codename"), [("12", "bookworm"), ("13", "trixie")])
+def test_a_supported_debian_is_known_by_its_number(number: str, codename: str) -> None:
+    found = host.release(DEBIAN | {"VERSION_ID": number})
+    assert found == host.Release(codename, "Debian GNU/Linux 13 (trixie)")
+
+
+@pytest.mark.parametrize(("why", "said"), OTHERS.items())
+def test_another_host_is_refused_with_its_name_and_the_reason(
+    why: str, said: Mapping[str, str]
+) -> None:
+    with pytest.raises(MachineError, match="Debian 12 or 13") as raised:
+        host.release(said)
+    problem = raised.value.problems[0]
+    assert why in problem.message
+    assert said.get("PRETTY_NAME", "") in problem.message
+    assert problem.hint is not None
+    assert "container" in problem.hint
+
+
+def test_a_host_without_apt_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hardcost.machines.process._SYSTEM_PROGRAMS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="has no apt-get, apt-cache, dpkg-deb") as raised:
+        host.check(DEBIAN)
+    assert raised.value.problems[0].hint == "install the packages apt, dpkg"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bill", "audit-samples"],
+        ["run", "audit-rules", "--dry-run"],
+        ["image", "build", "debian"],
+        ["kernel", "build"],
+        ["rules", "cost", "some.rules", "--measure"],
+    ],
+)
+def test_a_verb_that_needs_packages_says_so_before_all_else(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status = _run(words, tmp_path, monkeypatch)
+    said = capsys.readouterr().err
+    assert status == 3
+    assert said.count("error:") == 1
+    assert "This host is Fedora Linux 42: it is no Debian" in said
+    assert not list(tmp_path.rglob("*.deb"))
+
+
+def test_doctor_names_nothing_but_the_host_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(["doctor", "--format", "json"], tmp_path, monkeypatch) == 1
+    (check,) = json.loads(capsys.readouterr().out)
+    assert check["name"] == "host"
+    assert not check["ok"]
+    assert "Fedora Linux 42" in check["found"]
+    assert check["remedy"]
+
+
+def _run(words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Run the command on a host that says it is another, and return its status."""
+    (folder / "some.rules").write_text("-a always,exit -S open -k k\n")
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: OTHERS["no Debian"])
+    monkeypatch.setenv("HARDCOST_CACHE", str(folder / "cache"))
+    monkeypatch.setenv("HARDCOST_STORE", str(folder / "store.sqlite"))
+    monkeypatch.setattr(sys, "argv", ["hardcost", *words])
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code

@@ -1,0 +1,120 @@
+"""A wheel holds all that the installed program needs, also when it is built from the sdist.
+
+The sdist is unpacked in a folder of another name, so the probe's programs are built there anew: the
+only build of them that tests make.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hardcost.machines.kernels import patches
+
+PROJECT = Path(__file__).parents[1]
+PACKAGE = PROJECT / "src/hardcost"
+SERIES = "hardcost/machines/kernels/series/flat"
+NAMES = (
+    "from hardcost.machines.kernels import patches as p; print([x.name for x in p.read(['flat'])])"
+)
+
+
+@dataclass(frozen=True)
+class Built:
+    """Wheels made from this folder and from the sdist, and the folder that this was unpacked in."""
+
+    here: Path
+    from_sdist: Path
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("sdist") / "another folder"
+    folder.mkdir()
+    with tarfile.open(_hatchling(PROJECT, "sdist", folder)) as archive:
+        archive.extractall(folder, filter="data")
+    (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
+    return Built(
+        _hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here")),
+        _hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")),
+        unpacked,
+    )
+
+
+def _hatchling(project: Path, target: str, into: Path) -> Path:
+    """Build as `uv build` does, with the tools that are there; return the one file that comes."""
+    words = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(into)]
+    # Its own target folder: one that is shared would show what another folder left there.
+    own = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
+    subprocess.run(words, cwd=project, check=True, capture_output=True, env=own)
+    (made,) = (path for path in into.iterdir() if path.is_file())
+    return made
+
+
+def _content(wheel: Path) -> dict[str, str]:
+    """Return the hash of each file by its name, those of the wheel about itself left out."""
+    with zipfile.ZipFile(wheel) as file:
+        names = [name for name in file.namelist() if name.startswith("hardcost/")]
+        assert len(names) == len(set(names))
+        return {name: hashlib.sha256(file.read(name)).hexdigest() for name in names}
+
+
+def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
+    here = {
+        Path("hardcost", path.relative_to(PACKAGE)).as_posix()
+        for path in PACKAGE.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    series = {f"{SERIES}/{path.name}" for path in (PROJECT / "kernel").glob("*.patch")}
+    assert here | series <= set(_content(built.here))
+    assert "hardcost/bin/hardcost-probe" in here
+
+
+def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:
+    assert _content(built.from_sdist) == _content(built.here)
+
+
+@pytest.mark.parametrize("name", ["hardcost-probe", "hardcost-unixbench"])
+def test_programs_don_t_depend_on_the_folder_they_are_built_in(built: Built, name: str) -> None:
+    program = (built.folder / "src/hardcost/bin" / name).read_bytes()
+    assert program == (PACKAGE / "bin" / name).read_bytes()
+    for path in (str(PROJECT), str(built.folder), str(Path.home() / ".cargo")):
+        assert path.encode() not in program
+
+
+def test_the_wheel_is_installed_and_finds_the_patches(built: Built, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv/bin/python"
+    words = [str(python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*words, built.from_sdist], check=True, capture_output=True)
+    found = subprocess.run(
+        [python, "-c", NAMES], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert found.stdout.strip() == str([patch.name for patch in patches.read(["flat"])])
+
+
+def test_the_wheel_has_a_tag_that_an_index_takes(built: Built) -> None:
+    *_, platform = built.from_sdist.stem.split("-")
+    assert platform == "manylinux_2_17_x86_64.manylinux2014_x86_64"
+
+
+def test_a_program_that_loads_a_library_is_refused_for_that_tag() -> None:
+    sys.path.insert(0, str(PROJECT))
+    try:
+        from hatch_build import check_static  # noqa: PLC0415  (no part of hardcost)
+    finally:
+        sys.path.remove(str(PROJECT))
+    check_static(PACKAGE / "bin/hardcost-probe")
+    with pytest.raises(ValueError, match="no static program"):
+        check_static(Path(shutil.which("ls") or "/bin/ls"))
