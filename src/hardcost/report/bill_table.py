@@ -382,7 +382,7 @@ def _share(amount: Decimal, of: Decimal) -> str:
 
 
 def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
-    """Return on which metrics without a column a control costs more, and what lint finds in it."""
+    """Return where else a control costs more, what lint finds in it, and what is not shown."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
@@ -397,6 +397,7 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     found = {code for item in entry.items.values() for code in item.findings}
     said = [f"more on {listed(named)}"] if named else []
     said += [f"lint: {listed(sorted(found))}"] if found else []
+    said += dict.fromkeys(visible(item.caveat) for item in entry.items.values() if item.caveat)
     return "; ".join(said)
 
 
