@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 WINDOWS = {1400: 900, 390: 844}
 """A laptop's window and a telephone's: height by width, in CSS pixels."""
 
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 GRAVE = {"serious", "critical"}
 

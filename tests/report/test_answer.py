@@ -76,8 +76,8 @@ def test_a_bill_begins_with_its_cost_its_dearest_control_and_what_is_free() -> N
             "compared to a system with audit on and no rules (instrument insn)."
         ),
         (
-            f"The dearest control accounts for 1,204 of the 1,304 instructions per operation on open: "
-            f"{DEAR}."
+            "The dearest control accounts for 1,204 of the 1,304 instructions per operation "
+            f"on open: {DEAR}."
         ),
         "1 of 3 controls costs nothing distinguishable from 0 on any metric.",
     )
@@ -238,14 +238,14 @@ def test_a_run_begins_with_its_dearest_configuration(run: Finding) -> None:
     said = answer(run)
     assert said.sentences == (
         (
-            "'rules=160 catch-all', the dearest of 36 configurations, is 2.68 times as expensive as "
-            "rules=0 (geometric mean of 28 metrics, instrument insn)."
+            "'rules=160 catch-all', the dearest of 36 configurations, is 2.68 times as expensive "
+            "as rules=0 (geometric mean of 28 metrics, instrument insn)."
         ),
         "It costs most on null: 10.3 times the baseline (+3,351 instructions per operation).",
         "1 of 36 configurations is not distinguishable from the baseline on any metric.",
         (
-            "Between rules=1 and rules=160 one more of rules adds 19 instructions per operation to the "
-            "median metric, on average."
+            "Between rules=1 and rules=160 one more of rules adds 19 instructions per operation "
+            "to the median metric, on average."
         ),
     )
     assert said.dearest[0].cost == "2.68 times rules=0"
