@@ -15,15 +15,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 WINDOWS = {1400: 900, 390: 844}
 """A laptop's window and a telephone's: height by width, in CSS pixels."""
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 GRAVE = {"serious", "critical"}
 
@@ -44,7 +47,7 @@ def main() -> int:
         )
         for page in chosen.pages:
             for width in WINDOWS:
-                for scheme in ("light", "dark"):
+                for scheme in SCHEMES:
                     faults += looked_at(browser, page, width, scheme, axe, chosen.screenshots)
         browser.close()
     print("nothing wrong" if not faults else f"{faults} faults")
@@ -52,7 +55,12 @@ def main() -> int:
 
 
 def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to look with
-    browser: Browser, file: Path, width: int, scheme: Any, axe: str, folder: Path | None
+    browser: Browser,
+    file: Path,
+    width: int,
+    scheme: Literal["light", "dark"],
+    axe: str,
+    folder: Path | None,
 ) -> int:
     """Print what is wrong with a page in one window; return how many faults that is."""
     page = browser.new_page(
@@ -78,7 +86,7 @@ def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to l
     return faults
 
 
-def run_axe(page: Any, axe: str) -> list[dict[str, Any]]:
+def run_axe(page: Page, axe: str) -> list[dict[str, Any]]:
     """Return axe's violations on the page as it stands, everything unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true })")
     page.evaluate(axe)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.report.guests import cis, filecopy
-from tests.report.test_chart import words
+from tests.report.test_chart import drawing, words
 
 from hardcost.analysis.finding import ObservedIn
 from hardcost.instruments.observed import Observed, Step
@@ -25,7 +25,7 @@ def test_configurations_stand_side_by_side_with_their_processes() -> None:
     assert chart.title == (
         "filecopy: share of the busy processor time by process, while it was measured"
     )
-    labels = set(words(chart.svg))
+    labels = set(words(chart))
     assert {"none", "stig-full", "cp", "clamd", "(others)", "100%"} <= labels
     assert "kworker/0:1" not in labels
 
@@ -35,12 +35,12 @@ def test_a_timeline_names_its_steps() -> None:
     assert processes.title == (
         "filecopy: processor, share of the time by process, over millions of ticks"
     )
-    labels = words(processes.svg)
+    labels = words(processes)
     assert labels.count("copy") == labels.count("remove") == 5
     assert "set up" not in labels
     assert {"cp", "(others)", "idle", "audit-syslog"} <= set(labels)
-    assert {"user", "system", "idle"} <= set(words(modes.svg))
-    assert "backlog" in words(audit.svg)
+    assert {"user", "system", "idle"} <= set(words(modes))
+    assert "backlog" in words(audit)
 
 
 def test_what_has_no_series_has_no_timeline() -> None:
@@ -62,6 +62,6 @@ def test_no_name_out_of_the_guest_acts_in_a_chart() -> None:
     )
     finding = replace(cis(), observed=(ObservedIn(bad, bad, 0, 0, seen),))
     for chart in (*share_charts(finding), *timeline_charts(finding)):
-        assert "<script" not in chart.svg
-        assert "\x1b" not in chart.svg
-        assert any("<script>" in label for label in words(chart.svg))
+        assert "<script" not in drawing(chart)
+        assert "\x1b" not in drawing(chart)
+        assert any("<script>" in label for label in words(chart))

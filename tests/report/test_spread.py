@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.report.guests import cell, cis
-from tests.report.test_chart import words
+from tests.report.test_chart import drawing, words
 
 from hardcost.report.spread import spread_charts
 
@@ -17,8 +17,8 @@ def test_each_trial_has_its_mark() -> None:
     assert chart.title == (
         "copy: each trial, in % from its configuration's median (instrument insn, machine vm)"
     )
-    assert {"none", "audit", "wall"} <= set(words(chart.svg))
-    assert chart.svg.count('aria-roledescription="tick"') == 8
+    assert {"none", "audit", "wall"} <= set(words(chart))
+    assert drawing(chart).count('aria-roledescription="tick"') == 8
 
 
 def test_two_trials_are_no_distribution() -> None:

@@ -75,9 +75,21 @@ def is_nothing(total: Total, cell: Cell | None) -> bool:
 
 
 def free_entries(book: Ledger) -> tuple[Entry, ...]:
-    """Return the controls that cost nothing distinguishable from 0 on any metric."""
+    """Return the controls that cost nothing distinguishable from 0 on any metric.
+
+    Not those whose cost is one that the numbers do not show.
+    """
     return tuple(
-        entry for entry in book.entries if all(is_free(item) for item in entry.items.values())
+        entry
+        for entry in book.entries
+        if entry not in unshown_entries(book) and all(map(is_free, entry.items.values()))
+    )
+
+
+def unshown_entries(book: Ledger) -> tuple[Entry, ...]:
+    """Return the controls that cost something which the numbers do not show."""
+    return tuple(
+        entry for entry in book.entries if any(item.caveat for item in entry.items.values())
     )
 
 
@@ -144,25 +156,27 @@ def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
 
 
 def _controls(book: Ledger) -> Iterator[str]:
-    """Yield which control is the dearest and how many are free."""
-    entries = book.entries
-    free = free_entries(book)
-    if not entries:
-        return
-    if len(entries) == 1:
-        if free:
-            yield "Its only control costs nothing distinguishable from 0."
-        return
-    yield from _dearest(book)
-    if len(free) == len(entries):
-        whole = f"None of its {len(entries)} controls"
-        yield f"{whole} costs anything distinguishable from 0 by itself."
+    """Yield which control is the dearest, how many are free, and of how many it is not known."""
+    entries, free, unshown = book.entries, free_entries(book), unshown_entries(book)
+    if len(entries) == 1 and free:
+        yield "Its only control costs nothing distinguishable from 0."
+    if len(entries) > 1:
+        yield from _dearest(book)
+        yield from _free(len(entries), len(free), len(unshown))
+    if unshown:
+        controls = "its only control" if len(entries) == 1 else count(len(unshown), "control")
+        yield f"The numbers do not show what {controls} may cost; the table says why."
+
+
+def _free(every: int, free: int, unshown: int) -> Iterator[str]:
+    """Yield how many controls are free."""
+    if free == every:
+        yield f"None of its {every} controls costs anything distinguishable from 0 by itself."
     elif free:
-        verb = "costs" if len(free) == 1 else "cost"
-        of = f"{len(free)} of {count(len(entries), 'control')}"
-        yield f"{of} {verb} nothing distinguishable from 0 on any metric."
-    else:
-        yield f"Each of the {len(entries)} controls costs something on at least one metric."
+        verb = "costs" if free == 1 else "cost"
+        yield f"{free} of {every} controls {verb} nothing distinguishable from 0 on any metric."
+    elif not unshown:
+        yield f"Each of the {every} controls costs something on at least one metric."
 
 
 def _dearest(book: Ledger) -> Iterator[str]:
@@ -234,6 +248,6 @@ def _searched(bill: Bill, book: Ledger) -> Iterator[str]:
         cost = account.items[culprits[0]]
         yield (
             f"On {quoted(account.metric)} the first makes {signed(cost, account.digits)} "
-            f"{unit_words(account.unit)}, and all that is no culprit "
+            f"{unit_words(account.unit)}; everything but the culprits makes "
             f"{signed(account.rest, account.digits)} together."
         )

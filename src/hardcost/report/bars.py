@@ -7,6 +7,7 @@ scale stand in their place, from whose distances ratios are read.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -35,8 +36,6 @@ _SHORT = 8
 
 _APART = 20
 """From how many times the smallest value the largest gets dots on a logarithmic scale."""
-
-_AXIS = alt.Axis(tickCount=4, format="~s")
 
 
 def bar_charts(finding: Finding) -> Iterable[Chart]:
@@ -88,6 +87,7 @@ def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
     ]
     levels, shown = list(map(visible, family.levels)), list(map(visible, names))
     slanted = max(map(len, levels)) > _SHORT
+    values = _axis([cell for _, cell in own], dots=dots)
     axis = alt.Axis(labelAngle=-30 if slanted else 0, labelLimit=0)
     base = alt.Chart(alt.InlineData(values=rows)).properties(
         width=len(levels) * (len(names) * _BAR + 14), height=_HEIGHT
@@ -96,7 +96,7 @@ def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
     chart: alt.Chart = marked.encode(
         x=alt.X("level:N", sort=levels, title=visible(family.axis) or None, axis=axis),
         xOffset=alt.XOffset("name:N", sort=shown),
-        y=alt.Y("value:Q", title=None, axis=_AXIS, scale=_scale(dots), stack=None),
+        y=alt.Y("value:Q", title=None, axis=values, scale=_scale(dots=dots), stack=None),
         color=alt.Color("name:N", scale=colours(shown), legend=None),
     )
     return chart
@@ -111,9 +111,10 @@ def _single(family: Family, metric: str, names: Sequence[str]) -> alt.LayerChart
         for cell in cells
     ]
     order = [visible(name) for name in names]
+    values = _axis(cells, dots=dots)
     base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=alt.Step(34)).encode(
         y=alt.Y("name:N", sort=order, axis=None),
-        x=alt.X("value:Q", title=None, axis=_AXIS, scale=_scale(dots), stack=None),
+        x=alt.X("value:Q", title=None, axis=values, scale=_scale(dots=dots), stack=None),
     )
     lines = base.mark_rule(color=PALE, opacity=0.35, yOffset=7).encode(
         x=alt.value(0), x2=alt.value(_WIDTH)
@@ -136,7 +137,17 @@ def _times(cell: Cell) -> str:
     return "" if cell.configuration == cell.baseline else ratio(cell.ratio)
 
 
-def _scale(dots: bool) -> alt.Scale:  # noqa: FBT001 - what is drawn decides the scale
+def _axis(cells: Sequence[Cell], *, dots: bool) -> alt.Axis:
+    """Return an axis of round numbers: on a logarithmic scale the powers of ten."""
+    if not dots:
+        return alt.Axis(tickCount=4, format="~s")
+    low = math.floor(math.log10(min(cell.value for cell in cells)))
+    high = math.ceil(math.log10(max(cell.value for cell in cells)))
+    values = [10.0**power for power in range(low, high + 1)]
+    return alt.Axis(values=values, format="~s")
+
+
+def _scale(*, dots: bool) -> alt.Scale:
     if dots:
-        return alt.Scale(type="log", nice=True)
+        return alt.Scale(type="log")
     return alt.Scale(type="linear", zero=True, nice=False)

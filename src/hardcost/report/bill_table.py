@@ -61,10 +61,11 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     """
     grids = bill_grids(finding, top, metrics)
     bill = _bill(finding)
+    left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
             Lines(answer(finding).sentences),
-            *([Lines(tuple(advice_lines(finding.advice)[1:]))] if _advised(finding) else []),
+            *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
@@ -72,11 +73,6 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             Terms(reading_guide(bill)),
         )
     )
-
-
-def _advised(finding: Finding) -> bool:
-    """Say whether something is to be left out for a budget."""
-    return finding.advice is not None and len(advice_lines(finding.advice)) > 1
 
 
 def bill_heading(finding: Finding) -> str:
@@ -386,7 +382,7 @@ def _share(amount: Decimal, of: Decimal) -> str:
 
 
 def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
-    """Return on which metrics without a column a control costs more, and what lint finds in it."""
+    """Return where else a control costs more, what lint finds in it, and what is not shown."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
@@ -401,6 +397,7 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     found = {code for item in entry.items.values() for code in item.findings}
     said = [f"more on {listed(named)}"] if named else []
     said += [f"lint: {listed(sorted(found))}"] if found else []
+    said += dict.fromkeys(visible(item.caveat) for item in entry.items.values() if item.caveat)
     return "; ".join(said)
 
 

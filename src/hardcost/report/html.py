@@ -41,6 +41,7 @@ from hardcost.report.several import (
     several_heading,
     totals_grid,
 )
+from hardcost.report.svg import renamed
 from hardcost.report.table import run_matrices, where
 from hardcost.report.text import count, phrases, visible
 
@@ -166,7 +167,9 @@ def _subtitle(finding: Finding) -> str:
     bill = finding.bill
     if finding.together is not None:
         return several_heading(finding)
-    what = f"bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else "run"
+    what = f"run of {visible(finding.study)}"
+    if bill is not None:
+        what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
     return f"{what}; {where(finding)}"
 
 
@@ -302,13 +305,23 @@ def _several(finding: Finding) -> list[Section]:
 
 
 def _of_several(section: Section, number: int, bill: Finding) -> Section:
-    """Return a section of one of several bills; links to controls would meet those of others."""
+    """Return a section of one of several bills, its links unlike those of the others."""
+
+    def apart(chart: Chart) -> Chart:
+        return replace(chart, panels=tuple(renamed(svg, f"bill{number}") for svg in chart.panels))
+
+    def linked(grid: Grid) -> Grid:
+        anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
+        return replace(grid, anchors=anchors)
+
     return replace(
         section,
         name=f"{section.name}-{number}",
         title=f"{bill_line(bill)}. {section.title}",
-        grids=tuple(replace(grid, anchors=()) for grid in section.grids),
-        folded=tuple(replace(grid, anchors=()) for grid in section.folded),
+        charts=tuple(map(apart, section.charts)),
+        grids=tuple(map(linked, section.grids)),
+        folded=tuple(map(linked, section.folded)),
+        pictures=tuple(map(apart, section.pictures)),
     )
 
 

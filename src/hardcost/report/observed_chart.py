@@ -107,8 +107,15 @@ def _stack(
         color=alt.Color("process:N", scale=_colours(names), sort=list(names), legend=None),
         order=alt.Order("order:Q"),
     )
-    above = base.mark_text(align="left", dy=-7, fontSize=11).encode(
-        x=alt.value(0), text="configuration:N"
+    labels: list[Row] = [{"configuration": name} for name in configurations]
+    above = (
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_text(align="left", dy=-7, fontSize=11)
+        .encode(
+            y=alt.Y("configuration:N", sort=list(configurations), axis=None),
+            x=alt.value(0),
+            text="configuration:N",
+        )
     )
     layers: alt.LayerChart = alt.LayerChart(layer=[bars, above])
     return layers

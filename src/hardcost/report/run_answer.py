@@ -141,14 +141,22 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
         return
     name = dear[0]
     cells = [cell for cell in finding.cells if cell.configuration == name]
-    base, metrics = _baseline_of(finding, name), len(_telling(cells))
+    base, telling = _baseline_of(finding, name), _telling(cells)
     of = f", the dearest of {len(overall)} configurations," if len(overall) > 1 else ""
-    mean = f" (geometric mean of {metrics:,} metrics, {by})" if metrics > 1 else f" ({by})"
+    mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
     unit = cells[0].unit
     yield f"{quoted(name)}{of} {grown_to(overall[name], base, unit)}{mean}."
     known = [cell for cell in cells if math.isfinite(cost_ratio(cell))]
     if len(known) > 1:
         yield _worst(max(known, key=cost_ratio), finding)
+
+
+def _mean_of(cells: Sequence[Cell]) -> str:
+    """Return what a configuration's mean is over."""
+    metrics = {cell.metric for cell in cells}
+    if len(metrics) == 1:
+        return f"geometric mean of {quoted(metrics.pop())} in {len(cells):,} workloads"
+    return f"geometric mean of {len(cells):,} metrics"
 
 
 def _worst(cell: Cell, finding: Finding) -> str:

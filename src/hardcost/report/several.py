@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from hardcost.report.advice import advice_lines
+from hardcost.report.answer import answer
 from hardcost.report.bill_table import bill_grids, bill_size, reading_guide
 from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.ledger import ledger
@@ -33,12 +34,11 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
     """Return several bills for a terminal."""
     bills = bills_of(finding)
     parts: list[ConsoleRenderable] = [
+        Lines(answer(finding).sentences),
         Lines((several_heading(finding), *measured_on(finding))),
         Lines(tuple(common_lines(finding))),
         GridText(totals_grid(finding)),
     ]
-    guide = {word: meaning for one in bills for word, meaning in reading_guide(_bill(one))}
-    parts.append(Terms(tuple(guide.items())))
     for one in bills:
         parts.append(Lines((bill_line(one),)))
         parts += [GridText(grid) for grid in bill_grids(one, top)]
@@ -46,6 +46,8 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
             parts.append(Lines(tuple(advice_lines(one.advice))))
     if finding.notes:
         parts.append(Lines(tuple(note_lines(finding))))
+    guide = {word: meaning for one in bills for word, meaning in reading_guide(_bill(one))}
+    parts.append(Terms(tuple(guide.items())))
     return Document(tuple(parts))
 
 

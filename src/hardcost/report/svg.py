@@ -10,6 +10,7 @@ _NAMESPACE = "http://www.w3.org/2000/svg"
 _DRAWING = {"svg", "g", "defs", "clipPath", "path", "rect", "line", "circle"}
 _WORDS = {"text", "tspan", "title", "desc"}
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
+_IDS = {"id", "aria-labelledby", "aria-describedby"}
 _OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
 
 
@@ -28,24 +29,35 @@ def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
             raise ValueError(f"a chart holds an element {name!r}")
         for attribute, value in element.attrib.items():
             _refuse_active(attribute, value)
-            if attribute == "id":
+    _explain(root, title, words)
+    return _written(root, prefix), ceil(float(root.get("width", "0")))
+
+
+def renamed(svg: str, prefix: str) -> str:
+    """Return a checked drawing with `prefix` before each id, for a page that has others like it."""
+    return _written(ET.fromstring(svg), prefix)  # noqa: S314 - checked before
+
+
+def _written(root: ET.Element, prefix: str) -> str:
+    for element in root.iter():
+        for attribute, value in element.attrib.items():
+            if attribute in _IDS:
                 element.set(attribute, f"{prefix}-{value}")
             else:
                 element.set(attribute, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
-    _explain(root, prefix, title, words)
     ET.register_namespace("", _NAMESPACE)
-    return ET.tostring(root, encoding="unicode"), ceil(float(root.get("width", "0")))
+    return ET.tostring(root, encoding="unicode")
 
 
-def _explain(root: ET.Element, prefix: str, title: str, words: str) -> None:
+def _explain(root: ET.Element, title: str, words: str) -> None:
     """Make the drawing one picture, with its title and description as its first elements."""
     for name, text in (("desc", words), ("title", title)):
-        element = ET.Element(f"{{{_NAMESPACE}}}{name}", {"id": f"{prefix}-{name}"})
+        element = ET.Element(f"{{{_NAMESPACE}}}{name}", {"id": name})
         element.text = text
         root.insert(0, element)
     root.set("role", "img")
-    root.set("aria-labelledby", f"{prefix}-title")
-    root.set("aria-describedby", f"{prefix}-desc")
+    root.set("aria-labelledby", "title")
+    root.set("aria-describedby", "desc")
 
 
 def _refuse_active(attribute: str, value: str) -> None:
