@@ -20,6 +20,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 from hardcost.errors import MachineError
 from hardcost.report.text import visible
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hardcost.machines.kernels.build import Progress as BuildProgress
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
+_UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
 _IMAGE_SECONDS = "60 to 180"  # that making the Debian image takes, by processor and network
 _SILENT_SECONDS = 2.0  # that work may take without a word
 _BETWEEN_SECONDS = 0.2  # between two lines of progress on a terminal
@@ -48,12 +50,27 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
         for renderable in renderables:
             console.print(renderable)
         return
-    saved = Console(width=_PLAIN_WIDTH, file=io.StringIO(), legacy_windows=False)
-    with saved.capture() as captured:
-        for renderable in renderables:
-            saved.print(renderable)
-    for line in captured.get().splitlines():
-        print(line.rstrip(), file=stream)
+    for nth, renderable in enumerate(renderables):
+        if nth and isinstance(renderable, Table):
+            print(file=stream)
+        for line in _lines_of(renderable):
+            print(line.rstrip(), file=stream)
+
+
+def _lines_of(renderable: RenderableType) -> list[str]:
+    """Return what is printed where no terminal is: a table's rows on a line each, without boxes."""
+    width = _PLAIN_WIDTH
+    if isinstance(renderable, Table):
+        renderable.box = None
+        renderable.pad_edge = False
+        renderable.padding = (0, 2, 0, 0)
+        for column in renderable.columns:
+            column.no_wrap, column.max_width = True, None
+        width = _UNBOUNDED
+    console = Console(width=width, file=io.StringIO(), legacy_windows=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get().splitlines()
 
 
 def note(text: str) -> None:

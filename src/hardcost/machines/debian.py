@@ -29,7 +29,6 @@ def unpacked(cache: Cache, package: str) -> Path:
     Raises:
         MachineError: apt has no such package or can't fetch it.
     """
-    name = digest({"package": package, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
         archive = _fetch(cache, package, folder)
@@ -38,7 +37,13 @@ def unpacked(cache: Cache, package: str) -> Path:
         (folder / "version").write_text(version)
         archive.unlink()
 
-    return cache.make("packages", name, f"Debian package {package}", fill) / "files"
+    return cache.make("packages", _name(package), f"Debian package {package}", fill) / "files"
+
+
+def kept(cache: Cache, package: str) -> Path | None:
+    """Return the folder that holds a package's files, None where it was not fetched yet."""
+    place = cache.root / "packages" / _name(package)
+    return place / "files" if place.is_dir() else None
 
 
 def version(cache: Cache, package: str) -> str:
@@ -52,7 +57,7 @@ def kernel_package(cache: Cache) -> Path:
     `linux-image-amd64` only depends on the package that holds the kernel; that dependency is
     looked up once and remembered, so that an update of the package lists changes no result.
     """
-    name = digest({"package": "linux-image-amd64", "architecture": platform.machine()})
+    name = _name("linux-image-amd64")
 
     def fill(folder: Path) -> None:
         depends = run(["apt-cache", *_lists(cache), "depends", "linux-image-amd64"])
@@ -67,6 +72,10 @@ def kernel_package(cache: Cache) -> Path:
     if not known():
         _with_fresh_lists(cache, lambda: str(cache.make("packages", name, "Debian's kernel", fill)))
     return unpacked(cache, (cache.root / "packages" / name / "package").read_text())
+
+
+def _name(package: str) -> str:
+    return digest({"package": package, "architecture": platform.machine()})
 
 
 def _fetch(cache: Cache, package: str, folder: Path) -> Path:
