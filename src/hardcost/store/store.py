@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SCHEMA_VERSION = 1
+_LAST_TRIALS = 500  # from which the time of others is expected
 _SCHEMA = """
 CREATE TABLE runs (
     name TEXT PRIMARY KEY,
@@ -163,14 +164,15 @@ class Store:
             )
         return exact[0], row[0]
 
-    def typical_seconds(self) -> float | None:
-        """Return the mean host time of the last hundred trials, None where there is none."""
+    def durations(self) -> tuple[tuple[str, str, float], ...]:
+        """Return workload, instrument and seconds of host time of the last trials, newest last."""
         with self._told():
-            row = self._connection.execute(
-                "SELECT avg(json_extract(body, '$.host_seconds')) FROM"
-                " (SELECT body FROM records ORDER BY number DESC LIMIT 100)"
-            ).fetchone()
-        return None if row[0] is None else float(row[0])
+            rows = self._connection.execute(
+                "SELECT json_extract(body, '$.workload'), json_extract(body, '$.instrument'),"
+                " json_extract(body, '$.host_seconds') FROM records ORDER BY number DESC LIMIT ?",
+                (_LAST_TRIALS,),
+            ).fetchall()
+        return tuple((str(a), str(b), float(seconds)) for a, b, seconds in reversed(rows))
 
     def _lay_out(self) -> None:
         if self._version() == 0:

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import took
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources, release
@@ -114,6 +115,7 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
         making = _Making(codename, title, hear, time.monotonic())
         try:
             cache.make("images", name, f"{title}: the guest with services", making.fill)
+            took.remember(cache, "image", time.monotonic() - making.since)
         finally:
             hear(None)
     return kept.kept(place)
