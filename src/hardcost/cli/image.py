@@ -51,7 +51,7 @@ def list_(format: str) -> None:  # noqa: A002
         return
     table = Table(title=f"kept in {visible(str(cache.root))}", title_justify="left")
     for column in ("kind", "name", "what"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     table.add_column("MiB", justify="right")
     for entry in entries:
         size = f"{entry.size / 2**20:.1f}"

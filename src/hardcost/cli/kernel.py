@@ -72,7 +72,7 @@ def check(file: Path, format: str) -> None:  # noqa: A002
     else:
         table = Table(title=f"{visible(str(file))}: {shown(score)}", title_justify="left")
         for column in ("option", "recommended", "found", "severity"):
-            table.add_column(column)
+            table.add_column(column, overflow="fold")
         for lack in score.missing:
             table.add_row(lack.name, lack.wanted, visible(lack.found), lack.severity)
         show(table)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.finding import Failure, Score
-from hardcost.cli import options, typed
+from hardcost.cli import options, outlook, timing, typed
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Finding
     from hardcost.cli.options import Choices
+    from hardcost.cli.timing import Stage
     from hardcost.design.plan import Plan
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot
@@ -52,9 +53,7 @@ if TYPE_CHECKING:
     """What came of trials, by their identity."""
 
 
-_BUILD_SECONDS = 400.0  # a guess of a kernel's build on two cores, for the time left
-_BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
-_TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
+_WORTH_TELLING = 10.0  # seconds that a run is expected to take, from which on that is said
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,17 @@ class Limits:
 
 
 def carry_out(
-    plan: Plan, chosen: Choices, finding_of: FindingOf, *, goes_on: bool = False
+    plan: Plan,
+    chosen: Choices,
+    finding_of: FindingOf,
+    *,
+    goes_on: bool = False,
+    most: int | None = None,
 ) -> Finding | None:
     """Measure what `plan` asks for, save what `finding_of` makes of it, print it, and report.
 
     Where it `goes_on`, trials that fail are part of the finding; else the first ends the run.
+    `most` is how many configurations a search measures at most, whose first ones are the plan's.
     Returns what was found, None after a dry run.
 
     Raises:
@@ -78,10 +83,11 @@ def carry_out(
     """
     machine, remarks = options.machine(chosen, plan.instrument)
     prepared = list(get_ready(plan, machine))
+    expected = outlook.stages(prepared, machine, chosen, most)
     if chosen.dry_run:
-        seconds = expected_seconds(prepared, machine, chosen)
-        show_plan(plan, prepared, seconds, chosen.format)
+        show_plan(plan, prepared, expected, chosen.format)
         return None
+    _tell(expected)
     limits = Limits(chosen.jobs, chosen.timeout or plan.timeout)
     lines = BootLines()
     with Store(chosen.store) as store:
@@ -237,21 +243,12 @@ def _packages(values: Sequence[str]) -> str:
     return PACKAGES_PARTED.join(sorted(every))
 
 
-def expected_seconds(
-    prepared: Sequence[Prepared], machine: VirtualMachine, chosen: Choices
-) -> float:
-    """Return about how long the trials take that a run of them would not find in the store."""
-    seconds, missing = _TRIAL_SECONDS, list(prepared)
-    if chosen.store.exists():
-        with Store(chosen.store) as store:
-            seconds = store.typical_seconds() or _TRIAL_SECONDS
-            if not chosen.fresh:
-                missing = [trial for trial in prepared if store.record(trial.identity) is None]
-    lacking = {trial.boot for trial in missing if not machine.is_ready(trial.boot)}
-    builds = {machine.identity(boot)["kernel"] for boot in lacking if boot.kernel is not None}
-    boots = [boot for boot in lacking if boot.kernel is None]
-    guests = (len(missing) * seconds + len(boots) * _BOOT_SECONDS) / chosen.jobs
-    return guests + len(builds) * _BUILD_SECONDS
+def _tell(expected: Sequence[Stage]) -> None:
+    """Say how long a run will take, unless that is but a moment."""
+    span = timing.total(expected)
+    if span.high is None or span.high >= _WORTH_TELLING:
+        parts = [f"{timing.count(one)} {one.name}: {timing.said(one.span)}" for one in expected]
+        note(f"expected time: {timing.said(span)} ({'; '.join(parts)})")
 
 
 def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices) -> Run:
@@ -281,11 +278,19 @@ async def _measure(  # noqa: PLR0913  (the parts of a run meet here)
 ) -> None:
     if await _build(missing, machine):
         known.update(await _asked(missing, machine, lines, limits.jobs, goes_on=goes_on))
-    unbootable = await _boot(_lacking(missing, machine), machine, limits.jobs, goes_on=goes_on)
+    known_times, work = outlook.history(machine.cache, store), outlook.work_of(missing, machine)
+    expected = {one.name: one.span.middle for one in timing.stages(work, known_times, limits.jobs)}
+    unbootable = await _boot(
+        _lacking(missing, machine),
+        machine,
+        limits.jobs,
+        expected.get("boots"),
+        goes_on=goes_on,
+    )
     known.update({one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable})
     bootable = [trial for trial in missing if trial.identity not in known]
     started, failed = time.monotonic(), len(missing) - len(bootable)
-    with progress(len(bootable), "trials") as advance:
+    with progress(len(bootable), "trials", expected.get("trials")) as advance:
         outcomes = side_by_side.outcomes(
             bootable, machine, jobs=limits.jobs, limit_seconds=limits.seconds, goes_on=goes_on
         )
@@ -340,7 +345,12 @@ async def _build(missing: Sequence[Prepared], machine: VirtualMachine) -> bool:
 
 
 async def _boot(
-    boots: Sequence[Boot], machine: VirtualMachine, jobs: int, *, goes_on: bool
+    boots: Sequence[Boot],
+    machine: VirtualMachine,
+    jobs: int,
+    expected: float | None,
+    *,
+    goes_on: bool,
 ) -> dict[Boot, MachineError]:
     """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
     failed: dict[Boot, MachineError] = {}
@@ -348,7 +358,7 @@ async def _boot(
         return failed
     note(f"booting {len(boots)} guests for their snapshots; this happens once")
     free = asyncio.Semaphore(jobs)
-    with progress(len(boots), "boots") as advance:
+    with progress(len(boots), "boots", expected) as advance:
 
         async def boot_one(boot: Boot) -> None:
             async with free:

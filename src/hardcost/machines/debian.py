@@ -37,6 +37,12 @@ def unpacked(cache: Cache, package: str, elsewhere: str | None = None) -> Path:
     return _entry(cache, package, elsewhere) / "files"
 
 
+def kept(cache: Cache, package: str) -> Path | None:
+    """Return the folder that holds a package's files, None where it was not fetched yet."""
+    place = _place(cache, package)
+    return place / "files" if place.is_dir() else None
+
+
 def version(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     """Return the version of a package as it lies unpacked in the cache."""
     return (_entry(cache, package, elsewhere) / "version").read_text()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
+from hardcost.store.glance import connected
 from hardcost.store.record import Record
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SCHEMA_VERSION = 1
+_LAST_TRIALS = 500  # from which the time of others is expected
 _SCHEMA = """
 CREATE TABLE runs (
     name TEXT PRIMARY KEY,
@@ -54,14 +56,19 @@ class Run:
 class Store:
     """The file, opened; a context manager that closes it."""
 
-    def __init__(self, path: Path) -> None:
-        """Open `path`, making it and its folder if they are missing.
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open `path`, making it and its folder if they are missing unless it is `read_only`.
 
         Raises:
+            InputError: It is missing, and `read_only`.
             StoreError: It can't be made or opened, is no store, or a newer hardcost made it.
         """
         self.path = path
         with self._told():
+            if read_only:
+                self._connection = connected(path)
+                self._version()
+                return
             path.parent.mkdir(parents=True, exist_ok=True)
             with _alone_in(path.parent):
                 self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
@@ -157,26 +164,30 @@ class Store:
             )
         return exact[0], row[0]
 
-    def typical_seconds(self) -> float | None:
-        """Return the mean host time of the last hundred trials, None where there is none."""
+    def durations(self) -> tuple[tuple[str, str, float], ...]:
+        """Return workload, instrument and seconds of host time of the last trials, newest last."""
         with self._told():
-            row = self._connection.execute(
-                "SELECT avg(json_extract(body, '$.host_seconds')) FROM"
-                " (SELECT body FROM records ORDER BY number DESC LIMIT 100)"
-            ).fetchone()
-        return None if row[0] is None else float(row[0])
+            rows = self._connection.execute(
+                "SELECT json_extract(body, '$.workload'), json_extract(body, '$.instrument'),"
+                " json_extract(body, '$.host_seconds') FROM records ORDER BY number DESC LIMIT ?",
+                (_LAST_TRIALS,),
+            ).fetchall()
+        return tuple((str(a), str(b), float(seconds)) for a, b, seconds in reversed(rows))
 
     def _lay_out(self) -> None:
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if self._version() == 0:
+            self._connection.executescript(
+                f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
+            )
+
+    def _version(self) -> int:
+        version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version > _SCHEMA_VERSION:
             raise StoreError(
                 f"the store {self.path} was made by a newer hardcost",
                 hint="use that one, or another file with --store",
             )
-        if version == 0:
-            self._connection.executescript(
-                f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
-            )
+        return version
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import host
+from hardcost.machines import host, took
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
@@ -115,6 +115,7 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
         making = _Making(release.codename, release.title, hear, time.monotonic())
         try:
             cache.make("images", name, f"{release.title}: the guest with services", making.fill)
+            took.remember(cache, "image", time.monotonic() - making.since)
         finally:
             hear(None)
     return kept.kept(place)

@@ -7,12 +7,14 @@ import dataclasses
 import os
 import platform
 import re
+import time
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines import took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.build import Kernels
@@ -274,10 +276,12 @@ class VirtualMachine:
             self.cache.building_beside("snapshots", place.name, self._title(boot)) as folder,
         ):
             if folder is not None:
+                started = time.monotonic()
                 try:
                     await snapshot.take(self.recipe(boot), folder, self.cache)
                 except MachineError as error:
                     raise _located(error, boot) from error
+                took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
         return place
 
 
