@@ -15,8 +15,9 @@ from hardcost.analysis.finding import Advice, Finding
 from hardcost.analysis.predicted import annotated
 from hardcost.cli import culprits, expected, options
 from hardcost.cli.finding import notes_of
-from hardcost.cli.session import carry_out
+from hardcost.cli.session import carry_out, environment_of
 from hardcost.controls.catalogue import load, load_scap
+from hardcost.controls.control import AuditRule
 from hardcost.controls.preferred import booted
 from hardcost.design import leave_one_out
 from hardcost.design.culprits import worth_searching
@@ -27,7 +28,6 @@ from hardcost.instruments.insn import INSN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.analysis.finding import Bill
     from hardcost.cli.options import Choices
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
@@ -147,7 +147,7 @@ def _single(
     plan = plan.set_up(chosen.setup)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        finding = _finding(loaded, plan, run, records)
+        finding = _finding(loaded, plan, run, records, chosen)
         if limit is None:
             return finding
         return dataclasses.replace(finding, advice=_advice(loaded, plan, records, measure, limit))
@@ -157,26 +157,25 @@ def _single(
         raise click.exceptions.Exit(1)
 
 
-def _finding(profile: Profile, plan: Plan, run: str, records: Sequence[Record]) -> Finding:
+def _finding(
+    profile: Profile, plan: Plan, run: str, records: Sequence[Record], chosen: Choices
+) -> Finding:
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
+    measured = itemise.itemise(profile, records)
+    notes: tuple[str, ...] = ()
+    if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
+        constants, notes = expected.constants_for(chosen, environment_of(whole))
+        measured = annotated(measured, expected.of_profile(profile, constants))
     return Finding(
         run=run,
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(*plan.notes, *notes_of(whole)),
-        bill=_bill(profile, plan, records),
+        notes=(*plan.notes, *notes_of(whole), *notes),
+        bill=measured,
     )
-
-
-def _bill(profile: Profile, plan: Plan, records: Sequence[Record]) -> Bill:
-    """Return the bill; where instructions were counted, with what was predicted beside it."""
-    measured = itemise.itemise(profile, records)
-    if plan.instrument != INSN.name:
-        return measured
-    return annotated(measured, expected.of_profile(profile))
 
 
 def _advice(
