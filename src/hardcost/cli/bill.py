@@ -123,7 +123,7 @@ def _single(
     ).set_up(chosen.setup)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        return itemised.finding(loaded, plan, run, records, measure, limit)
+        return itemised.finding(loaded, plan, run, records, measure, limit, chosen)
 
     found = carry_out(plan, chosen, finding_of)
     if found is not None and found.advice is not None and found.advice.leave_out:

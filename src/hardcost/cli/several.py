@@ -53,7 +53,9 @@ def bill(
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         bills = tuple(
-            itemised.finding(profile, plan, run, _own(profile, plan, records), measure, limit)
+            itemised.finding(
+                profile, plan, run, _own(profile, plan, records), measure, limit, chosen
+            )
             for profile, plan in zip(alike, plans, strict=True)
         )
         return Finding(

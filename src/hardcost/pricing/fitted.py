@@ -14,6 +14,7 @@ from hardcost.pricing.experiments import DIRECTORY, FILES, experiments
 from hardcost.pricing.fit import fit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hardcost.machines.qemu.vm import VirtualMachine
@@ -38,11 +39,35 @@ def kept(machine: VirtualMachine) -> Constants | None:
         return None
 
 
-def fits(constants: Constants, machine: VirtualMachine) -> bool:
-    """Say whether constants were measured with this machine's kernel, QEMU and processor model."""
-    environment = machine.environment(Boot())
-    same = ("kernel", "qemu", "cpu_model", "acceleration")
-    return all(constants.about.get(key) == environment[key] for key in same)
+def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
+    """Say whether constants are those of the kernel, QEMU and processor that were measured.
+
+    `environment` is a machine's or a record's. Of QEMU the version counts, without what its
+    distribution adds: a kernel chooses its code by the processor that QEMU shows it.
+    """
+    same = ("kernel", "cpu_model", "acceleration")
+    alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
+    return alike and _version(constants.about) == _version(environment)
+
+
+def of_measured(machine: VirtualMachine, environment: Mapping[str, str]) -> Constants | None:
+    """Return the constants of the kernel in a record's `environment`; None if none were fitted.
+
+    Those of a kernel at hand are found by what its image holds; those that come with hardcost by
+    its release, which a distribution gives to one kernel alone. A kernel that was built for a trial
+    is not the machine's own, and there are none for it.
+    """
+    if machine.environment(Boot())["kernel"] != environment.get("kernel"):
+        return None
+    found = kept(machine)
+    if found is not None:
+        return found if fits(found, environment) else None
+    shipped = Constants.of_debian()
+    return shipped if fits(shipped, environment) else None
+
+
+def _version(about: Mapping[str, str]) -> str:
+    return about.get("qemu", "").partition(" ")[0]
 
 
 async def fitted(machine: VirtualMachine) -> Constants:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
 from hardcost.report.answer import AUDIT_OFF, answer, baseline_words, by_metric
+from hardcost.report.caveats import caveat_notes, caveat_words, marked
 from hardcost.report.grid import (
     Column,
     Document,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Bill, Cell, Finding
+    from hardcost.analysis.finding import Bill, Cell, Finding, Item
 
 _PREDICTED = (
     "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
@@ -288,7 +289,7 @@ def _items_grid(
         tuple(texts),
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
-        (*_sum_note(chosen), *_usual_note(book, chosen)),
+        (*_sum_note(chosen), *_usual_note(book, chosen), *caveat_notes(_items(shown))),
         tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
     )
 
@@ -358,6 +359,10 @@ def _cost(account: Account, entry: Entry) -> str:
     if item is None:
         return ABSENT
     shown = signed(account.items[entry.control], account.digits)
+    return marked(_with_interval(shown, item, account), item)
+
+
+def _with_interval(shown: str, item: Item, account: Account) -> str:
     if item.low == item.cost == item.high:
         return shown
     return shown + interval(item.cost, item.low, item.high, account.digits).removeprefix(
@@ -397,8 +402,12 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     found = {code for item in entry.items.values() for code in item.findings}
     said = [f"more on {listed(named)}"] if named else []
     said += [f"lint: {listed(sorted(found))}"] if found else []
-    said += dict.fromkeys(visible(item.caveat) for item in entry.items.values() if item.caveat)
+    said += caveat_words(entry.items.values())
     return "; ".join(said)
+
+
+def _items(entries: Sequence[Entry]) -> list[Item]:
+    return [item for entry in entries for item in entry.items.values()]
 
 
 def _sum_note(chosen: Sequence[Account]) -> list[str]:
