@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.cli.console import note
-from hardcost.controls import auditprofile
+from hardcost.controls import auditprofile, sysctld
 from hardcost.controls import khc as reports
 from hardcost.errors import InputError
 from hardcost.report.text import count, visible
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hardcost.controls.auditprofile import Imported
 
 _STREAM = Path("-")
+_READ = {".rules", ".conf"}
+"""How files end that are read out of folders."""
 
 
 @click.group(name="import")
@@ -31,6 +33,7 @@ def import_() -> None:
     Examples:  hardcost import khc report.json -o failing.toml
                hardcost import scap ssg-rhel9-ds.xml --scap-profile stig -o stig.toml
                hardcost import audit /etc/audit/rules.d -o rules.toml
+               hardcost import sysctl /etc/sysctl.d -o sysctls.toml
     """
 
 
@@ -109,6 +112,34 @@ def audit(paths: tuple[Path, ...], output: Path) -> None:
     _write(auditprofile.of_files(paths), output)
 
 
+@import_.command()
+@click.argument(
+    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
+)
+@_output
+def sysctl(paths: tuple[Path, ...], output: Path) -> None:
+    """Make a profile of files of sysctls, and of folders such as /etc/sysctl.d.
+
+    They are read as systemd-sysctl reads them, in the order given; of a key that is set twice the
+    last holds. Patterns such as net.ipv4.conf.*.rp_filter are refused.
+
+    \b
+    Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml
+    """
+    _check_kept(output, paths)
+    found = sysctld.read(paths)
+    names = ", ".join(visible(str(path)) for path in paths)
+    text = found.toml(f"The sysctls in {names}", names)
+    if output == _STREAM:
+        click.echo(text, nl=False)
+    else:
+        _replace(output, text)
+    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    note(f"{count(len(found.sysctls), 'sysctl')}{where}")
+    for one in found.notes:
+        note(visible(one))
+
+
 def _write(imported: Imported, output: Path) -> None:
     """Write audit rules in the form that the output's name asks for, and say what was left out."""
     text = imported.rules() if output.suffix == ".rules" else imported.toml()
@@ -123,14 +154,14 @@ def _write(imported: Imported, output: Path) -> None:
 
 
 def _check_kept(output: Path, paths: Sequence[Path]) -> None:
-    """Check that the output takes none of the rules away, nor joins the folder that they are in.
+    """Check that the output takes no input away, nor joins the folder that they are in.
 
     Raises:
         InputError: It would.
     """
     real = output.resolve()
     inputs = [path.resolve() for path in paths]
-    if real in inputs or (output.suffix == ".rules" and real.parent in inputs):
+    if real in inputs or (output.suffix in _READ and real.parent in inputs):
         raise InputError(
             f"{output} is, or lies among, the files that are read", hint="name another file"
         )
