@@ -15,11 +15,15 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import KernelOption
 from hardcost.machines.cache import Cache, default_root
-from hardcost.machines.kernels.build import Built, Kernels
+from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import KernelRecipe
+
+if TYPE_CHECKING:
+    from hardcost.machines.kernels.built import Built
 
 RANDOM = ("RANDSTRUCT_FULL=y", "GCC_PLUGIN_LATENT_ENTROPY=y")
 

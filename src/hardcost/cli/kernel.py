@@ -20,14 +20,14 @@ from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import build as kernels
 from hardcost.machines.kernels import config
+from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from hardcost.controls.kernelscore import Score
-    from hardcost.machines.kernels.build import Built
+    from hardcost.machines.kernels.built import Built
 
 
 @click.group()
@@ -120,7 +120,7 @@ def list_(format: str) -> None:  # noqa: A002
     \b
     Example:  hardcost kernel list --format json
     """
-    _present(tuple(kernels.kept(Cache())), format)
+    _present(tuple(kept(Cache())), format)
 
 
 @kernel.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import logging
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import NoReturn
 
 import click
 
-from hardcost.cli.console import complain
+from hardcost.cli.console import complain, note
 from hardcost.errors import HardcostError, InputError
 
 _INTERRUPTED = 130
@@ -26,6 +27,7 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     signal.signal(signal.SIGTERM, _as_interrupt)
     _open_streams()
+    logging.getLogger("hardcost").addHandler(_Notes())
     try:
         _find_home()
         # Here, since it takes a second or more, in which Ctrl-C may come.
@@ -58,6 +60,15 @@ def main() -> NoReturn:
         status = _FAILED
     _let_go_of_what_nobody_reads()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+class _Notes(logging.Handler):
+    """Shows what the layers below have to say while they work, such as of a damaged cache."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it as a note."""
+        with contextlib.suppress(OSError):  # nobody reads it
+            note(record.getMessage())
 
 
 def _measures() -> bool:

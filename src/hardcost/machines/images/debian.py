@@ -99,8 +99,8 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
     """
     codename, title = release()
     name = digest(_parts(codename))
-    place = cache.root / "images" / name
-    if not place.is_dir():
+    place = cache.find("images", name, known=kept.is_known)
+    if place is None:
         missing = missing_programs()
         if missing:
             raise MachineError(
@@ -113,7 +113,7 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
         hear = told or (lambda _: None)
         making = _Making(codename, title, hear, time.monotonic())
         try:
-            cache.make("images", name, f"{title}: the guest with services", making.fill)
+            place = cache.make("images", name, f"{title}: the guest with services", making.fill)
         finally:
             hear(None)
     return kept.kept(place)

@@ -28,6 +28,7 @@ _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE
 _MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build")
 _BUILT_IN_PLACE = (".config", "include/config")
 _FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
+_LOOKED_AT = ("Makefile", "*Kconfig*")  # of a source of which nothing is built
 _UNPACK_LIMIT_SECONDS = 1800.0
 
 
@@ -71,16 +72,16 @@ def fit_for_make(path: Path, what: str, hint: str) -> Path:
 
 def debian_source(cache: Cache) -> Source:
     """Return the source that Debian builds its kernel from, unpacked on first use."""
-    files = debian.unpacked(cache, PACKAGE)
     version = debian.version(cache, PACKAGE)
     name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
-        archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
+        archive = debian.unpacked(cache, PACKAGE) / "usr/src" / f"{PACKAGE}.tar.xz"
         words: list[str | Path] = ["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"]
         run(words, remedy="apt-get install tar xz-utils", limit_seconds=_UNPACK_LIMIT_SECONDS)
 
-    folder = cache.make("sources", name, f"{PACKAGE} {version}, unpacked", fill)
+    title = f"{PACKAGE} {version}, unpacked"
+    folder = cache.make("sources", name, title, fill, parts=_LOOKED_AT)
     return Source(folder, name, f"{PACKAGE} {version}", _version(folder))
 
 
@@ -113,7 +114,8 @@ def copied(cache: Cache, source: Source) -> Source:
         lay_out(source.folder, folder / "source", shutil.copy2)
         source.check_unchanged()
 
-    folder = cache.make("sources", name, f"copy of {source.title}", fill) / "source"
+    title, parts = f"copy of {source.title}", tuple(f"source/{part}" for part in _LOOKED_AT)
+    folder = cache.make("sources", name, title, fill, parts=parts) / "source"
     return Source(folder, name, source.title, source.version)
 
 
@@ -123,6 +125,7 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
     title = f"{source.title}, patched"
 
     def fill(folder: Path) -> None:
+        cache.check(source.folder)
         whole = folder / "source"
         lay_out(source.folder, whole, link)
         for path, file in overlay.files.items():
@@ -130,7 +133,8 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
             if file is not None:
                 file.write(whole / path)
 
-    folder = cache.make("sources", name, title, fill) / "source"
+    parts = tuple(f"source/{part}" for part in _LOOKED_AT)
+    folder = cache.make("sources", name, title, fill, parts=parts) / "source"
     return Source(folder, name, title, _version(folder))
 
 
