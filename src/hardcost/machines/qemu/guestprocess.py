@@ -17,8 +17,10 @@ from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
+
+    from hardcost.machines.confined import Files
 
 REMEDY = "apt-get install qemu-system-x86"
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
@@ -167,20 +169,27 @@ class GuestProcess:
 
 @contextlib.asynccontextmanager
 async def guest_process(
-    words: Callable[[int], tuple[list[str], Streams]], errors: Path
+    words: Callable[[int], list[str]], streams: Streams, files: Files, guard: Sequence[str]
 ) -> AsyncIterator[GuestProcess]:
     """Give a QEMU that is ready for commands; it is gone when the block ends.
 
-    `words` gets the descriptor of QEMU's end of the QMP connection and returns the command.
+    `words` gets the descriptor of QEMU's end of the QMP connection and returns the command. QEMU
+    works in the folder of its `streams`, behind `guard`, with `files`, which are closed here.
 
     Raises:
         MachineError: QEMU is missing or does not start.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        argv, streams = words(theirs.fileno())
-        async with running(argv, errors_to=errors, keep=[theirs.fileno()]) as process:
+        argv = words(theirs.fileno())
+        folder = streams.job.parent
+        errors = folder / "errors"
+        keep = [theirs.fileno(), *files]
+        async with running(
+            argv, errors_to=errors, keep=keep, folder=folder, guard=guard
+        ) as process:
             theirs.close()
+            files.close()
             qmp = QMPClient("guest")
             guest = GuestProcess(process, qmp, streams, errors)
             try:
