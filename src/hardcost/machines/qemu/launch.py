@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import time
@@ -15,6 +14,7 @@ from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers
 from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
+from hardcost.machines.qemu.limits import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -71,14 +71,15 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
 ) -> AsyncIterator[Launch]:
     """Give a guest with `job` at hand, in the memory of a snapshot or in memory of its own.
 
-    It is gone when the block ends, and the block ends soon after `limit_seconds` of host time.
+    It is gone when the block ends, and the block ends soon after `limit_seconds` of host time in
+    which it could run.
 
     Raises:
         MachineError: QEMU does not start; a `TrialError`, it does not answer.
     """
     started = time.monotonic()
     uses_kvm = recipe.hardware.acceleration == "kvm"
-    files = Files(is_other_user(uses_kvm=uses_kvm))
+    files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
     with cache.scratch() as scratch, contextlib.closing(files):
         streams, state = _streams(scratch, job, files), None
         mine = replace(
@@ -95,8 +96,8 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
             return command(mine, replace(streams, qmp_descriptor=descriptor))
 
         async with (
-            _limited(limit_seconds + _GRACE_SECONDS),
-            guest_process(words, streams, files, guard(uses_kvm=uses_kvm)) as guest,
+            _limited(limit_seconds + _GRACE_SECONDS, still),
+            guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
         ):
             yield Launch(guest, started, state)
 
@@ -118,13 +119,14 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
 
 
 @contextlib.asynccontextmanager
-async def _limited(seconds: float) -> AsyncIterator[None]:
+async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
     """Bound all of a QEMU's life, also where QEMU itself hangs and answers nothing."""
     try:
-        async with asyncio.timeout(seconds):
+        async with limited(seconds, still):
             yield
     except TimeoutError:
-        raise TrialError(
+        kind = StoodStillError if still.was_seen else TrialError
+        raise kind(
             f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
         ) from None
 

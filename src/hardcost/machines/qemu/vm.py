@@ -19,6 +19,7 @@ from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
 from hardcost.machines.qemu import argv, fresh, guest, kernel, snapshot
+from hardcost.machines.qemu.limits import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ class VirtualMachine:
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out `job` in a guest of its own; where idle time may spoil exact counts, twice.
 
+        Where it takes too long and the host or QEMU was stopped meanwhile, it is tried once more.
+
         The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
         """
@@ -167,9 +170,12 @@ class VirtualMachine:
             self.cache.used("snapshots", folder.name)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
+        async def each() -> Execution:
+            return await twice_at_most(once)
+
         exact = self.hardware.acceleration == "icount"
         idles = not argv.kept_busy(self.hardware, boot)
-        return await (agreed(once) if exact and idles else once())
+        return await (agreed(each) if exact and idles else each())
 
     async def _booted(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
@@ -266,7 +272,8 @@ class VirtualMachine:
         async with self.cache.building_beside("snapshots", name, self._title(boot)) as folder:
             if folder is not None:
                 try:
-                    await snapshot.take(self.recipe(boot), folder, self.cache)
+                    recipe = self.recipe(boot)
+                    await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
                     raise _located(error, boot) from error
 
