@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import logging
 import os
 import signal
 import sys
@@ -28,6 +29,7 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     _heed_signals()
     _open_streams()
+    logging.getLogger("hardcost").addHandler(_Notes())
     try:
         status = _carried_out()
     except HardcostError as error:
@@ -87,6 +89,15 @@ def _heed_signals() -> None:
 def _complain(error: HardcostError) -> None:
     """Say what is wrong; what that needs is not imported where nothing is."""
     imported("hardcost.cli.console:complain")(error)
+
+
+class _Notes(logging.Handler):
+    """Shows what the layers below have to say while they work, such as of a damaged cache."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it as a note."""
+        with contextlib.suppress(OSError):  # nobody reads it
+            imported("hardcost.cli.console:note")(record.getMessage())
 
 
 def _measures() -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.cli import timing
 from hardcost.machines import took
-from hardcost.machines.kernels import build
+from hardcost.machines.kernels import built
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def history(cache: Cache, store: Store | None) -> History:
         trials=trials,
         boots={guest: earlier.get(f"boot {guest}", []) for guest in timing.BOOT_GUESSES},
         builds=[
-            (float(one.about["seconds"]), int(one.about["steps"])) for one in build.kept(cache)
+            (float(one.about["seconds"]), int(one.about["steps"])) for one in built.kept(cache)
         ],
     )
 

@@ -33,8 +33,11 @@ def place(machine: VirtualMachine) -> Path:
 
 def kept(machine: VirtualMachine) -> Constants | None:
     """Return the constants that were fitted for the machine's kernel; None if none were."""
+    folder = place(machine)
+    if machine.cache.find(folder.parent.name, folder.name) is None:
+        return None
     try:
-        return Constants.from_toml((place(machine) / _FILE).read_text())
+        return Constants.from_toml((folder / _FILE).read_text())
     except (FileNotFoundError, ConstantsError):
         return None
 
@@ -98,10 +101,7 @@ async def fitted(machine: VirtualMachine) -> Constants:
 def _keep(machine: VirtualMachine, constants: Constants) -> None:
     folder = place(machine)
     title = f"constants of rules' cost: {constants.about['kernel']}"
+    machine.cache.throw_away(folder.parent.name, folder.name)
     with machine.cache.building(folder.parent.name, folder.name, title) as made:
-        if made is not None:
+        if made is not None:  # else another run has just measured the same
             (made / _FILE).write_text(constants.to_toml())
-            return
-    fresh = folder / f"{_FILE}.new"
-    fresh.write_text(constants.to_toml())
-    fresh.replace(folder / _FILE)

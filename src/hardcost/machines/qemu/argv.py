@@ -77,7 +77,8 @@ class Streams:
     """The files and descriptors through which a guest and hardcost talk.
 
     `memory` None is memory that goes with the guest. Answers come in `answers`, or in `serial` from
-    a guest whose kernel refuses the ports to the probe.
+    a guest whose kernel refuses the ports to the probe. All but `memory` lie in one folder, in
+    which QEMU works. `sandbox` are the words that filter QEMU's system calls.
     """
 
     memory: Path | None
@@ -86,6 +87,7 @@ class Streams:
     serial: Path
     job: Path
     qmp_descriptor: int
+    sandbox: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Path, Path]:
@@ -245,11 +247,13 @@ def _memory_words(boot: Boot, streams: Streams, share: str) -> list[str]:
 
 def _stream_words(streams: Streams) -> list[str]:
     return [
-        *("-chardev", f"file,id=console,path={_escaped(streams.console)}"),
+        *streams.sandbox,
+        *("-name", f"guest={_escaped(streams.job.parent)}"),  # for who looks at the processes
+        *("-chardev", f"file,id=console,path={streams.console.name}"),
         *("-serial", "chardev:console"),
-        *("-chardev", f"file,id=answers,path={_escaped(streams.answers)}"),
-        *("-chardev", f"file,id=serial,path={_escaped(streams.serial)}"),
-        *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
+        *("-chardev", f"file,id=answers,path={streams.answers.name}"),
+        *("-chardev", f"file,id=serial,path={streams.serial.name}"),
+        *("-fw_cfg", f"name=opt/hardcost/job,file={streams.job.name}"),
         *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
         *("-mon", "chardev=qmp,mode=control"),
     ]
