@@ -62,5 +62,7 @@ def _costs(bill: Bill) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def _excess(cost: float, total: Total, budget: float) -> float:
-    """Return by how much of its baseline a metric is over the budget; negative within it."""
+    """Return by how much of its baseline a metric is over the budget; not above 0 within it."""
+    if abs(cost) <= total.least:
+        return -budget
     return cost / total.baseline - budget if total.baseline > 0 else 0.0

@@ -18,7 +18,7 @@ from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load, load_scap
 from hardcost.controls.preferred import booted
-from hardcost.design import leave_one_out
+from hardcost.design import leave_one_out, placebos
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -97,7 +97,9 @@ def bill(  # noqa: PLR0913  (click's options)
       cost         what leaving it out saves
       alone        what it costs by itself
       interaction  what the costs together don't explain
-    The costs and the interaction add up to the total, exactly.
+      least        what placebos, which change nothing, seem to cost: a cost of up to
+                   that is not distinguishable from 0, and goes into the rest
+    The costs, the rest and the interaction add up to the total, exactly.
 
     Where that takes too long, as with kernel options, each of which takes a kernel of its own, a
     search halves the profile instead until it has found what costs more than --resolution, and
@@ -143,6 +145,7 @@ def _single(
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
+        placebos=placebos.affordable(loaded.controls, workloads),
     )
     plan = plan.set_up(chosen.setup)
 

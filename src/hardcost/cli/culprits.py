@@ -17,7 +17,7 @@ from hardcost.cli.session import announce_source, carry_out
 from hardcost.controls import kerneloptions
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
-from hardcost.design import culprits
+from hardcost.design import culprits, placebos
 from hardcost.design.group_testing import Settings, search, statement
 from hardcost.design.leave_one_out import BASELINE, PROFILE
 from hardcost.errors import InputError
@@ -84,17 +84,27 @@ def bill(
         workloads,
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
+        placebos=placebos.affordable((*found.fixed, *found.switched), workloads) if exact else 0,
     ).set_up(chosen.setup)
     plan = dataclasses.replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         driver = Driver(plan, found, measure, list(records))
-        outcome = driver.searched(settings)
+        outcome = driver.searched(_above_chance(settings, records))
         guided_by = blamed.guide_name(records)
         told = blamed.told(found.problem.names, outcome, said, guided_by)
         return _finding(profile, plan, run, found, outcome, driver.records, told)
 
     return carry_out(plan, chosen, finding_of)
+
+
+def _above_chance(settings: Settings, records: Sequence[Record]) -> Settings:
+    """Return the settings with a resolution that placebos do not reach."""
+    chance = blamed.chance(records)
+    if chance <= settings.threshold:
+        return settings
+    note(f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less")
+    return dataclasses.replace(settings, threshold=chance)
 
 
 class Driver:

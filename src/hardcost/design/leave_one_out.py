@@ -20,6 +20,7 @@ from hardcost.controls.control import (
     comparable,
     needed,
 )
+from hardcost.design import placebos as placebo
 from hardcost.design.grid import trials
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
@@ -71,6 +72,7 @@ def bill_plan(
     instrument: str = "insn",
     seeds: Sequence[int] | None = None,
     repetitions: int | None = None,
+    placebos: int = 0,
 ) -> Plan:
     """Return the trials that itemise a profile.
 
@@ -80,6 +82,7 @@ def bill_plan(
     what it needs, and `fired`: the profile
     with a key of its own for each rule, so that the records tell which rules fired. `fired` is
     there if there are rules, comes once for each workload, and is for counting, never for cost.
+    `placebos` more configurations change nothing, as `design.placebos` says.
 
     Raises:
         InputError: There is no such instrument.
@@ -88,7 +91,7 @@ def bill_plan(
     seeds = tuple(seeds or (0,))
     controls = steady(profile.controls)
     grid = trials(
-        _configurations(controls),
+        (*_configurations(controls), *placebo.configurations(controls, placebos)),
         workloads,
         instrument=measured.name,
         seeds=seeds,
