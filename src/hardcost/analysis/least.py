@@ -49,7 +49,7 @@ def bound(shifts: Sequence[float]) -> float:
 
 
 def interaction_bound(least: float, controls: int) -> float:
-    """Return what an interaction of so many controls stays within by chance, in the unit of `least`.
+    """Return what an interaction of so many controls stays within by chance, in `least`'s unit.
 
     The profile's total less each control's cost holds the profile's own trial `controls` - 1 times,
     and every other trial once: their chances add up by their squares. A cost holds two trials. One

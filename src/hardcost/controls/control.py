@@ -137,8 +137,8 @@ class BootParameter:
 
 
 PlaceboKind = Literal["boot", "sysctl", "rule"]
-"""What a placebo does: put words that nobody reads on the kernel's command line, write settings with
-the values that they have, or add audit rules and delete them again."""
+"""What a placebo does: put words that nobody reads on the kernel's command line, write settings
+with the values that they have, or add audit rules and delete them again."""
 
 
 @dataclass(frozen=True)

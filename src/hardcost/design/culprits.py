@@ -124,7 +124,7 @@ def name_of(on: Sequence[int], count: int) -> str:
     return "with:" + "+".join(_runs(on))
 
 
-def first_plan(
+def first_plan(  # noqa: PLR0913  (each is a choice of its own)
     profile: Profile,
     found: Suspects,
     workloads: Sequence[Workload],

@@ -65,7 +65,7 @@ def index_of(key: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def bill_plan(
+def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     profile: Profile,
     workloads: Sequence[Workload],
     *,

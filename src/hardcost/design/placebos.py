@@ -8,7 +8,7 @@ change: the kernel's command line, settings, the list of audit rules.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from hardcost.controls.control import (
     AuditDaemon,
@@ -64,11 +64,15 @@ def reference(name: str) -> str | None:
 
 def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:
     """Return what the placebos of a profile do: what its own controls do."""
-    kinds: list[PlaceboKind] = []
-    if any(isinstance(one, BootParameter | KernelOption | SystemControl) for one in controls):
-        kinds.append("boot")
-    if any(isinstance(one, Sysctl) for one in controls):
-        kinds.append("sysctl")
-    if any(isinstance(one, AuditRule) for one in controls):
-        kinds.append("rule")
-    return tuple(kinds) or ("boot",)
+    kinds: dict[PlaceboKind, tuple[type, ...]] = {
+        "boot": (BootParameter, KernelOption, *get_args(SystemControl)),
+        "sysctl": (Sysctl,),
+        "rule": (AuditRule,),
+    }
+    present = {one.kind for one in controls if isinstance(one, Placebo)}
+    found = tuple(
+        kind
+        for kind, types in kinds.items()
+        if kind in present or any(isinstance(one, types) for one in controls)
+    )
+    return found or ("boot",)

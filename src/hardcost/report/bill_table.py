@@ -117,8 +117,10 @@ def _least_terms(bill: Bill) -> list[tuple[str, str]]:
     terms = [
         (
             "least",
-            f"a cost of up to this is not distinguishable from 0: {count(placebos, 'placebo')},"
-            " which change nothing, seemed to cost as much, or could",
+            (
+                "a cost of up to this is not distinguishable from 0: "
+                f"{count(placebos, 'placebo')}, which change nothing, seemed to cost as much"
+            ),
         )
     ]
     if any(not total.distinguishable for total in bill.totals):

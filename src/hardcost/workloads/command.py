@@ -3,9 +3,9 @@
 The program is a static binary, since the small guest holds no libraries of its own; it runs as an
 ordinary user and is measured from its start until it is reaped.
 
-Under the instruction counter it runs several times. The first run fills caches; the others begin at
-distances from the kernel's tick that are spread evenly, so that it does not depend on chance whether
-a tick (some 10,000 instructions) falls into a short program. A program that takes a billion
+Under the instruction counter it runs several times. The first run fills caches; the others begin
+at distances from the kernel's tick that are spread evenly, so that it does not depend on chance
+whether a tick (some 10,000 instructions) falls into a short program. A program that takes a billion
 instructions runs once: to it, a tick more or less is nothing.
 """
 
