@@ -13,6 +13,7 @@ from hardcost.analysis.itemise import itemise
 from hardcost.analysis.least import FALSE_ALARMS, bound, interaction_bound
 from hardcost.controls.control import Profile, Sysctl
 from hardcost.store.record import Record
+from hardcost.units import Unit
 from hardcost.workloads.measured import Measured
 
 
@@ -24,7 +25,7 @@ def record(configuration: str, value: float) -> Record:
         instrument="insn",
         seed=0,
         repetition=0,
-        measured=(Measured("exec", "insn/op", (value,) * 9, None, 0),),
+        measured=(Measured(metric="exec", unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
         environment={},
         notes=(),
         start_seconds=0.0,
@@ -51,7 +52,7 @@ def test_what_a_placebo_cost_is_never_told_from_chance() -> None:
 
 @pytest.mark.parametrize("count", [4, 8, 16])
 def test_normal_chance_is_taken_for_a_cost_once_in_a_hundred(count: int) -> None:
-    chance = random.Random(count)
+    chance = random.Random(count)  # noqa: S311  (the same draws each time)
     draws = 20_000
     alarms = sum(
         abs(chance.gauss(0, 70)) > bound([chance.gauss(0, 70) for _ in range(count)])

@@ -14,8 +14,9 @@ pytestmark = pytest.mark.vm
 
 CALLS = "syscalls calls=exec+fork+creat+connect+open"
 SETTING = """title = "a setting with the value that it has"
-[[control]]
-sysctl = { "kernel.pid_max" = "32768" }
+source = "this test"
+[sysctl]
+"kernel.pid_max" = "32768"
 """
 PROGRAM = """int main(void) {
     volatile long sum = 0;
@@ -52,7 +53,7 @@ def test_words_on_the_boot_line_do_not_make_a_program_dearer(hardcost: Command) 
     source = hardcost.folder / "program.c"
     source.write_text(PROGRAM)
     subprocess.run(
-        ["gcc", "-O1", "-static", "-o", str(hardcost.folder / "program"), str(source)],  # noqa: S607
+        ["gcc", "-O1", "-static", "-o", str(hardcost.folder / "program"), str(source)],
         check=True,
     )
     study = hardcost.write("words.toml", WORDS)
