@@ -36,13 +36,17 @@ _WARM_UP = 8  # windows before the first sample: caches of names, slabs and page
 
 @dataclass(frozen=True)
 class Call:
-    """One call: `batch` operations in a sample and the number of `samples`, by instrument."""
+    """One call: `batch` operations in a sample and the number of `samples`, by instrument.
+
+    `warmup` windows come before the first sample.
+    """
 
     name: str
     what: str
     batch: Mapping[str, int]
     samples: Mapping[str, int]
     operations: int = 1
+    warmup: int = _WARM_UP
 
 
 @cache
@@ -78,7 +82,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
             "name": call.name,
             "batch": call.batch[instrument.name],
             "samples": call.samples[instrument.name],
-            "warmup": _WARM_UP,
+            "warmup": call.warmup,
         }
         for call in chosen(parameters)
     ]
