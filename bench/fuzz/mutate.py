@@ -154,9 +154,7 @@ def elements(generator: random.Random, data: bytes) -> bytes:
     return etree.tostring(root)[:LARGEST]
 
 
-def _change_element(
-    generator: random.Random, one: etree._Element, other: etree._Element
-) -> None:
+def _change_element(generator: random.Random, one: etree._Element, other: etree._Element) -> None:
     parent = one.getparent()
     match generator.randrange(6):
         case 0 if parent is not None:

@@ -189,7 +189,11 @@ def reports() -> Sequence[bytes]:
     forms: list[list[Any]] = [
         [named(*one) for one in CHECKS],
         [typed(*one) for one in CHECKS],
-        [untyped(name, desired, result) for name, kind, desired, result in CHECKS if kind[0] == "k"],
+        [
+            untyped(name, desired, result)
+            for name, kind, desired, result in CHECKS
+            if kind[0] == "k"
+        ],
     ]
     return [json.dumps(one).encode() for one in forms]
 
@@ -224,7 +228,12 @@ def configurations() -> Sequence[bytes]:
 
 def histograms() -> Sequence[bytes]:
     """Return counts of calls in their three forms."""
-    return [STRACE, PERF, b'{"openat": 12, "read": 3.5}', b'{"b64": {"read": 1}, "b32": {"open": 2}}']
+    return [
+        STRACE,
+        PERF,
+        b'{"openat": 12, "read": 3.5}',
+        b'{"b64": {"read": 1}, "b32": {"open": 2}}',
+    ]
 
 
 def disks() -> Sequence[bytes]:

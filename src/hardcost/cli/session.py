@@ -175,6 +175,9 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
     }
     missing = [trial for trial in prepared if trial.identity not in known]
+    for damage in store.damaged:
+        note(f"{damage}; it is measured again")
+    store.damaged.clear()
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
@@ -227,7 +230,7 @@ def expected_seconds(
     """Return about how long the trials take that a run of them would not find in the store."""
     seconds, missing = _TRIAL_SECONDS, list(prepared)
     if chosen.store.exists():
-        with Store(chosen.store) as store:
+        with Store(chosen.store, read_only=True) as store:
             seconds = store.typical_seconds() or _TRIAL_SECONDS
             if not chosen.fresh:
                 missing = [trial for trial in prepared if store.record(trial.identity) is None]
