@@ -5,6 +5,7 @@ Each mutator takes a random generator and an input, and returns another input.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -160,9 +161,9 @@ def _change_element(generator: random.Random, one: etree._Element, other: etree.
         case 0 if parent is not None:
             parent.remove(one)
         case 1 if parent is not None:
-            parent.append(etree.fromstring(etree.tostring(one)))
+            parent.append(copy.deepcopy(one))
         case 2 if len(etree.tostring(other)) < 1 << 16:  # noqa: PLR2004
-            one.append(etree.fromstring(etree.tostring(other)))
+            one.append(copy.deepcopy(other))
         case 3 if one.attrib:
             name = generator.choice(list(one.attrib))
             values = [value for value in other.attrib.values()] or ["", "true", "x" * 5000]

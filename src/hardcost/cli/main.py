@@ -50,6 +50,10 @@ def main() -> NoReturn:
         with contextlib.suppress(BrokenPipeError):
             print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
+    except MemoryError:
+        with contextlib.suppress(OSError, MemoryError):
+            complain(HardcostError("there is not enough memory", hint="`ulimit -v` may bound it"))
+        status = _FAILED
     except (BrokenPipeError, SystemExit):  # click and rich exit where the reader has closed a pipe
         status = _UNREAD
     except OSError as error:

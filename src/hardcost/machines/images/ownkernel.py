@@ -118,9 +118,10 @@ def _unpacked(path: Path) -> bytes:
         if path.suffix == ".xz":
             stream = lzma.LZMADecompressor(memlimit=_MOST_MODULE_BYTES)
             unpacked = stream.decompress(packed, _MOST_MODULE_BYTES)
-            if not stream.eof:
-                raise EOFError("it is too large, or ends too early")
-            return unpacked
-    except (lzma.LZMAError, zstandard.ZstdError, EOFError) as error:
+            if stream.eof:
+                return unpacked
+    except (lzma.LZMAError, zstandard.ZstdError) as error:
         raise MachineError(f"the module {path.name} can't be unpacked: {error}") from error
+    if path.suffix == ".xz":
+        raise MachineError(f"the module {path.name} is too large, or ends too early")
     raise MachineError(f"the module {path.name} is compressed in a way that hardcost can't read")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hardcost.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -61,6 +63,10 @@ class Hardware:
     cpu_model: str = "max"
 
 
+LONGEST_LINE = 2047
+"""Bytes of a command line: COMMAND_LINE_SIZE of Linux on x86, less the byte that ends it."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """All that a guest is made of; `disks` are root and source tree of a Debian guest."""
@@ -115,6 +121,9 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
 
     With a random layout the seed stands in the line, because the kernel mixes its command line into
     its random pool before all else.
+
+    Raises:
+        InputError: It is longer than the kernel takes.
     """
     if boot.layout_seed is None:
         layout: tuple[str, ...] = _FIXED_LAYOUT
@@ -125,7 +134,15 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
     spin = [_SPIN_WORD] if kept_busy(hardware, boot) else []
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
     words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
-    return " ".join(words)
+    line = " ".join(words)
+    if len(line.encode()) > LONGEST_LINE:
+        own = len(" ".join(boot.parameters).encode())
+        raise InputError(
+            f"the kernel's command line would have {len(line.encode())} bytes, {own} of them boot"
+            f" parameters; the kernel takes {LONGEST_LINE}",
+            hint="leave boot parameters out",
+        )
+    return line
 
 
 def _disk_kernel_words(disks: Sequence[RootImage]) -> list[str]:
