@@ -101,16 +101,19 @@ def test_durations_are_those_of_the_last_trials_newest_last(tmp_path: Path) -> N
 
 def test_rubbish_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(b"rubbish " * 1000)
-    with pytest.raises(StoreError, match="s can't be used"):
+    with pytest.raises(StoreError, match="s is no SQLite database"):
         Store(tmp_path / "s")
 
 
 def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path / "s").__exit__(None, None, None)
     with sqlite3.connect(tmp_path / "s") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="newer"):
+    with pytest.raises(StoreError, match="made by a newer hardcost"):
         Store(tmp_path / "s")
+    with pytest.raises(StoreError, match="made by a newer hardcost"):
+        Store(tmp_path / "s", read_only=True)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:

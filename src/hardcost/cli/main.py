@@ -43,6 +43,10 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):
             print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
+    except MemoryError:
+        with contextlib.suppress(OSError, MemoryError):
+            _complain(HardcostError("there is not enough memory", hint="`ulimit -v` may bound it"))
+        status = _FAILED
     except BrokenPipeError:
         status = _UNREAD
     except OSError as error:

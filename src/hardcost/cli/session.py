@@ -23,12 +23,13 @@ from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
 from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.instruments.names import instrument as instrument_named
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.bootlines import BootLines, problems_of
 from hardcost.trial.trial import PACKAGES_PARTED, prepare
-from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.names import WORKLOADS, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,6 +82,7 @@ def carry_out(
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
+    check_workloads(plan)
     machine, remarks = options.machine(chosen, plan.instrument)
     prepared = list(get_ready(plan, machine))
     expected = outlook.stages(prepared, machine, chosen, most)
@@ -131,6 +133,17 @@ def _scores(prepared: Sequence[Prepared], machine: VirtualMachine) -> dict[str, 
         score = kernelscore.score(machine.kernels.configuration(recipe))
         found[name] = Score(score.met, score.total)
     return found
+
+
+def check_workloads(plan: Plan) -> None:
+    """Check the parameters of a plan's workloads, before anything is fetched, built or booted.
+
+    Raises:
+        InputError: One is wrong under the plan's instrument.
+    """
+    instrument = instrument_named(plan.instrument)
+    for one in dict.fromkeys(trial.workload for trial in plan.trials):
+        check(one.name, dict(one.parameters), [instrument])
 
 
 def announce_source(cache: Cache) -> None:
@@ -192,8 +205,11 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
     }
     known.update(refused)
-    missing = [trial for trial in prepared if trial.identity not in known]
-    missing = list({trial.identity: trial for trial in missing}.values())
+    wanted = {one.identity: one for one in reversed(prepared) if one.identity not in known}
+    missing = list(wanted.values())[::-1]  # the same state under two names is measured once
+    for damage in store.damaged:
+        note(f"{damage}; it is measured again")
+    store.damaged.clear()
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
@@ -206,7 +222,12 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     if len(errors) == len(prepared) and errors:
         raise errors[0][1]
     records = tuple(
-        one.model_copy(update={"configuration": trial.trial.configuration.name})
+        one.model_copy(
+            update={
+                "configuration": trial.trial.configuration.name,
+                "workload": str(trial.trial.workload),
+            }
+        )
         for trial, one in came
         if isinstance(one, Record)
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError, StoreError
+from hardcost.store import database
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -37,9 +37,9 @@ _OUTLINES = """
 SELECT name, study, started, finished, finding,
        (SELECT count(*) FROM records WHERE run = name),
        (SELECT json_group_array(DISTINCT json_extract(body, '$.workload'))
-          FROM records WHERE run = name),
+          FROM records WHERE run = name AND json_valid(body)),
        (SELECT json_group_array(DISTINCT json_extract(body, '$.instrument'))
-          FROM records WHERE run = name)
+          FROM records WHERE run = name AND json_valid(body))
   FROM runs ORDER BY started DESC, runs.rowid DESC
 """
 
@@ -74,36 +74,12 @@ def runs(path: Path) -> tuple[Listed, ...]:
             started,
             finished,
             trials,
-            tuple(json.loads(workloads)),
-            tuple(json.loads(instruments)),
+            tuple(str(one) for one in json.loads(workloads)),
+            tuple(str(one) for one in json.loads(instruments)),
             finding,
         )
         for name, study, started, finished, finding, trials, workloads, instruments in rows
     )
-
-
-def connected(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store `path` that only reads.
-
-    A store keeps a journal of the kind WAL, which SQLite reads through a file beside it that it has
-    to make. Where it can't, and there is no journal, the file alone is all that there is.
-
-    Raises:
-        InputError: There is no such file.
-        sqlite3.Error: It is no database, or can't be read.
-    """
-    if not path.exists():
-        raise InputError(f"there is no store {path}", hint="`hardcost list runs --store FILE`")
-    place = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{place}?mode=ro", uri=True, isolation_level=None, timeout=30)
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if _has_journal(path):
-            raise
-        connection = sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True)
-    return connection
 
 
 @contextlib.contextmanager
@@ -113,17 +89,5 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         StoreError: It can't be read, or is none.
     """
-    try:
-        with contextlib.closing(connected(path)) as connection:
-            yield connection
-    except sqlite3.Error as error:
-        raise StoreError(
-            f"the store {path} can't be read: {error}", hint="--store FILE names another"
-        ) from error
-
-
-def _has_journal(path: Path) -> bool:
-    """Say whether a run that goes on, or that was killed, has more beside the file."""
-    with contextlib.suppress(OSError):
-        return path.with_name(f"{path.name}-wal").stat().st_size > 0
-    return False
+    with database.told(path), contextlib.closing(database.readable(path)) as connection:
+        yield connection

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import InputError, TrialError
+from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
     """
     known = calls()
     names = parameters["calls"].split("+") if "calls" in parameters else list(known)
+    programs.check_once(NAME, "calls", names)
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -72,7 +74,7 @@ def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
                 f"the workload {NAME} has no call '{name}'",
                 hint=f"{meant}there are {', '.join(known)}",
             )
-    return tuple(known[name] for name in dict.fromkeys(names))
+    return tuple(known[name] for name in names)
 
 
 def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hardcost.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -42,7 +44,6 @@ _KERNEL_WORDS = (
 )
 _PAD = "hardcost.pad="
 _PADDED_TO = 512
-_LONGEST_LINE = 2048  # x86's COMMAND_LINE_SIZE
 _SNAPSHOT_WORDS = (
     "iomem=relaxed",  # lets the probe silence the processor's timer while the guest stops
     "hardcost.snapshot",  # makes the probe stop for the snapshot
@@ -65,6 +66,10 @@ class Hardware:
 
     acceleration: Acceleration
     cpu_model: str = "max"
+
+
+LONGEST_LINE = 2047
+"""Bytes of a command line: COMMAND_LINE_SIZE of Linux on x86, less the byte that ends it."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,9 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
 
     With a random layout the seed stands in the line, because the kernel mixes its command line into
     its random pool before all else.
+
+    Raises:
+        InputError: It is longer than the kernel takes.
     """
     if boot.layout_seed is None:
         layout: tuple[str, ...] = _FIXED_LAYOUT
@@ -133,19 +141,27 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
     spin = [_SPIN_WORD] if kept_busy(hardware, boot) else []
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
     words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
-    return _padded(" ".join(words))
+    line = " ".join(words)
+    if len(line.encode()) > LONGEST_LINE:
+        own = len(" ".join(boot.parameters).encode())
+        raise InputError(
+            f"the kernel's command line would have {len(line.encode())} bytes, {own} of them boot"
+            f" parameters; the kernel takes {LONGEST_LINE}",
+            hint="leave boot parameters out",
+        )
+    return _padded(line)
 
 
 def _padded(line: str) -> str:
     """Return a command line with a word in front that makes its length a multiple of 512.
 
     Nobody reads that word. The kernel keeps copies of its line, and what lies behind them in memory
-    is to lie there whatever a configuration adds. A line that the kernel would cut
-    off stays as it is.
+    is to lie there whatever a configuration adds. A line that the kernel would cut off stays as it
+    is.
     """
     room = -(len(line) + len(_PAD) + 1) % _PADDED_TO
     padded = f"{_PAD}{'x' * room} {line}"
-    return padded if len(padded) < _LONGEST_LINE else line
+    return padded if len(padded) <= LONGEST_LINE else line
 
 
 def _disk_kernel_words(disks: Sequence[RootImage]) -> list[str]:
