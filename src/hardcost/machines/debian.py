@@ -51,7 +51,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     place = _place(cache, package)
     if place.is_dir():
         return f"{package} {(place / 'version').read_text()}"
-    apt, chosen = _source(cache, (package,), elsewhere)
+    apt, chosen = _offering(cache, (package,), elsewhere)
     return f"{chosen} of {apt.title}"
 
 
@@ -92,25 +92,35 @@ def sample_rules(cache: Cache) -> Path:
 
 def _entry(cache: Cache, package: str, elsewhere: str | None) -> Path:
     """Return a package's place in the cache, with its files and its version."""
-    names = tuple(name.strip() for name in package.split("|"))
-    for name in names:
-        if _place(cache, name).is_dir():
-            return _place(cache, name)
-    apt, chosen = _source(cache, names, elsewhere)
+    if "|" in package:
+        package = _chosen(cache, package)
+    place = _place(cache, package)
 
     def fill(folder: Path) -> None:
-        archive = apt.download(chosen, folder)
+        archive = _offering(cache, (package,), elsewhere)[0].download(package, folder)
         name = run(["dpkg-deb", "-f", archive, "Package"], remedy="apt-get install dpkg").strip()
-        if name != chosen:
-            raise MachineError(f"apt downloaded the package {name} for {chosen}; please report it")
+        if name != package:
+            raise MachineError(f"apt downloaded the package {name} for {package}; please report it")
         run(["dpkg-deb", "-x", archive, folder / "files"])
         (folder / "version").write_text(run(["dpkg-deb", "-f", archive, "Version"]).strip())
         archive.unlink()
 
-    return cache.make("packages", _place(cache, chosen).name, f"Debian package {chosen}", fill)
+    return cache.make("packages", place.name, f"Debian package {package}", fill)
 
 
-def _source(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
+def _chosen(cache: Cache, alternatives: str) -> str:
+    """Return the package that was taken of alternatives, chosen on first use and remembered."""
+
+    def fill(folder: Path) -> None:
+        names = tuple(name.strip() for name in alternatives.split("|"))
+        (folder / "package").write_text(_offering(cache, names, None)[1])
+
+    name = _place(cache, alternatives).name
+    place = cache.make("packages", name, f"which of {alternatives} Debian has", fill)
+    return (place / "package").read_text()
+
+
+def _offering(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
     """Return the apt that offers one of `names`, and which: the host's, else another release's."""
     release = host.check()
     try:
