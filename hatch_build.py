@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # The programs load no shared library, not even the C library, so any Linux on x86_64 runs them that
@@ -16,7 +17,7 @@ _X86_64 = 62
 _DYNAMIC, _LOADER = 2, 3
 
 
-class ProbeHook(BuildHookInterface):
+class ProbeHook(BuildHookInterface[BuilderConfig]):
     """Build the probe and the benchmark with Cargo."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hardcost.machines.cache import KINDS
+from hardcost.machines.cache import KINDS, Cache
+from hardcost.machines.debian import version
 from hardcost.machines.place import default_root
+from hardcost.machines.qemu.kernel import debian_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -155,6 +157,18 @@ def cache_root() -> Path:
 def hardcost(tmp_path: Path, cache_root: Path) -> Command:
     """Return the command with a store of its own and the ordinary cache."""
     return Command(tmp_path, cache_root)
+
+
+@pytest.fixture(scope="session")
+def read_for(cache_root: Path) -> None:
+    """Skip where the guest has another auditctl or kernel than those that rules are read for."""
+    cache = Cache(cache_root)
+    audit, kernel = version(cache, "auditd"), debian_kernel(cache).release
+    if not (audit.startswith("1:3.0.9-") and kernel.startswith("6.1.")):
+        pytest.skip(
+            "rules are read as auditctl 3.0.9 and Linux 6.1 take them, which are Debian 12's;"
+            f" this guest has auditd {audit} and Linux {kernel}"
+        )
 
 
 @pytest.fixture(scope="session")

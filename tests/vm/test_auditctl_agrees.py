@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.rule import Fault
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
 
 # Until auditctl has sent its first rule it keeps silent about faults: hence one that is deleted.
 PREAMBLE = ("-a never,user -F pid=4194304", "-d never,user -F pid=4194304")

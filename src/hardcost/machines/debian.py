@@ -67,7 +67,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     place = _place(cache, package)
     if place.is_dir():
         return f"{package} {(place / _VERSION).read_text()}"
-    apt, chosen = _source(cache, (package,), elsewhere)
+    apt, chosen = _offering(cache, (package,), elsewhere)
     return f"{chosen} of {apt.title}"
 
 
@@ -109,15 +109,12 @@ def sample_rules(cache: Cache) -> Path:
 
 def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
     """Return a package's place in the cache, with its version and those `parts` that are used."""
-    names = tuple(_checked(name.strip()) for name in package.split("|"))
-    kept_already = (name for name in names if _place(cache, name).is_dir())
-    chosen = next(kept_already, None) or _source(cache, names, elsewhere)[1]
+    chosen = _checked(_chosen(cache, package) if "|" in package else package)
     place = _place(cache, chosen)
     before = _recorded_version(place)
 
     def fill(folder: Path) -> None:
-        apt, _ = _source(cache, (chosen,), elsewhere)
-        archive = apt.download(chosen, folder, before)
+        archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
         words: list[str | Path] = ["dpkg-deb", "-f", "--", archive]
         name = run([*words, "Package"], remedy="apt-get install dpkg").strip()
         if name != chosen:
@@ -156,7 +153,19 @@ def _recorded_version(place: Path) -> str | None:
     return found if _VERSION_NUMBER.fullmatch(found) else None
 
 
-def _source(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
+def _chosen(cache: Cache, alternatives: str) -> str:
+    """Return the package that was taken of alternatives, chosen on first use and remembered."""
+
+    def fill(folder: Path) -> None:
+        names = tuple(_checked(name.strip()) for name in alternatives.split("|"))
+        (folder / "package").write_text(_offering(cache, names, None)[1])
+
+    name = _place(cache, alternatives).name
+    place = cache.make("packages", name, f"which of {alternatives} Debian has", fill)
+    return (place / "package").read_text()
+
+
+def _offering(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:
     """Return the apt that offers one of `names`, and which: the host's, else another release's."""
     release = host.check()
     try:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines.kernels import source
 
 if TYPE_CHECKING:
@@ -55,3 +56,19 @@ def test_a_source_that_was_built_in_place_is_refused(tree: Path) -> None:
     with pytest.raises(InputError, match="built or configured") as caught:
         source.from_folder(tree)
     assert "mrproper" in (caught.value.problems[0].hint or "")
+
+
+def test_a_later_debian_without_the_source_says_so_and_what_helps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: said)
+
+    def take() -> None:
+        raise MachineError("apt offers no package linux-source-6.1 of Debian's bookworm")
+
+    with pytest.raises(MachineError, match=r"13 \(trixie\) has no source of Linux 6\.1") as raised:
+        source._of_debian(take)
+    hint = raised.value.problems[0].hint
+    assert hint is not None
+    assert "--source FOLDER" in hint
