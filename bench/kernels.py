@@ -15,12 +15,16 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import KernelOption
 from hardcost.machines.cache import Cache
-from hardcost.machines.place import default_root
-from hardcost.machines.kernels.build import Built, Kernels
+from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import KernelRecipe
+from hardcost.machines.place import default_root
+
+if TYPE_CHECKING:
+    from hardcost.machines.kernels.built import Built
 
 RANDOM = ("RANDSTRUCT_FULL=y", "GCC_PLUGIN_LATENT_ENTROPY=y")
 

@@ -5,6 +5,7 @@ Each mutator takes a random generator and an input, and returns another input.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -154,17 +155,15 @@ def elements(generator: random.Random, data: bytes) -> bytes:
     return etree.tostring(root)[:LARGEST]
 
 
-def _change_element(
-    generator: random.Random, one: etree._Element, other: etree._Element
-) -> None:
+def _change_element(generator: random.Random, one: etree._Element, other: etree._Element) -> None:
     parent = one.getparent()
     match generator.randrange(6):
         case 0 if parent is not None:
             parent.remove(one)
         case 1 if parent is not None:
-            parent.append(etree.fromstring(etree.tostring(one)))
+            parent.append(copy.deepcopy(one))
         case 2 if len(etree.tostring(other)) < 1 << 16:  # noqa: PLR2004
-            one.append(etree.fromstring(etree.tostring(other)))
+            one.append(copy.deepcopy(other))
         case 3 if one.attrib:
             name = generator.choice(list(one.attrib))
             values = [value for value in other.attrib.values()] or ["", "true", "x" * 5000]

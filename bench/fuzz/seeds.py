@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import copy
 import gzip
 import json
 import lzma
@@ -174,11 +175,11 @@ def _part_of(root: etree._Element, at: int, count: int) -> bytes:
     for kind in ("Profile", "Value", "Rule"):
         for one in benchmark.iter(f"{_XCCDF}{kind}"):
             if (kind == "Profile" and one is chosen) or one.get("id") in wanted:
-                made.append(etree.fromstring(etree.tostring(one)))
+                made.append(copy.deepcopy(one))
     used = etree.tostring(made).decode()
     for one in benchmark.iter(f"{_XCCDF}Value"):
         if f'"{one.get("id")}"' in used:
-            made.insert(0, etree.fromstring(etree.tostring(one)))
+            made.insert(0, copy.deepcopy(one))
     return bytes(etree.tostring(made))
 
 
@@ -189,7 +190,11 @@ def reports() -> Sequence[bytes]:
     forms: list[list[Any]] = [
         [named(*one) for one in CHECKS],
         [typed(*one) for one in CHECKS],
-        [untyped(name, desired, result) for name, kind, desired, result in CHECKS if kind[0] == "k"],
+        [
+            untyped(name, desired, result)
+            for name, kind, desired, result in CHECKS
+            if kind[0] == "k"
+        ],
     ]
     return [json.dumps(one).encode() for one in forms]
 
@@ -224,7 +229,12 @@ def configurations() -> Sequence[bytes]:
 
 def histograms() -> Sequence[bytes]:
     """Return counts of calls in their three forms."""
-    return [STRACE, PERF, b'{"openat": 12, "read": 3.5}', b'{"b64": {"read": 1}, "b32": {"open": 2}}']
+    return [
+        STRACE,
+        PERF,
+        b'{"openat": 12, "read": 3.5}',
+        b'{"b64": {"read": 1}, "b32": {"open": 2}}',
+    ]
 
 
 def disks() -> Sequence[bytes]:

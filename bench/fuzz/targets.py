@@ -264,7 +264,9 @@ def _listed() -> Sequence[Target]:
     verbs = {
         "lint": _verb("rules", "lint", "FILE", "--format", "sarif", no=True),
         "cost": _verb("rules", "cost", "FILE", "--leave-out-faulty", "--format", "json"),
-        "explain": _verb("rules", "explain", "FILE", "--leave-out-faulty", "--event", "syscall=open"),
+        "explain": _verb(
+            "rules", "explain", "FILE", "--leave-out-faulty", "--event", "syscall=open"
+        ),
         "import": _verb("import", "audit", "FILE"),
         "prove": _verb("rules", "prove", "FILE", "FILE", "--leave-out-faulty", no=True),
         "optimize": _verb(
@@ -291,7 +293,9 @@ def _listed() -> Sequence[Target]:
         Target("disk", seeds.disks, _bytes, _disk, (MachineError, InputError)),
         Target("store", seeds.stores, _bytes, _store, (StoreError, InputError)),
         Target("record", seeds.records, _json, _record, (StoreError, InputError)),
-        Target("answers", seeds.answers, (_by_lines(mutate.tree), *_plain), _answers, (MachineError,)),
+        Target(
+            "answers", seeds.answers, (_by_lines(mutate.tree), *_plain), _answers, (MachineError,)
+        ),
     ]
 
 

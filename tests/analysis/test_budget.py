@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.budget import propose, within
+from hardcost.analysis.budget import Budget, propose, within
 from hardcost.analysis.finding import Bill, Item, Total
 
 Value = Callable[[frozenset[str]], float]
@@ -37,14 +37,14 @@ def bill(value: Value, controls: frozenset[str]) -> Bill:
 
 def settle(value: Value, controls: frozenset[str], budget: float) -> tuple[frozenset[str], int]:
     """Propose and measure until the budget is kept; return what is kept and the measurements."""
-    itemised, rounds = bill(value, controls), 0
+    itemised, rounds, limit = bill(value, controls), 0, Budget(budget)
     dropped: tuple[str, ...] = ()
     totals = itemised.totals
-    while not within(totals, budget) and len(dropped) < len(controls):
-        dropped = propose(itemised, totals, dropped, budget)
+    while not within(totals, limit) and len(dropped) < len(controls):
+        dropped = propose(itemised, totals, dropped, limit)
         totals = (total(value, controls - set(dropped)),)
         rounds += 1
-    assert within(totals, budget)
+    assert within(totals, limit)
     return controls - set(dropped), rounds
 
 
@@ -58,6 +58,13 @@ def test_only_the_dearest_go_where_costs_add_up() -> None:
 def test_nothing_goes_within_the_budget() -> None:
     kept, rounds = settle(lambda on: float(len(on)), frozenset("abc"), 0.05)
     assert (kept, rounds) == (frozenset("abc"), 0)
+
+
+def test_a_metric_with_a_budget_of_its_own_is_held_to_that_alone() -> None:
+    metrics = (total(lambda _: 30.0, frozenset()), Total("null", "insn/op", BASE, BASE, 0.0))
+    assert within(metrics, Budget(None, {"null": 0.0}))
+    assert within(metrics, Budget(0.0, {"open": 0.3}))
+    assert not within(metrics, Budget(0.5, {"open": 0.2}))
 
 
 def test_two_that_cost_the_same_work_are_both_found() -> None:

@@ -63,3 +63,9 @@ def test_what_is_known_stands_beside_what_was_measured_of_the_same_rule() -> Non
     first, second = annotated(bill, known).items
     assert first.predicted == known["my.rules:1"].costs["null"]
     assert second.predicted is None
+
+
+def test_without_the_kernels_constants_lint_alone_says_something() -> None:
+    known = expected(rules_of(*LINES), None, {"my.rules:2": ["every-call"]})
+    assert {cost for rule in known.values() for cost in rule.costs} == set()
+    assert known["my.rules:2"].findings == ("every-call",)

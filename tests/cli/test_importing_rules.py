@@ -110,3 +110,20 @@ def test_rules_are_not_written_over_nor_beside_themselves(tmp_path: Path, output
     assert isinstance(result.exception, InputError)
     assert "lies among" in str(result.exception)
     assert [path.read_text() for path in folder.iterdir()] == [written]
+
+
+def test_sysctls_become_a_profile_that_can_be_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "sysctl.d"
+    folder.mkdir()
+    (folder / "1.conf").write_text("kernel.x = 1\nkernel.y = 1\n")
+    (folder / "2.conf").write_text("kernel/x = 2\n")
+    output = tmp_path / "p.toml"
+    result = run("sysctl", str(folder), "-o", str(output))
+    assert (result.exit_code, result.stdout) == (0, "")
+    first, overridden = result.stderr.splitlines()
+    assert first == f"2 sysctls in {output}"
+    assert overridden.startswith(f"{folder}/1.conf:1: kernel.x=1 does not hold")
+    names = [one.name for one in catalogue.load(str(output)).controls]
+    assert names == ["kernel.y=1", "kernel/x=2"]
+    refused = run("sysctl", str(folder), "-o", str(folder / "3.conf"))
+    assert isinstance(refused.exception, InputError)

@@ -1,12 +1,15 @@
 """Options become values once, and what is wrong with them is told."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
 
+from hardcost.cli.commands.shared import LSM_MODES
 from hardcost.cli.options import roots, workloads
 from hardcost.cli.verbs import hardcost
+from hardcost.controls.control import LsmMode
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
@@ -77,3 +80,7 @@ def test_a_root_of_the_users_is_looked_at_when_it_is_needed(tmp_path: Path) -> N
     with pytest.raises(InputError, match="holds no Linux system"):
         roots(None, tmp_path).root(cache)
     assert roots(None, None).kernel(cache) is None
+
+
+def test_the_command_line_takes_every_security_module() -> None:
+    assert get_args(LsmMode) == LSM_MODES

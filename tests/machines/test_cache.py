@@ -2,7 +2,11 @@
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,7 +58,7 @@ def test_entries_tell_what_they_are_and_how_large(tmp_path: Path) -> None:
 def test_remove_takes_a_unique_beginning(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     for name in ("ab1", "ab2", "cd"):
-        cache.make("kernels", name, name, fill)
+        Cache(tmp_path).make("kernels", name, name, fill)
     cache.remove(("cd", "ab1"))
     assert [entry.name for entry in cache.entries()] == ["ab2"]
 
@@ -90,7 +94,7 @@ def test_remove_sweeps_what_killed_runs_left_half_made_but_not_what_is_being_mad
     tmp_path: Path,
 ) -> None:
     cache = Cache(tmp_path)
-    cache.make("kernels", "aa", "a kernel", fill)
+    Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
     left_over = tmp_path / "kernels" / ".bb-x1"
     left_over.mkdir()
     (tmp_path / "locks" / "kernels-bb").touch()
@@ -105,7 +109,7 @@ def test_room_is_made_by_what_was_not_used_for_longest(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     for name, age in (("aa", 9000), ("bb", 8000), ("cc", 7000), ("dd", 60)):
         then = time.time() - age
-        os.utime(cache.make("snapshots", name, "a snapshot", fill), (then, then))
+        os.utime(Cache(tmp_path).make("snapshots", name, "a snapshot", fill), (then, then))
     cache.used("snapshots", "aa")
     size = cache.entries()[0].size
     removed = cache.make_room("snapshots", 3 * size)
@@ -115,8 +119,8 @@ def test_room_is_made_by_what_was_not_used_for_longest(tmp_path: Path) -> None:
 
 def test_what_is_in_use_stays_however_little_room_there_is(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    cache.make("snapshots", "aa", "used just now", fill)
-    old = cache.make("snapshots", "bb", "being looked at", fill)
+    Cache(tmp_path).make("snapshots", "aa", "used just now", fill)
+    old = Cache(tmp_path).make("snapshots", "bb", "being looked at", fill)
     os.utime(old, (0, 0))
 
     async def locked() -> None:
@@ -173,3 +177,170 @@ def test_what_two_entries_link_to_is_counted_once_in_all(tmp_path: Path) -> None
     cache.make("builds", "b", "", lambda place: os.link(folder / "x", place / "x"))
     assert before >= 1 << 20
     assert sum(entry.size for entry in cache.entries()) - before < 1 << 16
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "a byte flipped": lambda place: flip(place / "content"),
+    "a file cut": lambda place: os.truncate(place / "content", 5000),
+    "a file grown": lambda place: os.truncate(place / "content", 20_000),
+    "a file missing": lambda place: (place / "below/more").unlink(),
+    "a file added": lambda place: (place / "below/another").write_text(""),
+    "two files swapped": lambda place: swap(place / "content", place / "below/more"),
+    "a file made a program": lambda place: (place / "content").chmod(0o755),
+    "a link led elsewhere": lambda place: relink(place / "link"),
+    "a folder for a file": lambda place: refolder(place / "content"),
+    "no manifest": lambda place: (place / "manifest").unlink(),
+    "the manifest damaged": lambda place: flip(place / "manifest"),
+    "the manifest cut": lambda place: os.truncate(place / "manifest", 100),
+    "a folder missing": lambda place: (place / "empty").rmdir(),
+}
+
+
+def fill_much(folder: Path) -> None:
+    (folder / "below").mkdir()
+    (folder / "empty").mkdir()
+    (folder / "content").write_text("x" * 10_000)
+    (folder / "below/more").write_text("y" * 10_000)
+    (folder / "link").symlink_to("below/more")
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def swap(one: Path, other: Path) -> None:
+    between = one.with_name("between")
+    one.rename(between)
+    other.rename(one)
+    between.rename(other)
+
+
+def relink(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+
+
+def refolder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_what_is_damaged_is_made_again_and_told(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = Cache(tmp_path).make("kernels", "aa", "a kernel", fill_much)
+    before = {path: path.lstat().st_mtime_ns for path in place.rglob("*")}
+    assert Cache(tmp_path).find("kernels", "aa") == place
+    assert not caplog.messages
+    DAMAGE[kind](place)
+    assert Cache(tmp_path).make("kernels", "aa", "a kernel", fill_much) == place
+    (said,) = caplog.messages
+    assert "cache" in said
+    assert "kernels aa (a kernel)" in said
+    assert Cache(tmp_path).find("kernels", "aa") == place
+    assert set(place.rglob("*")) == before.keys()
+    assert len(caplog.messages) == 1
+
+
+def test_two_entries_that_changed_places_are_both_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    places = [Cache(tmp_path).make("guests", name, name, fill) for name in ("aa", "bb")]
+    swap(*places)
+    assert [Cache(tmp_path).find("guests", name) for name in ("aa", "bb")] == [None, None]
+    assert "its manifest is that of guests/bb" in caplog.messages[0]
+
+
+def test_only_the_parts_that_are_used_are_looked_at(tmp_path: Path) -> None:
+    place = Cache(tmp_path).make("packages", "aa", "a package", fill_much)
+    flip(place / "below/more")
+    assert Cache(tmp_path).find("packages", "aa", ("content",)) == place
+    assert Cache(tmp_path).find("packages", "aa", ("content", "bel*")) is None
+
+
+def test_a_part_that_an_entry_does_not_have_is_damage(tmp_path: Path) -> None:
+    Cache(tmp_path).make("packages", "aa", "a package", fill)
+    assert Cache(tmp_path).find("packages", "aa", ("nothing",)) is None
+
+
+def test_zeros_that_are_written_are_the_holes_that_they_were(tmp_path: Path) -> None:
+    """A copy of a cache may keep holes or not, and is the same cache."""
+
+    def sparse(folder: Path) -> None:
+        with (folder / "ram").open("wb") as file:
+            file.truncate(5 << 20)
+            file.seek(3_000_001)
+            file.write(b"x" * 5000)
+
+    place = Cache(tmp_path).make("snapshots", "aa", "a snapshot", sparse)
+    (place / "ram").write_bytes((place / "ram").read_bytes())
+    assert Cache(tmp_path).find("snapshots", "aa") == place
+    with (place / "ram").open("r+b") as file:
+        file.seek(1 << 20)
+        file.write(b"\1")
+    assert Cache(tmp_path).find("snapshots", "aa") is None
+
+
+def test_one_of_an_older_hardcost_is_kept_where_it_is_known_to_be_whole(tmp_path: Path) -> None:
+    place = Cache(tmp_path).make("images", "aa", "an image", fill)
+    (place / "manifest").unlink()
+    assert Cache(tmp_path).find("images", "aa", known=lambda _: True) == place
+    assert Cache(tmp_path).find("images", "aa") == place  # it has a manifest now
+    (place / "manifest").unlink()
+    assert Cache(tmp_path).find("images", "aa", known=lambda _: False) is None
+
+
+def test_what_a_run_uses_is_not_removed_before_it_ends(tmp_path: Path) -> None:
+    for name in ("aa", "bb"):
+        Cache(tmp_path).make("kernels", name, name, fill)
+    use = (
+        "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
+        "cache = Cache(Path(sys.argv[1])); print(cache.find('kernels', 'aa')); sys.stdout.flush();"
+        "sys.stdin.read()"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", use, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with run:
+        assert run.stdout is not None
+        assert run.stdout.readline().strip() == bytes(tmp_path / "kernels/aa")
+        with pytest.raises(MachineError, match=r"kernels aa \(aa\) is in use"):
+            Cache(tmp_path).remove(("aa",))
+        gone, stays = Cache(tmp_path).remove_all()
+        assert [entry.name for entry in (*gone, *stays)] == ["bb", "aa"]
+        run.kill()
+    assert Cache(tmp_path).remove_all()[1] == ()
+    assert not any((tmp_path / "kernels").iterdir())
+
+
+def test_a_removal_that_is_cut_short_leaves_nothing_that_counts_as_whole(tmp_path: Path) -> None:
+    def fill_thousands(folder: Path) -> None:
+        for number in range(3000):
+            (folder / f"{number}").write_text("")
+
+    place = Cache(tmp_path).make("packages", "aa", "a package", fill_thousands)
+    remove = (
+        "import sys; from pathlib import Path; from hardcost.machines.cache import Cache;"
+        "Cache(Path(sys.argv[1])).remove(('aa',))"
+    )
+    run = subprocess.Popen([sys.executable, "-c", remove, tmp_path])
+    with run:
+        while place.exists() and run.poll() is None:
+            time.sleep(0.0005)
+        run.send_signal(signal.SIGKILL)
+    assert not place.exists()
+    assert Cache(tmp_path).find("packages", "aa") is None
+    assert not any((tmp_path / "packages").iterdir())  # the rest was swept
+
+
+def test_any_use_of_the_cache_sweeps_what_the_dead_left(tmp_path: Path) -> None:
+    dead = tmp_path / "scratch" / "1-dead"
+    dead.mkdir(parents=True)
+    dead.with_suffix(".lock").touch()
+    (tmp_path / "kernels" / ".aa-1").mkdir(parents=True)
+    Cache(tmp_path).find("kernels", "bb")
+    assert not any((tmp_path / "scratch").iterdir())
+    assert not any((tmp_path / "kernels").iterdir())

@@ -113,6 +113,14 @@ def test_the_environment_and_how_to_repeat_it_are_told(run_page: Page, bill: Fin
     assert "hardcost bill 'my rules; rm' --machine vm" in Page(to_html(spaced)).text
 
 
+def test_how_to_repeat_it_is_what_was_typed_and_where(bill: Finding) -> None:
+    typed = ("hardcost", "run", "my clearing.toml", "--jobs", "1")
+    page = Page(to_html(replace(bill, command=typed, folder="/srv/my studies"))).text
+    assert "hardcost run 'my clearing.toml' --jobs 1" in page
+    assert "cd '/srv/my studies'" in page
+    assert "cd " not in Page(to_html(replace(bill, command=typed))).text
+
+
 def test_a_bill_shows_each_rule_and_adds_up(bill: Finding, bill_html: str) -> None:
     page = Page(bill_html)
     assert bill.bill is not None

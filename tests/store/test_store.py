@@ -90,27 +90,30 @@ def test_an_interrupted_run_has_no_result_and_says_what_to_do(tmp_path: Path) ->
     assert "--resume" in str(error.value.problems[0].hint)
 
 
-def test_typical_seconds_are_a_mean(tmp_path: Path) -> None:
+def test_durations_are_those_of_the_last_trials_newest_last(tmp_path: Path) -> None:
     with Store(tmp_path / "s") as store:
-        assert store.typical_seconds() is None
-        run = store.start("a-1", "plan", "study", fresh=False)
-        store.save(run, record(seconds=1))
-        store.save(run, record(seconds=3))
-        assert store.typical_seconds() == 2
+        assert store.durations() == ()
+        run = store.start("run-1", "plan", "study", fresh=False)
+        for seconds in (1.0, 3.0):
+            store.save(run, record(seconds=seconds))
+        assert store.durations() == (("syscalls", "insn", 1.0), ("syscalls", "insn", 3.0))
 
 
 def test_rubbish_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(b"rubbish " * 1000)
-    with pytest.raises(StoreError, match="s can't be used"):
+    with pytest.raises(StoreError, match="s is no SQLite database"):
         Store(tmp_path / "s")
 
 
 def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path / "s").__exit__(None, None, None)
     with sqlite3.connect(tmp_path / "s") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match="newer"):
+    with pytest.raises(StoreError, match="made by a newer hardcost"):
         Store(tmp_path / "s")
+    with pytest.raises(StoreError, match="made by a newer hardcost"):
+        Store(tmp_path / "s", read_only=True)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:

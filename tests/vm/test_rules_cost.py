@@ -11,6 +11,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import Target, translate
 from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.pricing import check, fitted, guest
@@ -42,7 +43,7 @@ def machine() -> VirtualMachine:
 def constants() -> Constants:
     """Return the shipped constants, where they are of the kernel and QEMU at hand, else fitted."""
     shipped, here = Constants.of_debian(), machine()
-    if fitted.fits(shipped, here):
+    if fitted.fits(shipped, here.environment(Boot())):
         return shipped
     return fitted.kept(here) or asyncio.run(fitted.fitted(here))
 

@@ -57,6 +57,43 @@ def test_the_whole_run_is_one_sample() -> None:
     assert (found.metric, found.samples, found.unit) == ("wall", (7.0,), INSN.whole)
 
 
+def run(ticks: int, interruptions: int) -> dict[str, Any]:
+    return {**DONE, "ticks": ticks, "interruptions": interruptions, "period": 4_000_000}
+
+
+def test_a_tick_that_fell_into_one_run_and_not_into_another_does_not_decide() -> None:
+    cold, tick = run(2_700_000, 1), 10_000
+    with_few = [cold, *(run(2_000_000 + tick * (n < 2), int(n < 2)) for n in range(8))]
+    with_many = [cold, *(run(2_000_000 + tick * (n < 6), int(n < 6)) for n in range(8))]
+    for runs in (with_few, with_many):
+        (found,) = command.measured({"file": "p"}, runs, INSN)
+        assert len(found.samples) == 8
+        # Half the time between two ticks takes half a tick.
+        assert found.samples == pytest.approx([2_005_000] * 8, abs=50)
+
+
+def test_a_program_that_waits_is_taken_as_it_was() -> None:
+    runs = [run(40_000_000 + n, 2 + n % 2) for n in range(4)]
+    (found,) = command.measured({"file": "p"}, runs, INSN)
+    assert found.samples == pytest.approx([40_000_000] * 3, abs=5)
+
+
+def test_records_of_all_runs_that_count_are_summed() -> None:
+    audit = {"records": 3, "lost": 1, "by_key": {"a": 2}}
+    (found,) = command.measured({"file": "p"}, [{**DONE, "audit": audit}] * 3, INSN)
+    assert (found.fired, found.lost) == ({"a": 4}, 2)
+
+
+def test_how_often_it_runs_is_a_number(tmp_path: Path) -> None:
+    (tmp_path / "p").write_bytes(b"\x7fELF program")
+    file = {"file": str(tmp_path / "p")}
+    assert command.requests(file, INSN)[1]["runs"] == 9
+    assert command.requests(file, INSTRUMENTS["time"])[1]["runs"] == 1
+    assert command.requests({**file, "runs": "3"}, INSN)[1]["runs"] == 3
+    with pytest.raises(InputError, match="runs=many"):
+        command.requests({**file, "runs": "many"}, INSN)
+
+
 @pytest.mark.parametrize(
     ("answers", "message"),
     [

@@ -5,38 +5,67 @@ use std::os::unix::process::ExitStatusExt;
 use crate::audit::Audit;
 use crate::channel::{Order, Task};
 use crate::child::Child;
-use crate::clock::ClockName;
 use crate::cputime::CpuTime;
 use crate::error::{Context, Result};
-use crate::protocol::{Answer, CommandAnswer};
+use crate::pace::{self, Pace};
+use crate::protocol::{Answer, CommandAnswer, CommandPlan};
 use crate::session::Session;
+use crate::ticks::Ticks;
 
 /// How much of each of the program's outputs to report, in bytes.
 const OUTPUT_LIMIT: usize = 64 << 10;
 
-/// Runs a program as an ordinary user and measures it from its start to its being reaped.
-pub fn measure(session: &mut Session, argv: Vec<String>, clock: ClockName) -> Result<Answer> {
+/// Runs a program as an ordinary user, once or several times, and answers for each run.
+///
+/// A run in which the program fails is the last one.
+pub fn measure(session: &mut Session, plan: &CommandPlan) -> Result<()> {
+    let ticks = (session.pace(plan.clock) == Pace::Tick).then(Ticks::find).transpose()?;
+    let mut spent = 0;
+    for number in 0..plan.runs.max(1) {
+        let answer = run(session, plan, ticks.as_ref(), number)?;
+        spent += answer.ticks;
+        let failed = answer.status != Some(0);
+        session.say(&Answer::Command(answer))?;
+        if failed || spent >= plan.enough {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Measures one run, from the program's start to its being reaped.
+fn run(
+    session: &mut Session,
+    plan: &CommandPlan,
+    watched: Option<&Ticks>,
+    number: u32,
+) -> Result<CommandAnswer> {
     let mut audit = session.audit.as_mut();
-    let (mut child, identity) =
-        Child::start(Task::Command { argv }, OUTPUT_LIMIT, audit.as_deref_mut())?;
+    let task = Task::Command { argv: plan.argv.clone() };
+    let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, audit.as_deref_mut())?;
     audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let before = CpuTime::reaped();
-    let start = clock.now();
+    let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
+    let start = plan.clock.now();
     child.tell(&Order::Go)?;
     let ended = child.process.wait(None, audit.as_deref_mut());
     ended.context(|| "waiting for the command".into())?;
     let status = child.process.reap().context(|| "waiting for the command".into())?;
-    let ticks = clock.now().wrapping_sub(start);
+    let ticks = plan.clock.now().wrapping_sub(start);
+    let end = pace::monotonic();
+    let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
     // Nothing else was reaped since, and what it used before it was told to go is not the command's.
     let used = CpuTime::reaped().since(before).since(child.used);
     child.process.take_rest().context(|| "reading the command's output".into())?;
     child.failure()?;
     let audit = audit.map(Audit::finish).transpose()?;
     let (stdout, stderr) = (&child.process.stdout, &child.process.stderr);
-    Ok(Answer::Command(CommandAnswer {
+    Ok(CommandAnswer {
         status: status.code(),
         signal: status.signal(),
         ticks,
+        interruptions: within.unwrap_or(0),
+        period: watched.map_or(0, Ticks::period),
         user: used.user,
         system: used.system,
         stdout: stdout.text(),
@@ -44,5 +73,5 @@ pub fn measure(session: &mut Session, argv: Vec<String>, clock: ClockName) -> Re
         stderr: stderr.text(),
         stderr_bytes: stderr.total(),
         audit,
-    }))
+    })
 }

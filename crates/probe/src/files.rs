@@ -106,8 +106,10 @@ pub fn drop_caches() -> Result<Answer> {
 }
 
 /// Writes a setting, and says what it was before and is now.
-pub fn write(path: String, value: &str) -> Result<Answer> {
+pub fn write(path: String, value: Option<&str>) -> Result<Answer> {
     let before = read(&path);
+    let unreadable = || Error::Other(format!("{path}: its own value can't be read"));
+    let value = value.or(before.as_deref()).ok_or_else(unreadable)?.to_owned();
     // One call of write: the kernel takes each for a value of its own.
     File::options()
         .write(true)
@@ -158,13 +160,14 @@ mod tests {
 
         let installed = install(path("f/g"), 0o755, "MAo=", &Owner::default()).expect("installed");
         assert!(matches!(installed, Answer::Installed { bytes: 2, .. }));
-        let Answer::Written { before, after, .. } = write(path("f/g"), "1").expect("written")
+        let Answer::Written { before, after, .. } = write(path("f/g"), Some("1")).expect("written")
         else {
             panic!("another answer");
         };
         assert_eq!((before.as_deref(), after.as_deref()), (Some("0"), Some("1")));
 
-        let error = write(path("missing"), "1").expect_err("there is no such setting").to_string();
+        let error =
+            write(path("missing"), Some("1")).expect_err("there is no such setting").to_string();
         assert!(error.starts_with(&path("missing")) && error.contains("No such file"), "{error}");
         std::fs::remove_dir_all(root).expect("removed");
     }

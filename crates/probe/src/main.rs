@@ -40,6 +40,7 @@ mod standstill;
 mod sys;
 mod system;
 mod systemd;
+mod ticks;
 mod watch;
 mod window;
 mod workload;

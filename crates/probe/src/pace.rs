@@ -58,6 +58,21 @@ impl Pacer {
         }
     }
 
+    /// From one tick to the next, in nanoseconds; 0 where it is not by the tick.
+    pub fn period(&self) -> u64 {
+        match *self {
+            Self::Pause(_) => 0,
+            Self::Tick { period, .. } => period,
+        }
+    }
+
+    /// How many ticks there are from one reading of the monotonic clock to another.
+    pub fn ticks(&self, from: u64, to: u64) -> u64 {
+        let Self::Tick { phase, period } = *self else { return 0 };
+        let before = |time: u64| time.saturating_sub(phase) / period;
+        before(to).saturating_sub(before(from))
+    }
+
     /// Waits until the next window may begin.
     pub fn wait(&self) -> Result<(), Fault> {
         match *self {
@@ -66,7 +81,7 @@ impl Pacer {
                 Ok(())
             }
             Self::Tick { phase, period } => {
-                let earliest = read(libc::CLOCK_MONOTONIC) + APART;
+                let earliest = monotonic() + APART;
                 let ticks = earliest.saturating_sub(phase).div_ceil(period);
                 sleep_until(phase + ticks * period + AFTER_TICK)
             }
@@ -91,6 +106,11 @@ fn period() -> u64 {
     // SAFETY: writes to `time` alone.
     unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
     nanoseconds(&time).max(1)
+}
+
+/// What the monotonic clock says, in nanoseconds.
+pub fn monotonic() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
 }
 
 /// What a clock says, in nanoseconds.
@@ -118,4 +138,21 @@ fn sleep_until(nanoseconds: u64) -> Result<(), Fault> {
     ];
     // SAFETY: reads `time` alone.
     unsafe { syscall(libc::SYS_clock_nanosleep, arguments) }.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{APART, Pace, Pacer, monotonic};
+
+    #[test]
+    fn windows_begin_at_one_distance_from_a_tick_and_apart() {
+        let pacer = Pacer::new(Pace::Tick).expect("a tick");
+        let Pacer::Tick { phase, period } = pacer else { panic!("not by ticks") };
+        let before = monotonic();
+        pacer.wait().expect("slept");
+        let after = monotonic();
+        assert!(after - before >= APART);
+        assert_eq!(pacer.ticks(phase, phase + 3 * period), 3);
+        assert_eq!(pacer.ticks(phase + 1, phase + period - 1), 0);
+    }
 }

@@ -48,8 +48,9 @@ pub enum Request {
     Write {
         /// Which.
         path: String,
-        /// Written as it is, by one system call.
-        value: String,
+        /// Written as it is, by one system call; none: the value that it has already.
+        #[serde(default)]
+        value: Option<String>,
     },
     /// Become the audit daemon and load rules.
     Audit {
@@ -67,12 +68,7 @@ pub enum Request {
         calls: Vec<CallPlan>,
     },
     /// Measure a program from its start to its end.
-    Command {
-        /// The program (searched for in `PATH`) and its arguments.
-        argv: Vec<String>,
-        /// What to read at start and end.
-        clock: ClockName,
-    },
+    Command(CommandPlan),
     /// Make system calls under many rule sets and say which were recorded.
     Battery(Job),
     /// Run a program to its end.
@@ -281,7 +277,24 @@ pub struct CallAnswer {
     pub output: String,
 }
 
-/// A measured program.
+/// A program to be measured from its start to its end.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandPlan {
+    /// The program (searched for in `PATH`) and its arguments.
+    pub argv: Vec<String>,
+    /// What to read at start and end.
+    pub clock: ClockName,
+    /// How often to run it, each time in a new directory; 0 is once.
+    #[serde(default)]
+    pub runs: u32,
+    /// No further run begins once all together have taken as many ticks (tsc) or nanoseconds
+    /// (monotonic).
+    #[serde(default)]
+    pub enough: u64,
+}
+
+/// One run of a measured program.
 #[derive(Debug, Serialize)]
 pub struct CommandAnswer {
     /// Its exit status; null if a signal ended it.
@@ -290,6 +303,10 @@ pub struct CommandAnswer {
     pub signal: Option<i32>,
     /// Ticks (tsc) or nanoseconds (monotonic) from just before its start to its being reaped.
     pub ticks: u64,
+    /// How many of the kernel's ticks came within them; 0 where that was not counted.
+    pub interruptions: u64,
+    /// From one tick of the kernel's to the next, in nanoseconds; 0 as before.
+    pub period: u64,
     /// Microseconds that it, and all that it waited for, spent in programs.
     pub user: u64,
     /// Microseconds that the kernel spent on their behalf.

@@ -130,7 +130,7 @@ impl Session {
     /// Has somebody watch over a request that a service may hold up.
     fn call_guard(&mut self, index: usize, request: &Request) {
         let limit = match request {
-            Request::Calls { .. } | Request::Command { .. } | Request::Battery(_) => return,
+            Request::Calls { .. } | Request::Command(_) | Request::Battery(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
             Request::Stop(job) => Some(job.limit),
@@ -150,10 +150,10 @@ impl Session {
             Request::Install { path, mode, base64, owner, group } => {
                 files::install(path, mode, &base64, &Owner { user: owner, group })?
             }
-            Request::Write { path, value } => files::write(path, &value)?,
+            Request::Write { path, value } => files::write(path, value.as_deref())?,
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
-            Request::Command { argv, clock } => command::measure(self, argv, clock)?,
+            Request::Command(plan) => return command::measure(self, &plan),
             Request::Battery(job) => return battery::run(self, &job),
             Request::Run(job) => system::run(self, &job)?,
             Request::Start(job) => system::start(self, job)?,

@@ -9,9 +9,11 @@ import numpy as np
 
 from hardcost.analysis.estimates import by_metric, median, shift, total
 from hardcost.analysis.finding import Bill, Item, Search, Sum
+from hardcost.analysis.least import bound, interaction_bound, least
 from hardcost.design.culprits import name_of
 from hardcost.design.grouptest.lattice import Lattice
-from hardcost.design.leave_one_out import PROFILE
+from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.design.placebos import reference
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
@@ -63,6 +65,24 @@ def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float,
     return tuple(samples)
 
 
+def chance(records: Sequence[Record]) -> float:
+    """Return what placebos seem to cost at most, as a part of the baseline's value; 0 without any.
+
+    Of what the search follows.
+    """
+    by_name: dict[str, list[Record]] = {}
+    for record in records:
+        by_name.setdefault(record.configuration, []).append(record)
+    baseline = by_name[BASELINE]
+    whole = {name: float(np.mean(guide(mine, baseline))) for name, mine in by_name.items()}
+    shifts = [
+        whole[name] - whole[on]
+        for name in whole
+        if (on := reference(name)) is not None and on in whole
+    ]
+    return bound(shifts) / whole[BASELINE] if shifts else 0.0
+
+
 def itemise(
     profile: Profile, problem: Problem, outcome: Outcome, records: Sequence[Record]
 ) -> Bill:
@@ -75,16 +95,23 @@ def itemise(
     """
     metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
-    totals = tuple(total(metric, known, PROFILE) for metric, known in metrics.items())
+    leasts = tuple(least(metric, known) for metric, known in metrics.items())
+    totals = tuple(total(one.metric, metrics[one.metric], PROFILE, one.cost) for one in leasts)
     items, rest, interaction = [], [], []
     for of in totals:
         known = metrics[of.metric]
-        found = [_item(culprit, lattice, of, known) for culprit in confirmed]
+        every = [_item(culprit, lattice, of, known) for culprit in confirmed]
+        found = [item for item in every if abs(item.cost) > of.least or not of.least]
         told = math.fsum(item.cost for item in found)
         remaining = _remaining(len(problem.names), confirmed, of, known)
+        between = 0.0
+        if remaining is not None:
+            between = of.cost - math.fsum(item.cost for item in every) - remaining
+        if abs(between) <= interaction_bound(of.least, len(every) + 1):
+            between = 0.0
         items.extend(found)
-        rest.append(Sum(of.metric, of.cost - told if remaining is None else remaining))
-        interaction.append(Sum(of.metric, of.cost - told - rest[-1].cost))
+        rest.append(Sum(of.metric, of.cost - told - between))
+        interaction.append(Sum(of.metric, between))
     items.sort(key=lambda item: -item.cost)
     return Bill(
         profile=profile.name,
@@ -93,6 +120,7 @@ def itemise(
         items=tuple(items),
         rest=tuple(rest),
         interaction=tuple(interaction),
+        least=leasts,
     )
 
 
@@ -172,7 +200,7 @@ def _item(culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series
         cost=saved.value,
         low=saved.low,
         high=saved.high,
-        share=saved.value / of.cost if of.cost else 0.0,
+        share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone,
         fired=None,
     )

@@ -106,4 +106,7 @@ def _costs(bill: Bill) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def _excess(cost: float, total: Total, budget: Budget) -> float:
-    return cost / total.baseline - budget.of(total.metric) if total.baseline > 0 else 0.0
+    limit = budget.of(total.metric)
+    if abs(cost) <= total.least:
+        return -limit
+    return cost / total.baseline - limit if total.baseline > 0 else 0.0

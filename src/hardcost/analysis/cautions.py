@@ -35,14 +35,21 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     if not caveats:
         return finding
     if finding.bill is None:
-        notes = tuple(f"{name}: {caveat}" for name, caveat in caveats.items())
-        return replace(finding, notes=(*finding.notes, *notes))
+        return replace(finding, notes=(*finding.notes, *_notes(caveats)))
     items = tuple(
         replace(item, caveat=caveats.get(item.control, "")) for item in finding.bill.items
     )
     billed = {item.control for item in items}
-    left = tuple(f"{name}: {said}" for name, said in caveats.items() if name not in billed)
+    left = _notes({name: said for name, said in caveats.items() if name not in billed})
     return replace(finding, bill=replace(finding.bill, items=items), notes=(*finding.notes, *left))
+
+
+def _notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
+    """Return each caveat once, behind the names of the controls that it is about."""
+    about: dict[str, list[str]] = {}
+    for name, caveat in caveats.items():
+        about.setdefault(caveat, []).append(name)
+    return tuple(f"{', '.join(names)}: {caveat}" for caveat, names in about.items())
 
 
 def _changed(control: Control, faults: Faults) -> str:

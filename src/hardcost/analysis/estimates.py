@@ -120,11 +120,13 @@ def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
     return metrics
 
 
-def total(metric: str, known: Mapping[str, Series], configuration: str) -> Total:
-    """Return what `configuration` costs over the baseline on a metric."""
+def total(
+    metric: str, known: Mapping[str, Series], configuration: str, least: float = 0.0
+) -> Total:
+    """Return what `configuration` costs over the baseline on a metric, sample by sample."""
     profile, baseline = known[configuration], known[BASELINE]
-    base, treated = value(baseline).value, value(profile).value
-    return Total(metric, profile.unit, baseline=base, with_profile=treated, cost=treated - base)
+    base, cost = value(baseline).value, shift(profile, baseline).value
+    return Total(metric, profile.unit, base, base + cost, cost, least)
 
 
 def value(of: Series) -> Estimate:
@@ -141,8 +143,10 @@ def shift(of: Series, against: Series) -> Estimate:
     keeps. For one pair of trials it is the median of the samples' differences with its interval;
     for more, the mean of these medians.
 
+    Of two runs of a program, one may have more samples: those without a twin are left out.
+
     Raises:
-        TrialError: They have no trial in common, or took different numbers of samples.
+        TrialError: They have no trial in common.
     """
     shifts = [
         median([a - b for a, b in _twins(of.samples[key], against.samples[key])])
@@ -214,9 +218,7 @@ def _common(of: Series, against: Series) -> list[Key]:
 
 
 def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
-    if len(a) != len(b):
-        raise TrialError(f"two trials took {len(a)} and {len(b)} samples of the same metric")
-    return list(zip(a, b, strict=True))
+    return list(zip(a, b, strict=False))
 
 
 def _gridded(estimate: Estimate) -> Estimate:

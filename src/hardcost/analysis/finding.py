@@ -36,13 +36,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Total:
-    """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`."""
+    """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`.
+
+    `cost` is found as an item's is, sample by sample, so that one control's is the whole profile's;
+    `with_profile` follows from it. A cost of up to `least` can't be told from chance.
+    """
 
     metric: str
     unit: str
     baseline: float
     with_profile: float
     cost: float
+    least: float = 0.0
+
+    @property
+    def distinguishable(self) -> bool:
+        """Whether the cost is beyond what chance makes of nothing."""
+        return abs(self.cost) > self.least
 
 
 @dataclass(frozen=True)
@@ -83,10 +93,25 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Least:
+    """The least cost on a metric that can be told from chance: one beyond `cost`, either way.
+
+    It follows from as many `placebos`: configurations that differ in what changes nothing. 0 where
+    none was measured.
+    """
+
+    metric: str
+    cost: float
+    placebos: int
+
+
+@dataclass(frozen=True)
 class Bill:
     """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
 
-    `compared_with` says what the baseline is, such as "audit on, no rules".
+    An item is beyond the metric's `least`; the others are in the rest. So is an interaction that
+    chance alone could make. `compared_with` says what the baseline is, such as "audit on, no
+    rules".
     """
 
     profile: str
@@ -96,6 +121,11 @@ class Bill:
     rest: tuple[Sum, ...]
     interaction: tuple[Sum, ...]
     compared_with: str = ""
+    least: tuple[Least, ...] = ()
+
+    def least_of(self, metric: str) -> float:
+        """Return the least cost that can be told from chance on a metric, in its unit."""
+        return next((one.cost for one in self.least if one.metric == metric), 0.0)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import by_metric, shift, total
 from hardcost.analysis.finding import Bill, Item, Sum
+from hardcost.analysis.least import interaction_bound, least
 from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl
 from hardcost.design import leave_one_out as names
 
@@ -24,26 +25,31 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
     sample. What items and rest don't explain is the interaction; the sum is exact by construction,
-    in floating point too, since all values are multiples of 1/1024. An item whose interval reaches
-    to both sides of 0 goes into the rest: whether it costs anything was not resolved.
+    in floating point too, since all values are multiples of 1/1024. An item goes into the rest
+    whose interval reaches to both sides of 0, or which placebos reach too: whether it costs
+    anything was not resolved. So does an interaction that chance alone could make.
     """
     metrics = by_metric(records)
     fired = _fired(records)
-    totals, items, rest, interaction = [], [], [], []
+    totals, items, rest, interaction, leasts = [], [], [], [], []
     for metric, known in metrics.items():
-        of = total(metric, known, names.PROFILE)
+        floor = least(metric, known)
+        of = total(metric, known, names.PROFILE, floor.cost)
         candidates = [
             _item(profile, index, known, of, fired)
             for index, control in enumerate(profile.controls)
             if not isinstance(control, AuditDaemon | Kernel)
         ]
-        told = [item for item in candidates if _resolved(item)]
-        below = math.fsum(item.cost for item in candidates if item not in told)
-        explained = math.fsum(item.cost for item in told) + below
+        told = [item for item in candidates if _resolved(item, floor.cost)]
+        itemised = math.fsum(item.cost for item in told)
+        between = of.cost - math.fsum(item.cost for item in candidates)
+        if abs(between) <= interaction_bound(floor.cost, len(candidates)):
+            between = 0.0
         totals.append(of)
         items.extend(told)
-        rest.append(Sum(metric, below))
-        interaction.append(Sum(metric, of.cost - explained))
+        rest.append(Sum(metric, of.cost - itemised - between))
+        interaction.append(Sum(metric, between))
+        leasts.append(floor)
     items.sort(key=lambda item: -item.cost)
     return Bill(
         profile=profile.name,
@@ -52,17 +58,23 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
         items=tuple(items),
         rest=tuple(rest),
         interaction=tuple(interaction),
+        least=tuple(leasts),
     )
 
 
-def _resolved(item: Item) -> bool:
+def _resolved(item: Item, least: float) -> bool:
+    if least and abs(item.cost) <= least:
+        return False
     return item.low == item.high or not item.low <= 0 <= item.high
 
 
 def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
     """Return what `configuration` costs over the baseline, for each metric."""
     metrics = by_metric(records)
-    return tuple(total(metric, known, configuration) for metric, known in metrics.items())
+    return tuple(
+        total(metric, known, configuration, least(metric, known).cost)
+        for metric, known in metrics.items()
+    )
 
 
 def _item(
@@ -82,7 +94,7 @@ def _item(
         cost=saved.value,
         low=saved.low,
         high=saved.high,
-        share=saved.value / of.cost if of.cost else 0.0,
+        share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone.value,
         fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
         place=_place(control),

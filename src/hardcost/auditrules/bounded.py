@@ -1,4 +1,4 @@
-"""Files of the user's, read whole and within bounds: what is no regular file is never waited for."""
+"""Files of the user's, read whole and within bounds; what is no regular file is not read."""
 
 from __future__ import annotations
 

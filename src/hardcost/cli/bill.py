@@ -11,7 +11,7 @@ from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load, load_scap
 from hardcost.controls.commandline import Settings, profile_of, with_settings
 from hardcost.controls.preferred import booted
-from hardcost.design import leave_one_out
+from hardcost.design import leave_one_out, placebos
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -120,10 +120,11 @@ def _single(
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
         repetitions=chosen.repetitions,
+        placebos=placebos.affordable(loaded.controls, workloads),
     ).set_up(chosen.setup)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        return itemised.finding(loaded, plan, run, records, measure, limit)
+        return itemised.finding(loaded, plan, run, records, measure, limit, chosen)
 
     found = carry_out(plan, chosen, finding_of)
     if found is not None and found.advice is not None and found.advice.leave_out:

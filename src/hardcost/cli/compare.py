@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def compare(a: str, b: str, store: Path, format: str) -> None:  # noqa: A002
     """Put the runs A and B side by side."""
-    with Store(store) as opened:
+    with Store(store, read_only=True) as opened:
         first, second = (unpacked(opened.finding(name)[1]) for name in (a, b))
     if format == "json":
         print(compare_json(first, second))

@@ -15,12 +15,16 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
+from rich.table import Table
+from rich.text import Text
 
+from hardcost.cli import timing
 from hardcost.errors import MachineError
 from hardcost.report.text import visible
 
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
     from hardcost.machines.kernels.build import Progress as BuildProgress
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
-_IMAGE_SECONDS = "60 to 180"  # that making the Debian image takes, by processor and network
+_UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
+_IMAGE_SECONDS = (60, 300)  # that making the Debian image takes, by processor and network
 _SILENT_SECONDS = 2.0  # that work may take without a word
 _BETWEEN_SECONDS = 0.2  # between two lines of progress on a terminal
 _PLAIN_SECONDS = 10  # between two lines of progress where stderr is no terminal
@@ -48,12 +53,27 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
         for renderable in renderables:
             console.print(renderable)
         return
-    saved = Console(width=_PLAIN_WIDTH, file=io.StringIO(), legacy_windows=False)
-    with saved.capture() as captured:
-        for renderable in renderables:
-            saved.print(renderable)
-    for line in captured.get().splitlines():
-        print(line.rstrip(), file=stream)
+    for nth, renderable in enumerate(renderables):
+        if nth and isinstance(renderable, Table):
+            print(file=stream)
+        for line in _lines_of(renderable):
+            print(line.rstrip(), file=stream)
+
+
+def _lines_of(renderable: RenderableType) -> list[str]:
+    """Return what is printed where no terminal is: a table's rows on a line each, without boxes."""
+    width = _PLAIN_WIDTH
+    if isinstance(renderable, Table):
+        renderable.box = None
+        renderable.pad_edge = False
+        renderable.padding = (0, 2, 0, 0)
+        for column in renderable.columns:
+            column.no_wrap, column.max_width = True, None
+        width = _UNBOUNDED
+    console = Console(width=width, file=io.StringIO(), legacy_windows=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get().splitlines()
 
 
 def note(text: str) -> None:
@@ -78,13 +98,15 @@ def complain(error: HardcostError) -> None:
 
 
 @contextlib.contextmanager
-def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
+def progress(total: int, what: str, expected: float | None = None) -> Iterator[Callable[[], None]]:
     """Show how many of `total` are done and the time left; gives the function that counts one.
+
+    `expected` are the seconds that all of them should take, by what is known before the first.
 
     A bar on a terminal, a line now and then elsewhere.
     """
     if not sys.stderr.isatty():
-        yield _lines(total, what)
+        yield _lines(total, what, expected)
         return
     columns = (
         SpinnerColumn(),
@@ -92,8 +114,7 @@ def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        _Left(expected),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
@@ -124,8 +145,7 @@ def image_progress() -> Callable[[Step | None], None]:
         if step is None:
             line.end()
         else:
-            seconds = f"{step.seconds:.0f} of usually {_IMAGE_SECONDS} s"
-            line.tell(f"making the guest {step.title}, once: {step.what}, {seconds}", step.seconds)
+            line.tell(_image_text(step), step.seconds)
 
     return tell
 
@@ -177,6 +197,13 @@ class _ProgressLine:
         self._told = None
 
 
+def _image_text(step: Step) -> str:
+    """Return how far an image is; what it usually takes is said for as long as that may hold."""
+    low, high = _IMAGE_SECONDS
+    usual = f", usually {low} to {high} s" if step.seconds <= high else ", longer than usual"
+    return f"making the guest {step.title}, once: {step.what}, {step.seconds:.0f} s{usual}"
+
+
 def _progress_text(build: BuildProgress) -> str:
     if build.waiting:
         return f"{build.title}: waiting for another build of this source, {build.seconds:.0f} s"
@@ -184,7 +211,20 @@ def _progress_text(build: BuildProgress) -> str:
     return f"building {build.title}: {build.done} steps, {build.seconds:.0f} s{left}"
 
 
-def _lines(total: int, what: str) -> Callable[[], None]:
+class _Left(ProgressColumn):
+    """The time left of a task that was expected to take so many seconds."""
+
+    def __init__(self, expected: float | None) -> None:
+        super().__init__()
+        self._expected = expected
+
+    def render(self, task: Task) -> Text:
+        """Return it as text."""
+        done, of = int(task.completed), int(task.total or 0)
+        return Text(timing.left_said(timing.left(self._expected, task.elapsed or 0, done, of)))
+
+
+def _lines(total: int, what: str, expected: float | None) -> Callable[[], None]:
     started = told = time.monotonic()
     done = 0
 
@@ -194,7 +234,7 @@ def _lines(total: int, what: str) -> Callable[[], None]:
         now = time.monotonic()
         if now - told >= _PLAIN_SECONDS and done < total:
             told = now
-            left = (now - started) / done * (total - done)
-            note(f"{done} of {total} {what}, about {left:.0f} s left")
+            left = timing.left(expected, now - started, done, total)
+            note(f"{done} of {total} {what}, {timing.left_said(left)}")
 
     return advance

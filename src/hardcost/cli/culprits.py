@@ -18,9 +18,9 @@ from hardcost.cli.session import announce_source, carry_out
 from hardcost.controls import kerneloptions
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
-from hardcost.design import culprits
+from hardcost.design import culprits, placebos
 from hardcost.design.compared import compared_with
-from hardcost.design.group_testing import Settings, search, statement
+from hardcost.design.group_testing import Settings, bound, search, statement
 from hardcost.design.leave_one_out import BASELINE, PROFILE
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 MOST_KERNELS = 12
 """Configurations of a search that builds kernels, unless the user allows more."""
+
+_FORESEEN_CULPRITS = 3  # so many as the search's own statement speaks of
 
 _USUAL_NOISE = 0.02  # relative, of an instrument that is not exact; the search finds its own
 
@@ -86,17 +88,33 @@ def bill(
         workloads,
         instrument=chosen.instrument or "insn",
         seeds=chosen.seeds,
+        placebos=placebos.affordable((*found.fixed, *found.switched), workloads) if exact else 0,
     ).set_up(chosen.setup)
     plan = dataclasses.replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         driver = Driver(plan, found, measure, list(records))
-        outcome = driver.searched(settings)
+        outcome = driver.searched(_above_chance(settings, records))
         guided_by = blamed.guide_name(records)
         told = blamed.told(found.problem.names, outcome, said, guided_by)
         return _finding(profile, plan, run, found, outcome, driver.records, told)
 
-    return carry_out(plan, chosen, finding_of)
+    return carry_out(plan, chosen, finding_of, most=most_configurations(found, settings))
+
+
+def most_configurations(found: Suspects, settings: Settings) -> int:
+    """Return how many configurations a search is to be expected to measure at most."""
+    most = bound(len(found.switched), _FORESEEN_CULPRITS)
+    return most if settings.most is None else min(most, settings.most)
+
+
+def _above_chance(settings: Settings, records: Sequence[Record]) -> Settings:
+    """Return the settings with a resolution that placebos do not reach."""
+    chance = blamed.chance(records)
+    if chance <= settings.threshold:
+        return settings
+    note(f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less")
+    return dataclasses.replace(settings, threshold=chance)
 
 
 class Driver:
@@ -139,7 +157,9 @@ class Driver:
         return self._fresh(name, question)
 
     def _fresh(self, name: str, question: Question) -> Answer:
-        note(f"{name} ({len(question.on)} of {len(self._found.switched)} on): {question.why}")
+        number = len({*self._first, *self._taken, name})
+        on = f"{len(question.on)} of {len(self._found.switched)} on"
+        note(f"configuration {number}: {name} ({on}): {question.why}")
         plan = culprits.asked(self._plan, self._found, question, self._taken[name])
         self._taken[name] += question.repetitions
         records = self._measure(plan)

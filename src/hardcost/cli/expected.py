@@ -12,20 +12,27 @@ from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.rule import Kind, Reading
 from hardcost.auditrules.semantics import DuplicateError, UnresolvedError
 from hardcost.auditrules.translate import translate_all
+from hardcost.cli import options
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditRule
+from hardcost.instruments.insn import INSN
+from hardcost.machines.machine import Boot
+from hardcost.pricing import fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.predicted import Expected
     from hardcost.auditrules.rule import Rule
     from hardcost.auditrules.translate import Target
+    from hardcost.cli.options import Choices
     from hardcost.controls.control import Profile
 
 
-def of_profile(profile: Profile) -> dict[str, Expected]:
+def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Expected]:
     """Return what is expected of each audit rule of a profile, by its place.
+
+    Without `constants`, those of the kernel that was measured, no cost is.
 
     Nothing is expected of rules that the kernel would refuse, or that name users whose numbers only
     the guest knows: what is wrong with them, measuring tells.
@@ -35,11 +42,34 @@ def of_profile(profile: Profile) -> dict[str, Expected]:
     loaded, faults = translate_all(rules, machine)
     if not loaded or faults:
         return {}
-    constants = Constants.of_debian()
     try:
-        return expected(loaded, constants, _findings(rules, machine, constants))
+        return expected(loaded, constants, _findings(rules, machine, Constants.of_debian()))
     except (DuplicateError, UnresolvedError):
         return {}
+
+
+def constants_for(
+    chosen: Choices, environment: Mapping[str, str]
+) -> tuple[Constants | None, tuple[str, ...]]:
+    """Return the constants of the kernel that was measured; where there are none, a note why."""
+    machine, _ = options.machine(chosen, INSN.name)
+    found = fitted.of_measured(machine, environment)
+    if found is not None:
+        return found, ()
+    about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
+    words = [f"--kernel {chosen.kernel}"] if chosen.kernel else []
+    words += [f"--cpu {chosen.cpu}"] if chosen.cpu != about["cpu_model"] else []
+    how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
+    if machine.environment(Boot())["kernel"] != measured:
+        how = "there are none for a kernel that was built for a bill"
+    return None, (
+        (
+            "no costs are predicted: the cost model comes with the constants of kernel "
+            f"{about['kernel']}, processor model {about['cpu_model']}, QEMU {about['qemu']}, and "
+            f"none are kept for what was measured, kernel {measured}, processor model "
+            f"{environment.get('cpu_model')}, QEMU {environment.get('qemu')}; {how}"
+        ),
+    )
 
 
 def _findings(rules: Sequence[Rule], machine: Target, constants: Constants) -> dict[str, list[str]]:

@@ -66,12 +66,14 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
 
 def present(finding: Finding, form: str, report: Path | None) -> None:
     """Print a finding to stdout as `form` says, and write its HTML report."""
-    if form == "json":
-        print(to_json(finding))
-    else:
-        show(_table(finding))
-    if report is not None:
-        write_report(finding, report)
+    try:
+        if form == "json":
+            print(to_json(finding))
+        else:
+            show(_table(finding))
+    finally:  # also where the reader of what is printed has gone
+        if report is not None:
+            write_report(finding, report)
 
 
 def _table(finding: Finding) -> ConsoleRenderable:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from hardcost.cli.console import image_progress, show
+from hardcost.cli.console import image_progress, note, show
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.debian import PACKAGES, debian_image
 from hardcost.report.text import visible
@@ -51,7 +51,7 @@ def list_(format: str) -> None:  # noqa: A002
         return
     table = Table(title=f"kept in {visible(str(cache.root))}", title_justify="left")
     for column in ("kind", "name", "what"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     table.add_column("MiB", justify="right")
     for entry in entries:
         size = f"{entry.size / 2**20:.1f}"
@@ -64,8 +64,12 @@ def remove(names: tuple[str, ...], *, everything: bool) -> None:
     cache = Cache()
     if not names and not everything:
         raise click.UsageError("name what to remove, or give --all")
-    chosen = tuple(entry.name for entry in cache.entries()) if everything else names
-    for entry in cache.remove(chosen):
+    if names and everything:
+        raise click.UsageError("name what to remove, or give --all, not both")
+    removed, used = cache.remove_all() if everything else (cache.remove(names), ())
+    for entry in used:
+        note(f"{entry.kind} {entry.name} ({entry.title}) is in use and stays")
+    for entry in removed:
         click.echo(f"removed {entry.kind} {entry.name} ({visible(entry.title)})")
 
 

@@ -11,7 +11,7 @@ import click
 
 from hardcost import files
 from hardcost.cli.console import note
-from hardcost.controls import auditprofile
+from hardcost.controls import auditprofile, sysctld
 from hardcost.controls import khc as reports
 from hardcost.errors import InputError
 from hardcost.report.text import count, visible
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from hardcost.controls.auditprofile import Imported
 
 _STREAM = Path("-")
+_READ = {".rules", ".conf"}
+"""How files end that are read out of folders."""
 
 
 def khc(file: Path, output: Path) -> None:
@@ -50,6 +52,22 @@ def audit(paths: tuple[Path, ...], output: Path) -> None:
     _write(auditprofile.of_files(paths), output)
 
 
+def sysctl(paths: tuple[Path, ...], output: Path) -> None:
+    """Make a profile of files of sysctls, and of folders such as /etc/sysctl.d."""
+    _check_kept(output, paths)
+    found = sysctld.read(paths)
+    names = ", ".join(visible(str(path)) for path in paths)
+    text = found.toml(f"The sysctls in {names}", names)
+    if output == _STREAM:
+        click.echo(text, nl=False)
+    else:
+        _replace(output, text)
+    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    note(f"{count(len(found.sysctls), 'sysctl')}{where}")
+    for one in found.notes:
+        note(visible(one))
+
+
 def _write(imported: Imported, output: Path) -> None:
     """Write audit rules in the form that the output's name asks for, and say what was left out."""
     text = imported.rules() if output.suffix == ".rules" else imported.toml()
@@ -64,14 +82,14 @@ def _write(imported: Imported, output: Path) -> None:
 
 
 def _check_kept(output: Path, paths: Sequence[Path]) -> None:
-    """Check that the output takes none of the rules away, nor joins the folder that they are in.
+    """Check that the output takes no input away, nor joins the folder that they are in.
 
     Raises:
         InputError: It would.
     """
     real = output.resolve()
     inputs = [path.resolve() for path in paths]
-    if real in inputs or (output.suffix == ".rules" and real.parent in inputs):
+    if real in inputs or (output.suffix in _READ and real.parent in inputs):
         raise InputError(
             f"{output} is, or lies among, the files that are read", hint="name another file"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import itemise
@@ -11,6 +11,8 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.predicted import annotated
 from hardcost.cli import budgets, expected
 from hardcost.cli.finding import notes_of
+from hardcost.cli.session import environment_of
+from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out
 from hardcost.design.compared import compared_with
 from hardcost.instruments.insn import INSN
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.analysis.budget import Budget
-    from hardcost.analysis.finding import Bill
+    from hardcost.cli.options import Choices
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan
@@ -35,18 +37,27 @@ def finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
     records: Sequence[Record],
     measure: Measure,
     limit: Budget | None,
+    chosen: Choices,
 ) -> Finding:
-    """Return the bill of `records`; with a budget, with what to leave out, which is measured."""
+    """Return the bill of `records`; with a budget, with what to leave out, which is measured.
+
+    Where instructions were counted of audit rules, what was predicted stands beside the cost.
+    """
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
+    bill = replace(itemise.itemise(profile, records), compared_with=compared_with(profile))
+    notes: tuple[str, ...] = ()
+    if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
+        constants, notes = expected.constants_for(chosen, environment_of(whole))
+        bill = annotated(bill, expected.of_profile(profile, constants))
     return Finding(
         run=run,
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
         cells=tuple(shown),
-        notes=(baseline_note(profile), *plan.notes, *notes_of(whole)),
-        bill=_bill(profile, plan, records),
+        notes=(baseline_note(profile), *plan.notes, *notes_of(whole), *notes),
+        bill=bill,
         advice=(None if limit is None else budgets.advice(profile, plan, records, measure, limit)),
     )
 
@@ -54,12 +65,3 @@ def finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
 def baseline_note(profile: Profile) -> str:
     """Return the note that says what a profile's bill is compared with."""
     return f"compared with: {compared_with(profile)} (the configuration `baseline`)"
-
-
-def _bill(profile: Profile, plan: Plan, records: Sequence[Record]) -> Bill:
-    """Return the bill; where instructions were counted, with what was predicted beside it."""
-    measured = itemise.itemise(profile, records)
-    measured = dataclasses.replace(measured, compared_with=compared_with(profile))
-    if plan.instrument != INSN.name:
-        return measured
-    return annotated(measured, expected.of_profile(profile))

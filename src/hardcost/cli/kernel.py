@@ -19,8 +19,8 @@ from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import build as kernels
 from hardcost.machines.kernels import config
+from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
 from hardcost.report.text import visible
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.controls.kernelscore import Score
-    from hardcost.machines.kernels.build import Built
+    from hardcost.machines.kernels.built import Built
 
 
 def build(  # noqa: PLR0913  (click's options)
@@ -61,7 +61,7 @@ def build(  # noqa: PLR0913  (click's options)
 
 def list_(format: str) -> None:  # noqa: A002
     """List the kernels that were built, with their options, patches and score."""
-    _present(tuple(kernels.kept(Cache())), format)
+    _present(tuple(kept(Cache())), format)
 
 
 def check(file: Path, format: str) -> None:  # noqa: A002
@@ -72,7 +72,7 @@ def check(file: Path, format: str) -> None:  # noqa: A002
     else:
         table = Table(title=f"{visible(str(file))}: {shown(score)}", title_justify="left")
         for column in ("option", "recommended", "found", "severity"):
-            table.add_column(column)
+            table.add_column(column, overflow="fold")
         for lack in score.missing:
             table.add_row(lack.name, lack.wanted, visible(lack.found), lack.severity)
         show(table)

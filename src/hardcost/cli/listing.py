@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
-from hardcost.cli import kerneloptions, options
-from hardcost.cli.console import show
+from hardcost.cli import kerneloptions, runs
+from hardcost.cli.console import note, show
 from hardcost.controls import catalogue
+from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments import riding
 from hardcost.instruments.names import INSTRUMENTS
+from hardcost.machines import debian
+from hardcost.machines.cache import Cache
 from hardcost.report.text import visible
-from hardcost.store.store import Store
 from hardcost.study import read as studies
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import WORKLOADS
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-Row = dict[str, str]
+Row = dict[str, Any]
 _KERNEL_OPTIONS = "kernel-options"
 _MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 
@@ -47,11 +50,15 @@ def list_(  # noqa: PLR0913  (click's options)
     if format == "json":
         print(json.dumps(rows, indent=2))
         return
+    if not rows:
+        note("nothing yet")
+        return
+    shown = [runs.shown(row) for row in rows] if what == "runs" else rows
     table = Table()
-    for column in rows[0] if rows else ("nothing yet",):
+    for column in shown[0]:
         table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(visible(text) for text in row.values()))
+    for row in shown:
+        table.add_row(*(escape(visible(text)) for text in row.values()))
     show(table)
 
 
@@ -67,21 +74,42 @@ def _rows(what: str, store: Path) -> list[Row]:
     }
     if what in titled:
         return [{"name": name, "title": title} for name, title in titled[what]().items()]
-    return {"controls": _controls, "workloads": _workloads}.get(what, lambda: _runs(store))()
+    return {"controls": _controls, "workloads": _workloads}.get(what, lambda: runs.rows(store))()
 
 
 def _controls() -> list[Row]:
-    loaded = [catalogue.load(name, options.package_root) for name in catalogue.titles()]
-    return [
-        {
-            "profile": profile.name,
-            "mechanism": type(control).__name__,
-            "control": control.name,
-            "ids": " ".join(one for one in control.ids if not one.startswith("SRG-")),
-        }
-        for profile in loaded
-        for control in profile.controls
-    ]
+    """Return the controls of the catalogue; nothing is fetched for it."""
+    rows: list[Row] = []
+    for name in catalogue.titles():
+        try:
+            profile = catalogue.load(name, _package_at_hand)
+        except HardcostError as error:
+            rows.append({"profile": name, "mechanism": "unknown", "control": str(error), "ids": ""})
+            continue
+        rows += [
+            {
+                "profile": profile.name,
+                "mechanism": type(control).__name__,
+                "control": control.name,
+                "ids": " ".join(one for one in control.ids if not one.startswith("SRG-")),
+            }
+            for control in profile.controls
+        ]
+    return rows
+
+
+def _package_at_hand(package: str) -> Path:
+    """Return the folder in which a Debian package lies unpacked.
+
+    Raises:
+        MachineError: It was never fetched, which for some takes minutes and a gigabyte.
+    """
+    kept = debian.kept(Cache(), package)
+    if kept is None:
+        raise MachineError(
+            f"unknown here: the Debian package {package} is fetched when the profile is billed"
+        )
+    return kept
 
 
 def _workloads() -> list[Row]:
@@ -94,13 +122,3 @@ def _workloads() -> list[Row]:
         for call in syscalls.calls().values()
     ]
     return rows
-
-
-def _runs(store: Path) -> list[Row]:
-    if not store.exists():
-        return []
-    with Store(store) as opened:
-        return [
-            {"run": run.name, "started": run.started, "finished": run.finished or "unfinished"}
-            for run in opened.runs()
-        ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import logging
 import os
 import signal
 import sys
@@ -28,6 +29,7 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     _heed_signals()
     _open_streams()
+    logging.getLogger("hardcost").addHandler(_Notes())
     try:
         status = _carried_out()
     except HardcostError as error:
@@ -41,6 +43,10 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):
             print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
+    except MemoryError:
+        with contextlib.suppress(OSError, MemoryError):
+            _complain(HardcostError("there is not enough memory", hint="`ulimit -v` may bound it"))
+        status = _FAILED
     except BrokenPipeError:
         status = _UNREAD
     except OSError as error:
@@ -87,6 +93,15 @@ def _heed_signals() -> None:
 def _complain(error: HardcostError) -> None:
     """Say what is wrong; what that needs is not imported where nothing is."""
     imported("hardcost.cli.console:complain")(error)
+
+
+class _Notes(logging.Handler):
+    """Shows what the layers below have to say while they work, such as of a damaged cache."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it as a note."""
+        with contextlib.suppress(OSError):  # nobody reads it
+            imported("hardcost.cli.console:note")(record.getMessage())
 
 
 def _measures() -> bool:

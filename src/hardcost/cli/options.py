@@ -16,6 +16,7 @@ from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
@@ -130,13 +131,29 @@ def workloads(text: str) -> tuple[Workload, ...]:
     """Return the workloads in text such as `build,syscalls calls=null+open`.
 
     Raises:
-        InputError: There is no such workload or parameter, or a word is not KEY=VALUE.
+        InputError: There is no such workload or parameter, a word is not KEY=VALUE, a value is
+            wrong, or a workload stands twice.
     """
-    return tuple(dict.fromkeys(map(workload, text.split(","))))
+    found: list[Workload] = []
+    for one in text.split(","):
+        try:
+            read = workload(one)
+        except InputError as error:
+            problem = error.problems[0]
+            raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
+        if read in found:
+            raise InputError(f"--workload: '{read}' stands twice")
+        found.append(read)
+    return tuple(found)
 
 
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
-    """Return the machine for an instrument, and notes on what its numbers are."""
+    """Return the machine for an instrument, and notes on what its numbers are.
+
+    Raises:
+        InputError: There is no such processor model.
+    """
+    processors.check(chosen.cpu)
     cache = Cache()
     own = roots(chosen.image, chosen.rootfs)
 

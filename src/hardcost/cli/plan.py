@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardcost.cli import timing
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.cli.timing import Stage
     from hardcost.design.plan import Plan
     from hardcost.trial.trial import Prepared
 
 
-def show_plan(plan: Plan, prepared: Sequence[Prepared], seconds: float, form: str) -> None:
-    """Print every trial of a plan with what it changes, and that all take about `seconds`."""
+def show_plan(
+    plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage], form: str
+) -> None:
+    """Print every trial of a plan with what it changes, and how long all are expected to take."""
     if form == "json":
-        print(json.dumps(_data(plan, prepared, seconds), indent=2))
+        print(json.dumps(_data(plan, prepared, expected), indent=2))
         return
     click.echo(f"{plan.study}: {visible(plan.title)}")
     click.echo(f"instrument {plan.instrument}, baseline {plan.baseline}, {len(prepared)} trials:")
@@ -32,17 +36,31 @@ def show_plan(plan: Plan, prepared: Sequence[Prepared], seconds: float, form: st
         )
     for remark in plan.notes:
         click.echo(f"note: {visible(remark)}")
-    click.echo(f"expected time: about {seconds:.0f} s")
+    click.echo(f"expected time: {timing.said(timing.total(expected))}")
+    for stage in expected:
+        size = f"{stage.name:14} {timing.count(stage):>8}"
+        click.echo(f"  {size}  {timing.said(stage.span)} ({stage.basis})")
 
 
-def _data(plan: Plan, prepared: Sequence[Prepared], seconds: float) -> dict[str, object]:
+def _data(plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage]) -> dict[str, object]:
     return {
         "study": plan.study,
         "title": plan.title,
         "instrument": plan.instrument,
         "baseline": plan.baseline,
         "notes": list(plan.notes),
-        "expected_seconds": round(seconds, 1),
+        "expected_seconds": _rounded(timing.total(expected).middle),
+        "expected": [
+            {
+                "stage": stage.name,
+                "count": stage.count,
+                "most": stage.most,
+                "low_seconds": _rounded(stage.span.low),
+                "high_seconds": _rounded(stage.span.high),
+                "basis": stage.basis,
+            }
+            for stage in expected
+        ],
         "trials": [
             {
                 "identity": trial.identity,
@@ -55,3 +73,7 @@ def _data(plan: Plan, prepared: Sequence[Prepared], seconds: float) -> dict[str,
             for trial in prepared
         ],
     }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)

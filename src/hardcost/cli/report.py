@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 def report(run: str, report: Path | None, store: Path, format: str) -> None:  # noqa: A002
     """Show RUN again: its name, the beginning of it, or 'last'."""
-    with Store(store) as opened:
+    with Store(store, read_only=True) as opened:
         found, text = opened.finding(run)
     present(unpacked(text), format, report or store.parent / "reports" / f"{found.name}.html")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.cautions import cautioned
 from hardcost.analysis.finding import Failure, Score
-from hardcost.cli import options, typed
+from hardcost.cli import options, outlook, timing, typed
 from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
@@ -23,18 +23,20 @@ from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
 from hardcost.design.grid import start_order
 from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.instruments.names import instrument as instrument_named
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.bootlines import BootLines, problems_of
 from hardcost.trial.trial import PACKAGES_PARTED, prepare
-from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.names import WORKLOADS, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hardcost.analysis.finding import Finding
     from hardcost.cli.options import Choices
+    from hardcost.cli.timing import Stage
     from hardcost.design.plan import Plan
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot
@@ -52,9 +54,7 @@ if TYPE_CHECKING:
     """What came of trials, by their identity."""
 
 
-_BUILD_SECONDS = 400.0  # a guess of a kernel's build on two cores, for the time left
-_BOOT_SECONDS = 8.0  # a guess of a boot and its snapshot, for the time left
-_TRIAL_SECONDS = 1.0  # a guess of a trial where none was run yet
+_WORTH_TELLING = 10.0  # seconds that a run is expected to take, from which on that is said
 
 
 @dataclass(frozen=True)
@@ -66,22 +66,30 @@ class Limits:
 
 
 def carry_out(
-    plan: Plan, chosen: Choices, finding_of: FindingOf, *, goes_on: bool = False
+    plan: Plan,
+    chosen: Choices,
+    finding_of: FindingOf,
+    *,
+    goes_on: bool = False,
+    most: int | None = None,
 ) -> Finding | None:
     """Measure what `plan` asks for, save what `finding_of` makes of it, print it, and report.
 
     Where it `goes_on`, trials that fail are part of the finding; else the first ends the run.
+    `most` is how many configurations a search measures at most, whose first ones are the plan's.
     Returns what was found, None after a dry run.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine, a trial or the store.
     """
+    check_workloads(plan)
     machine, remarks = options.machine(chosen, plan.instrument)
     prepared = list(get_ready(plan, machine))
+    expected = outlook.stages(prepared, machine, chosen, most)
     if chosen.dry_run:
-        seconds = expected_seconds(prepared, machine, chosen)
-        show_plan(plan, prepared, seconds, chosen.format)
+        show_plan(plan, prepared, expected, chosen.format)
         return None
+    _tell(expected)
     limits = Limits(chosen.jobs, chosen.timeout or plan.timeout)
     lines = BootLines()
     with Store(chosen.store) as store:
@@ -125,6 +133,17 @@ def _scores(prepared: Sequence[Prepared], machine: VirtualMachine) -> dict[str, 
         score = kernelscore.score(machine.kernels.configuration(recipe))
         found[name] = Score(score.met, score.total)
     return found
+
+
+def check_workloads(plan: Plan) -> None:
+    """Check the parameters of a plan's workloads, before anything is fetched, built or booted.
+
+    Raises:
+        InputError: One is wrong under the plan's instrument.
+    """
+    instrument = instrument_named(plan.instrument)
+    for one in dict.fromkeys(trial.workload for trial in plan.trials):
+        check(one.name, dict(one.parameters), [instrument])
 
 
 def announce_source(cache: Cache) -> None:
@@ -186,8 +205,11 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
         if (record := store.record(trial.identity, run if run.fresh else None)) is not None
     }
     known.update(refused)
-    missing = [trial for trial in prepared if trial.identity not in known]
-    missing = list({trial.identity: trial for trial in missing}.values())
+    wanted = {one.identity: one for one in reversed(prepared) if one.identity not in known}
+    missing = list(wanted.values())[::-1]  # the same state under two names is measured once
+    for damage in store.damaged:
+        note(f"{damage}; it is measured again")
+    store.damaged.clear()
     if known:
         note(f"{len(known)} of {len(prepared)} trials are in the store already")
     if missing:
@@ -200,7 +222,12 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     if len(errors) == len(prepared) and errors:
         raise errors[0][1]
     records = tuple(
-        one.model_copy(update={"configuration": trial.trial.configuration.name})
+        one.model_copy(
+            update={
+                "configuration": trial.trial.configuration.name,
+                "workload": str(trial.trial.workload),
+            }
+        )
         for trial, one in came
         if isinstance(one, Record)
     )
@@ -237,21 +264,12 @@ def _packages(values: Sequence[str]) -> str:
     return PACKAGES_PARTED.join(sorted(every))
 
 
-def expected_seconds(
-    prepared: Sequence[Prepared], machine: VirtualMachine, chosen: Choices
-) -> float:
-    """Return about how long the trials take that a run of them would not find in the store."""
-    seconds, missing = _TRIAL_SECONDS, list(prepared)
-    if chosen.store.exists():
-        with Store(chosen.store) as store:
-            seconds = store.typical_seconds() or _TRIAL_SECONDS
-            if not chosen.fresh:
-                missing = [trial for trial in prepared if store.record(trial.identity) is None]
-    lacking = {trial.boot for trial in missing if not machine.is_ready(trial.boot)}
-    builds = {machine.identity(boot)["kernel"] for boot in lacking if boot.kernel is not None}
-    boots = [boot for boot in lacking if boot.kernel is None]
-    guests = (len(missing) * seconds + len(boots) * _BOOT_SECONDS) / chosen.jobs
-    return guests + len(builds) * _BUILD_SECONDS
+def _tell(expected: Sequence[Stage]) -> None:
+    """Say how long a run will take, unless that is but a moment."""
+    span = timing.total(expected)
+    if span.high is None or span.high >= _WORTH_TELLING:
+        parts = [f"{timing.count(one)} {one.name}: {timing.said(one.span)}" for one in expected]
+        note(f"expected time: {timing.said(span)} ({'; '.join(parts)})")
 
 
 def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices) -> Run:
@@ -281,11 +299,19 @@ async def _measure(  # noqa: PLR0913  (the parts of a run meet here)
 ) -> None:
     if await _build(missing, machine):
         known.update(await _asked(missing, machine, lines, limits.jobs, goes_on=goes_on))
-    unbootable = await _boot(_lacking(missing, machine), machine, limits.jobs, goes_on=goes_on)
+    known_times, work = outlook.history(machine.cache, store), outlook.work_of(missing, machine)
+    expected = {one.name: one.span.middle for one in timing.stages(work, known_times, limits.jobs)}
+    unbootable = await _boot(
+        _lacking(missing, machine),
+        machine,
+        limits.jobs,
+        expected.get("boots"),
+        goes_on=goes_on,
+    )
     known.update({one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable})
     bootable = [trial for trial in missing if trial.identity not in known]
     started, failed = time.monotonic(), len(missing) - len(bootable)
-    with progress(len(bootable), "trials") as advance:
+    with progress(len(bootable), "trials", expected.get("trials")) as advance:
         outcomes = side_by_side.outcomes(
             bootable, machine, jobs=limits.jobs, limit_seconds=limits.seconds, goes_on=goes_on
         )
@@ -340,7 +366,12 @@ async def _build(missing: Sequence[Prepared], machine: VirtualMachine) -> bool:
 
 
 async def _boot(
-    boots: Sequence[Boot], machine: VirtualMachine, jobs: int, *, goes_on: bool
+    boots: Sequence[Boot],
+    machine: VirtualMachine,
+    jobs: int,
+    expected: float | None,
+    *,
+    goes_on: bool,
 ) -> dict[Boot, MachineError]:
     """Boot a guest for each kernel line that has no snapshot yet, `jobs` at a time."""
     failed: dict[Boot, MachineError] = {}
@@ -348,7 +379,7 @@ async def _boot(
         return failed
     note(f"booting {len(boots)} guests for their snapshots; this happens once")
     free = asyncio.Semaphore(jobs)
-    with progress(len(boots), "boots") as advance:
+    with progress(len(boots), "boots", expected) as advance:
 
         async def boot_one(boot: Boot) -> None:
             async with free:

@@ -10,7 +10,7 @@ import click
 from hardcost.analysis.finding import Finding, SideBySide
 from hardcost.cli import itemised
 from hardcost.cli.session import carry_out
-from hardcost.design import leave_one_out
+from hardcost.design import leave_one_out, placebos
 from hardcost.design import several as design
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def bill(
             instrument=chosen.instrument or "insn",
             seeds=chosen.seeds,
             repetitions=chosen.repetitions,
+            placebos=placebos.affordable(profile.controls, workloads),
         )
         for profile in alike
     ]
@@ -53,7 +54,9 @@ def bill(
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         bills = tuple(
-            itemised.finding(profile, plan, run, _own(profile, plan, records), measure, limit)
+            itemised.finding(
+                profile, plan, run, _own(profile, plan, records), measure, limit, chosen
+            )
             for profile, plan in zip(alike, plans, strict=True)
         )
         return Finding(

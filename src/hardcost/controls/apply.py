@@ -17,6 +17,7 @@ from hardcost.controls.mechanisms import (
     kconfig,
     lsm,
     mount,
+    placebo,
     rsyslog,
     scanner,
     sysctl,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
 # what hooks into every opened file comes last. They are stopped in the opposite order.
-_LIVE = (lsm, mount, sysctl, rsyslog, auditd, audit, scanner, fapolicyd)
+_LIVE = (lsm, mount, sysctl, placebo, rsyslog, auditd, audit, scanner, fapolicyd)
 _STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
 _COUNTED = (auditd, rsyslog)
 
@@ -49,7 +50,8 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     Raises:
         InputError: One is not a single word.
     """
-    return (*lsm.boot_parameters(controls), *boot.boot_parameters(controls))
+    mechanisms = (lsm, boot, placebo)
+    return tuple(word for one in mechanisms for word in one.boot_parameters(controls))
 
 
 def kernel(controls: Sequence[Control]) -> KernelRecipe | None:

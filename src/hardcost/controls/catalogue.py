@@ -133,7 +133,7 @@ def _one_setting(text: str) -> Profile:
             hint=f"if it is a parameter of the kernel's command line: --boot {text}",
         )
     sysctl = sysctld.assignment(text)
-    return Profile(sysctl.name, f"the sysctl {sysctl.name}", "", (sysctl,))
+    return Profile(sysctl.name, sysctl.name, "", (sysctl,))
 
 
 def _holds_sysctls(path: Path) -> bool:

@@ -65,8 +65,8 @@ def profile_of(settings: Settings) -> Profile:
         InputError: One is not as it should be.
     """
     controls = settings.controls().listed()
-    names = [control.name for control in controls]
-    return Profile(" ".join(names), f"the settings {_listed(names)}", "", controls)
+    name = " ".join(control.name for control in controls)
+    return Profile(name, name, "", controls)
 
 
 def with_settings(profile: Profile, settings: Settings) -> Profile:

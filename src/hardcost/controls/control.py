@@ -142,6 +142,30 @@ class BootParameter:
         return self.text
 
 
+PlaceboKind = Literal["boot", "sysctl", "rule"]
+"""What a placebo does: put words that nobody reads on the kernel's command line, write settings
+with the values that they have, or add audit rules and delete them again."""
+
+
+@dataclass(frozen=True)
+class Placebo:
+    """What changes nothing, to see by how much measuring differs by chance; `number` from 0.
+
+    Each number does it another way: other lengths, other counts.
+    """
+
+    kind: PlaceboKind
+    number: int
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    mechanism: ClassVar[str] = "placebo"
+
+    @property
+    def name(self) -> str:
+        """Return the name in reports."""
+        return f"placebo {self.kind} {self.number}"
+
+
 @dataclass(frozen=True)
 class Kernel:
     """The kernel that hardcost builds, before any option is set: what options are compared with.
@@ -390,7 +414,16 @@ class Scanner:
 SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
 """Controls that need a whole Debian system; of each `slot` there is one at most."""
 
-Control = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption | SystemControl
+Control = (
+    AuditDaemon
+    | AuditRule
+    | Sysctl
+    | BootParameter
+    | Placebo
+    | Kernel
+    | KernelOption
+    | SystemControl
+)
 
 _NEEDS: dict[type, type] = {AuditPlugin: Auditd}
 

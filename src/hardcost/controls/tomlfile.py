@@ -70,9 +70,7 @@ def parse(content: bytes, name: str) -> TomlFile:
         raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
     try:
         text = content.decode()
-        data = tomllib.loads(text)
-        if _is_deep(data):
-            raise RecursionError
+        data = _not_deep(tomllib.loads(text))
         return TomlFile(name, data, locate(text))
     except UnicodeDecodeError as error:
         place = Place(name, content.count(b"\n", 0, error.start) + 1)
@@ -92,13 +90,19 @@ def parse(content: bytes, name: str) -> TomlFile:
         raise InputError(f"this is not TOML: {message}", place=Place(name, line)) from None
 
 
-def _is_deep(data: dict[str, Any]) -> bool:
-    """Say whether tables and arrays are nested deeper than anything that has a meaning."""
+def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a file's values.
+
+    Raises:
+        RecursionError: Tables and arrays are nested deeper than anything that has a meaning.
+    """
     level: list[Any] = [data]
     for _ in range(_DEEPEST):
         inner = (one.values() if isinstance(one, dict) else one for one in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
-    return bool(level)
+    if level:
+        raise RecursionError
+    return data
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from hardcost.controls.control import (
     needed,
 )
 from hardcost.design import leave_one_out as names
+from hardcost.design import placebos as placebo
 from hardcost.design.grid import trials
 from hardcost.design.group_testing import Problem, bound
 from hardcost.design.leave_one_out import steady
@@ -124,15 +125,18 @@ def name_of(on: Sequence[int], count: int) -> str:
     return "with:" + "+".join(_runs(on))
 
 
-def first_plan(
+def first_plan(  # noqa: PLR0913  (each is a choice of its own)
     profile: Profile,
     found: Suspects,
     workloads: Sequence[Workload],
     *,
     instrument: str = "insn",
     seeds: Sequence[int] | None = None,
+    placebos: int = 0,
 ) -> Plan:
     """Return the trials that every search begins with: the baseline and the whole profile.
+
+    So many `placebos` come after them, as `design.placebos` says.
 
     Raises:
         InputError: There is no such instrument.
@@ -145,7 +149,10 @@ def first_plan(
         instrument=instrument_named(instrument).name,
         baseline=names.BASELINE,
         trials=trials(
-            [configuration(found, on) for on in ends],
+            [
+                *(configuration(found, on) for on in ends),
+                *placebo.configurations((*found.fixed, *found.switched), placebos),
+            ],
             workloads,
             instrument=instrument,
             seeds=tuple(seeds or (0,)),

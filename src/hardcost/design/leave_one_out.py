@@ -20,6 +20,7 @@ from hardcost.controls.control import (
     comparable,
     needed,
 )
+from hardcost.design import placebos as placebo
 from hardcost.design.grid import trials
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.errors import InputError
@@ -71,13 +72,14 @@ def index_of(key: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def bill_plan(
+def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     profile: Profile,
     workloads: Sequence[Workload],
     *,
     instrument: str = "insn",
     seeds: Sequence[int] | None = None,
     repetitions: int | None = None,
+    placebos: int = 0,
 ) -> Plan:
     """Return the trials that itemise a profile.
 
@@ -87,6 +89,7 @@ def bill_plan(
     what it needs, and `fired`: the profile
     with a key of its own for each rule, so that the records tell which rules fired. `fired` is
     there if there are rules, comes once for each workload, and is for counting, never for cost.
+    `placebos` more configurations change nothing, as `design.placebos` says.
 
     Raises:
         InputError: There is no such instrument, or there are more controls than `MOST_CONTROLS`.
@@ -96,7 +99,7 @@ def bill_plan(
     _check_number(profile, len(workloads) * len(seeds) * (repetitions or measured.repetitions))
     controls = steady(profile.controls)
     grid = trials(
-        _configurations(controls),
+        (*_configurations(controls), *placebo.configurations(controls, placebos)),
         workloads,
         instrument=measured.name,
         seeds=seeds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hardcost.machines.host import Release
 
 _REMEDY = "apt-get update, then try again; hardcost takes packages from apt's own sources"
-_CANDIDATE = re.compile(r"^\s*Candidate:\s+(?!\(none\))\S", re.MULTILINE)
+_POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULTILINE)
 
 
 class Apt:
@@ -36,8 +37,7 @@ class Apt:
     def offered(self, names: Sequence[str]) -> str:
         """Return the first of `names` that apt could install, with fresh lists if need be.
 
-        apt takes a name that it does not know for a pattern, and downloads what fits that; hence it
-        is asked before.
+        apt takes a name that it does not know for a pattern, and would download what fits that.
 
         Raises:
             MachineError: It offers none of them, or its lists can't be fetched.
@@ -54,19 +54,21 @@ class Apt:
 
     def depends(self, package: str) -> str:
         """Return what `apt-cache depends` says of a package that is offered."""
-        return run(["apt-cache", *self._options(), "depends", package])
+        return run(["apt-cache", *self._options(), "depends", "--", package])
 
-    def download(self, package: str, folder: Path) -> Path:
+    def download(self, package: str, folder: Path, version: str | None = None) -> Path:
         """Return the archive of a package that is offered, downloaded into `folder`.
+
+        Where it is offered in `version` still, it is that one.
 
         Raises:
             MachineError: It can't be fetched, also with fresh lists.
         """
-        try:
-            self._download(package, folder)
-        except MachineError:
-            self._fetch_lists()
-            self._download(package, folder)
+        if version is not None:
+            with contextlib.suppress(MachineError):
+                self._download(f"{package}={version}", folder)
+        if not list(folder.glob("*.deb")):
+            self._download_anew(package, folder)
         archives = list(folder.glob("*.deb"))
         if len(archives) != 1:
             raise MachineError(f"apt downloaded nothing for {package}", hint=_REMEDY)
@@ -77,15 +79,22 @@ class Apt:
         """The release whose packages these are."""
         return self._release.title if self._codename is None else f"Debian's {self._codename}"
 
+    def _download_anew(self, package: str, folder: Path) -> None:
+        try:
+            self._download(package, folder)
+        except MachineError:
+            self._fetch_lists()
+            self._download(package, folder)
+
     def _download(self, package: str, folder: Path) -> None:
-        words = ["apt-get", *self._options(), "download", package]
+        words = ["apt-get", *self._options(), "download", "--", package]
         run(words, folder=folder, remedy=_REMEDY)
 
     def _candidate(self, names: Sequence[str]) -> str | None:
         if self._codename is not None and not self._own.is_dir():
             return None
         for name in names:
-            if _CANDIDATE.search(run(["apt-cache", *self._options(), "policy", name])):
+            if name in candidates(run(["apt-cache", *self._options(), "policy", "--", name])):
                 return name
         return None
 
@@ -106,3 +115,8 @@ class Apt:
             own += [f"-oDir::Etc::SourceList={self._own}/debian.sources"]
             own += ["-oDir::Etc::SourceParts=/dev/null"]
         return [*own, "-oDebug::NoLocking=1"]
+
+
+def candidates(policy: str) -> frozenset[str]:
+    """Return the packages that apt could install, out of what `apt-cache policy` prints."""
+    return frozenset(_POLICY.findall(policy))

@@ -25,6 +25,7 @@ _READ_APART = frozenset(
     }
 )
 _OWN = "hardcost."
+_COMMON = frozenset({"", "on", "off", "yes", "no", "auto", "force", "full"})  # say little alone
 _COMPLAINT = re.compile(
     r"unknown|unsupported|unrecogni[sz]ed|invalid|malformed|cannot parse|ignor(?:ed|ing)"
     r"|failed to set|too large",
@@ -171,9 +172,11 @@ def _complaint(word: str, every: Sequence[str], lines: Sequence[str]) -> str | N
         if _names(line, word):
             return line
     value = word.replace('"', "").partition("=")[2]
+    if value in _COMMON or value.isdecimal():
+        return None
     quoted = re.compile(rf"[`'(]{re.escape(value)}[')]")
     for line in lines:
-        if value and quoted.search(line) and not any(_names(line, one) for one in others):
+        if quoted.search(line) and not any(_names(line, one) for one in others):
             return line
     return None
 

@@ -1,7 +1,12 @@
 """The cache: packages, sources, kernels, guests, snapshots, each in a folder named by its content.
 
 A folder is filled beside its place and renamed into it whole, so that what is there is complete,
-whatever interrupted hardcost. A lock file for each folder keeps two runs from making one thing.
+whatever interrupted hardcost; it is renamed away before it is removed. A lock file for each folder
+keeps two runs from making one thing, another keeps what is in use from being removed.
+
+What is used is compared with the hashes in its manifest, once a run. What is damaged is thrown away
+and made again. Nothing guards the time between that look and the use: QEMU maps the files, and what
+changes in them while a run goes on is not noticed before the next.
 """
 
 from __future__ import annotations
@@ -11,16 +16,18 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import shutil
-import stat
 import tempfile
 import time
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines import folders, manifest
 from hardcost.machines.place import default_root
 
 if TYPE_CHECKING:
@@ -37,10 +44,16 @@ KINDS = (
     "constants",
     "boots",
 )
+_USED = ".used"  # ends the name of the lock that those share who use an entry
 _TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
 _POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
 _KEPT_SECONDS = 3600.0  # since its last use, in which nothing is removed to make room
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
+_ATTEMPTS = 3  # to make something and find it whole
+_CHANGING = frozenset({"builds"})  # kinds whose entries change all the time: no manifest fits
+
+log = logging.getLogger(__name__)
+"""Says what was damaged; `cli/` has it shown."""
 
 
 @dataclass(frozen=True)
@@ -66,33 +79,168 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@dataclass(frozen=True)
+class _Held:
+    """The lock that keeps an entry from being removed, and what tells the entry from another."""
+
+    lock: int | None
+    node: int | None
+
+
+def _let_go(held: dict[tuple[str, str], _Held]) -> None:
+    for one in held.values():
+        if one.lock is not None:
+            os.close(one.lock)
+    held.clear()
+
+
 class Cache:
     """What was fetched and built, kept by content under one folder."""
 
     def __init__(self, root: Path | None = None) -> None:
         """Use `root`, else the default place."""
         self.root = root or default_root()
+        self._held: dict[tuple[str, str], _Held] = {}
+        weakref.finalize(self, _let_go, self._held)
+        self._found_whole: set[tuple[str, str, int | None, tuple[str, ...]]] = set()
+        self._swept = False
 
-    def make(self, kind: str, name: str, title: str, fill: Callable[[Path], None]) -> Path:
-        """Return the folder `name` of `kind`, filled by `fill` if it is not there yet."""
-        place = self.root / kind / name
-        if place.is_dir():
-            return place
-        with self.building(kind, name, title) as folder:
-            if folder is not None:
-                fill(folder)
+    def make(  # noqa: PLR0913  (each is a thing of its own)
+        self,
+        kind: str,
+        name: str,
+        title: str,
+        fill: Callable[[Path], None],
+        *,
+        parts: Sequence[str] = manifest.WHOLE,
+        known: Callable[[Path], bool] | None = None,
+    ) -> Path:
+        """Return the folder `name` of `kind`, filled by `fill` if it is not there whole.
+
+        `parts` and `known` are those of `find`.
+
+        Raises:
+            MachineError: The disk is full, or what was made is damaged already.
+        """
+        for _ in range(_ATTEMPTS):  # others may remove it before we hold it
+            place = self.find(kind, name, parts, known=known)
+            if place is not None:
+                return place
+            with self.building(kind, name, title) as folder:
+                if folder is not None:
+                    fill(folder)
+        place = self.find(kind, name, parts)
+        if place is None:
+            raise _went(self.root / kind / name)
         return place
+
+    def find(
+        self,
+        kind: str,
+        name: str,
+        parts: Sequence[str] = manifest.WHOLE,
+        *,
+        known: Callable[[Path], bool] | None = None,
+    ) -> Path | None:
+        """Return the folder `name` of `kind`, None where it is not there, or not as it was made.
+
+        The content of `parts` (shell patterns of paths in it) is compared with what was recorded,
+        once for each `Cache`. What is damaged is thrown away, with a word in the log. `known` says
+        of an entry that an older hardcost made, without a manifest, whether it is what it was
+        all the same; without it such entries are thrown away as well.
+
+        What was found stays as long as this `Cache`: nobody else's `remove` takes it.
+        """
+        self._sweep_once()
+        place = self.root / kind / name
+        if not self._hold(kind, name):
+            return None
+        node = self._held[kind, name].node
+        looked_at = (kind, name, node, tuple(parts))
+        if kind in _CHANGING or {looked_at, (kind, name, node, manifest.WHOLE)} & self._found_whole:
+            return place
+        entry = f"{kind}/{name}"
+        if not manifest.is_there(place) and known is not None and known(place):
+            manifest.write(place, entry)
+        damage = manifest.damage(place, entry, parts)
+        if damage is None:
+            self._found_whole.add(looked_at)
+            return place
+        if not manifest.is_there(place):
+            damage = "it has no hashes to be compared with (an older hardcost kept none)"
+        log.warning("cache: %s %s (%s) is made again, since %s", kind, name, _title(place), damage)
+        self.throw_away(kind, name)
+        return None
+
+    def check(self, folder: Path) -> None:
+        """Check all below a folder in an entry; one that lies elsewhere is none of ours.
+
+        Raises:
+            MachineError: It is damaged; the entry is thrown away.
+        """
+        try:
+            kind, name, *path = folder.relative_to(self.root).parts
+        except ValueError:
+            return
+        if self.find(kind, name, ["/".join([*path, "*"])]) is None:
+            raise MachineError(
+                f"{folder} was damaged, and what it belongs to is thrown away",
+                hint="run the command again: it is made again",
+            )
+
+    def is_there(self, kind: str, name: str) -> bool:
+        """Say whether an entry is there, whole or not."""
+        return (self.root / kind / name).is_dir()
+
+    def throw_away(self, kind: str, name: str) -> None:
+        """Remove an entry, whoever uses it: what they have open stays what it is to them."""
+        self._found_whole = {one for one in self._found_whole if one[:2] != (kind, name)}
+        held = self._held.pop((kind, name), None)
+        if held is not None:
+            _let_go({(kind, name): held})
+        with self._lock_file(kind, name) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            folders.removed(self.root / kind / name)
+
+    def _hold(self, kind: str, name: str) -> bool:
+        """Keep an entry from being removed while this process lives; say whether it is there."""
+        place = self.root / kind / name
+        node = folders.node(place)
+        if node is None:
+            if os.path.lexists(place) and not place.is_dir():  # no entry of ours
+                folders.removed(place)
+            return False
+        held = self._held.pop((kind, name), None)
+        if held is not None:
+            if held.node == node:
+                self._held[kind, name] = held
+                return True
+            _let_go({(kind, name): held})
+        lock: int | None = None
+        # One that is only for reading has no locks, and nobody removes anything.
+        with contextlib.suppress(OSError, MachineError):
+            with self._open_lock(kind, name, _USED) as file:
+                lock = os.dup(file.fileno())
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        self._held[kind, name] = _Held(lock, folders.node(place))
+        return self._held[kind, name].node is not None
 
     @contextlib.contextmanager
     def building(self, kind: str, name: str, title: str) -> Iterator[Path | None]:
         """Give an empty folder that becomes `name` of `kind` when the block ends well.
 
         Waits for another run that makes the same thing; gives None where that one has made it.
+
+        Raises:
+            MachineError: The disk is full.
         """
+        self._sweep_once()
         with self._lock_file(kind, name) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            with _filling(self.root / kind / name, title) as folder:
+            with _filling(self.root, kind, name, title) as folder:
                 yield folder
+                if folder is not None:
+                    self._found_whole.add((kind, name, folder.stat().st_ino, manifest.WHOLE))
 
     @contextlib.asynccontextmanager
     async def building_beside(
@@ -103,9 +251,12 @@ class Cache:
         If they stood still, two runs could wait for each other, each for what the other makes.
         `waiting` is told of the seconds that it waits.
         """
+        self._sweep_once()
         async with self.locked(kind, name, waiting):
-            with _filling(self.root / kind / name, title) as folder:
+            with _filling(self.root, kind, name, title) as folder:
                 yield folder
+                if folder is not None:
+                    self._found_whole.add((kind, name, folder.stat().st_ino, manifest.WHOLE))
 
     @contextlib.asynccontextmanager
     async def locked(
@@ -117,7 +268,7 @@ class Cache:
         """
         with self._lock_file(kind, name) as file:
             since = time.monotonic()
-            while not _locked(file):
+            while not folders.locked(file):
                 if waiting is not None and time.monotonic() - since > _TELLING_SECONDS:
                     waiting(time.monotonic() - since)
                 await asyncio.sleep(_POLL_SECONDS)
@@ -126,7 +277,7 @@ class Cache:
     def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
         """Return all that is kept of `kinds`, by kind and name."""
         return tuple(
-            Entry(kind, place.name, _title(place), _size(place), place)
+            Entry(kind, place.name, _title(place), folders.size(place), place)
             for kind in kinds
             for place in sorted((self.root / kind).glob("*"))
             if place.is_dir() and not place.name.startswith(".")
@@ -152,14 +303,40 @@ class Cache:
                 )
             chosen.append(fits[0])
         for entry in chosen:
-            with self._lock_file(entry.kind, entry.name) as file:
-                if not _locked(file):
-                    raise MachineError(
-                        f"{entry.kind} {entry.name} ({entry.title}) is in use",
-                        hint="wait until what uses it has ended",
-                    )
-                shutil.rmtree(entry.path)
+            if not self._remove_unused(entry):
+                raise MachineError(
+                    f"{entry.kind} {entry.name} ({entry.title}) is in use",
+                    hint="wait until what uses it has ended",
+                )
         return tuple(chosen)
+
+    def remove_all(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Remove all that nobody uses; return what was removed and what is in use."""
+        self.sweep()
+        gone: list[Entry] = []
+        stays: list[Entry] = []
+        for entry in self.entries():
+            (gone if self._remove_unused(entry) else stays).append(entry)
+        return tuple(gone), tuple(stays)
+
+    def _remove_unused(self, entry: Entry) -> bool:
+        """Remove an entry unless somebody makes or uses it; say whether it is gone."""
+        place = self.root / entry.kind / entry.name
+        gone = None
+        with contextlib.ExitStack() as locks:
+            for suffix in ("", _USED):
+                try:
+                    file = locks.enter_context(self._open_lock(entry.kind, entry.name, suffix))
+                except OSError as error:
+                    if error.errno not in folders.FULL:
+                        raise
+                    continue  # nobody holds a lock that is not there
+                if not folders.locked(file):
+                    return False
+            gone = folders.put_aside(place)
+        if gone is not None:
+            folders.delete(gone)
+        return True
 
     def used(self, kind: str, name: str) -> None:
         """Remember that an entry was used just now, for `make_room`."""
@@ -176,47 +353,59 @@ class Cache:
         for entry in sorted(entries, key=lambda entry: _used(entry.path)):
             if total <= most_bytes or now - _used(entry.path) < _KEPT_SECONDS:
                 break
-            with self._lock_file(kind, entry.name) as file:
-                if _locked(file):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                    removed.append(entry)
-                    total -= entry.size
+            if self._remove_unused(entry):
+                removed.append(entry)
+                total -= entry.size
         return tuple(removed)
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
         """Give a folder for one trial's files, gone when the block ends.
 
-        Each has a lock that its owner holds and that goes with the owner, however it dies. Folders
-        whose lock nobody holds are swept away on the way.
+        Each has a lock that its owner holds and that goes with the owner, however it dies.
         """
+        self._sweep_once()
         base = self._folder("scratch")
-        for lock in base.glob("*.lock"):
-            if _sweep(lock, lock.with_suffix("")):
-                lock.unlink(missing_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f"{os.getpid()}-", suffix=".lock", dir=base)
-        lock, folder = Path(name), Path(name).with_suffix("")
-        with os.fdopen(descriptor) as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            folder.mkdir()
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-                lock.unlink(missing_ok=True)
+        while True:
+            descriptor, name = tempfile.mkstemp(prefix=f"{os.getpid()}-", suffix=".lock", dir=base)
+            lock, folder = Path(name), Path(name).with_suffix("")
+            with os.fdopen(descriptor) as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                if folders.node(lock) != os.fstat(descriptor).st_ino:
+                    continue  # swept away before it was locked
+                folder.mkdir()
+                try:
+                    yield folder
+                finally:
+                    folders.delete(folder)
+                    lock.unlink(missing_ok=True)
+            return
 
     def sweep(self) -> None:
-        """Remove what killed runs left half made."""
+        """Remove what killed runs left: scratch folders, things half made or half removed."""
+        for lock in (self.root / "scratch").glob("*.lock"):
+            if folders.swept(lock, lock.with_suffix("")):
+                lock.unlink(missing_ok=True)
         for kind in KINDS:
             for folder in (self.root / kind).glob(".*-*"):
-                name = folder.name[1:].rpartition("-")[0]
-                _sweep(self.root / "locks" / f"{kind}-{name}", folder)
+                lock = self.root / "locks" / f"{kind}-{folder.name[1:].rpartition('-')[0]}"
+                if not lock.exists():  # whoever makes something locks it first
+                    folders.delete(folder)
+                folders.swept(lock, folder)
+
+    def _sweep_once(self) -> None:
+        if not self._swept:
+            self._swept = True
+            self.sweep()
 
     @contextlib.contextmanager
     def _lock_file(self, kind: str, name: str) -> Iterator[IO[str]]:
         self._folder(kind)
-        with (self._folder("locks") / f"{kind}-{name}").open("w") as file:
+        with self._open_lock(kind, name) as file:
             yield file
+
+    def _open_lock(self, kind: str, name: str, suffix: str = "") -> IO[str]:
+        return (self._folder("locks") / f"{kind}-{name}{suffix}").open("w")
 
     def _folder(self, name: str) -> Path:
         folder = self.root / name
@@ -230,29 +419,36 @@ class Cache:
         return folder
 
 
-def _locked(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 @contextlib.contextmanager
-def _filling(place: Path, title: str) -> Iterator[Path | None]:
-    """Give an empty folder that becomes `place` when the block ends well, None if that exists."""
+def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | None]:
+    """Give an empty folder that becomes an entry when the block ends well, None if that exists."""
+    place = root / kind / name
     if place.is_dir():
         yield None
         return
-    for left_over in place.parent.glob(f".{place.name}-*"):
+    for left_over in place.parent.glob(f".{name}-*"):
         shutil.rmtree(left_over, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
-        yield folder
-        (folder / "title").write_text(title + "\n")
-        folder.rename(place)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place.parent))
+        try:
+            yield folder
+            (folder / "title").write_text(title + "\n")
+            if kind not in _CHANGING:
+                manifest.write(folder, f"{kind}/{name}")
+            folder.rename(place)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        if error.errno in folders.FULL:
+            raise folders.no_space(place.parent) from error
+        raise
+
+
+def _went(place: Path) -> MachineError:
+    return MachineError(
+        f"{place} was made, and is gone or damaged already",
+        hint="does something else write to the cache, or does its disk fail?",
+    )
 
 
 def _used(place: Path) -> float:
@@ -266,23 +462,3 @@ def _title(place: Path) -> str:
     with contextlib.suppress(OSError):
         return (place / "title").read_text(errors="replace").strip()
     return ""
-
-
-def _size(place: Path) -> int:
-    blocks = 0
-    for path in place.rglob("*"):
-        with contextlib.suppress(OSError):
-            status = path.lstat()
-            # What other entries link to as well is shared between them.
-            shares = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
-            blocks += status.st_blocks // shares
-    return blocks * 512
-
-
-def _sweep(lock: Path, folder: Path) -> bool:
-    """Remove a folder unless somebody holds its lock; say whether it is gone."""
-    with contextlib.suppress(OSError), lock.open() as file:
-        if _locked(file):
-            shutil.rmtree(folder, ignore_errors=True)
-            return True
-    return False

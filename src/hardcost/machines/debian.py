@@ -10,18 +10,25 @@ from hardcost.errors import MachineError
 from hardcost.machines import host
 from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
+from hardcost.machines.manifest import WHOLE, damage, is_there
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
 
 _CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
+_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+_VERSION = "version"  # the file beside a package's files that holds it
+_VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
 _SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
 
 
-def unpacked(cache: Cache, package: str, elsewhere: str | None = None) -> Path:
+def unpacked(
+    cache: Cache, package: str, parts: Sequence[str] = WHOLE, *, elsewhere: str | None = None
+) -> Path:
     """Return the folder that holds a package's files, fetched on first use.
 
     `package` may be alternatives as Debian writes them, such as "libauparse0t64 | libauparse0"; the
@@ -29,17 +36,26 @@ def unpacked(cache: Cache, package: str, elsewhere: str | None = None) -> Path:
     the host's own has none.
 
     What is in the cache stays as it is, even when Debian has a newer version by now: results are
-    to stay comparable until the user removes it.
+    to stay comparable until the user removes it. What is damaged is fetched again, in the version
+    that it had, where Debian still has that. `parts` are what the caller uses of the package's
+    folder, as `Cache.find` takes them; only they are checked.
 
     Raises:
-        MachineError: apt has no such package or can't fetch it.
+        MachineError: The name is none that Debian gives, apt has no such package, or it can't be
+            fetched.
     """
-    return _entry(cache, package, elsewhere) / "files"
+    return _entry(cache, package, elsewhere, parts) / "files"
+
+
+def kept(cache: Cache, package: str) -> Path | None:
+    """Return the folder that holds a package's files, None where it was not fetched yet."""
+    place = _place(cache, package)
+    return place / "files" if place.is_dir() else None
 
 
 def version(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     """Return the version of a package as it lies unpacked in the cache."""
-    return (_entry(cache, package, elsewhere) / "version").read_text()
+    return (_entry(cache, package, elsewhere, ()) / _VERSION).read_text()
 
 
 def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
@@ -50,16 +66,17 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     """
     place = _place(cache, package)
     if place.is_dir():
-        return f"{package} {(place / 'version').read_text()}"
+        return f"{package} {(place / _VERSION).read_text()}"
     apt, chosen = _source(cache, (package,), elsewhere)
     return f"{chosen} of {apt.title}"
 
 
-def kernel_package(cache: Cache) -> Path:
+def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
     """Return the unpacked package of Debian's present kernel.
 
     `linux-image-amd64` only depends on the package that holds the kernel; that dependency is
     looked up once and remembered, so that an update of the package lists changes no result.
+    `parts` are those of `unpacked`.
     """
     place = _place(cache, "linux-image-amd64")
 
@@ -69,10 +86,10 @@ def kernel_package(cache: Cache) -> Path:
         found = _CONCRETE_KERNEL.search(apt.depends("linux-image-amd64"))
         if found is None:
             raise MachineError("apt knows of no kernel that linux-image-amd64 depends on")
-        (folder / "package").write_text(found.group(1))
+        (folder / "package").write_text(_checked(found.group(1)))
 
     cache.make("packages", place.name, "Debian's kernel", fill)
-    return unpacked(cache, (place / "package").read_text())
+    return unpacked(cache, (place / "package").read_text(), parts)
 
 
 def sample_rules(cache: Cache) -> Path:
@@ -90,21 +107,53 @@ def sample_rules(cache: Cache) -> Path:
     return folder
 
 
-def _entry(cache: Cache, package: str, elsewhere: str | None) -> Path:
-    """Return a package's place in the cache, with its files and its version."""
-    names = tuple(name.strip() for name in package.split("|"))
-    for name in names:
-        if _place(cache, name).is_dir():
-            return _place(cache, name)
-    apt, chosen = _source(cache, names, elsewhere)
+def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
+    """Return a package's place in the cache, with its version and those `parts` that are used."""
+    names = tuple(_checked(name.strip()) for name in package.split("|"))
+    kept_already = (name for name in names if _place(cache, name).is_dir())
+    chosen = next(kept_already, None) or _source(cache, names, elsewhere)[1]
+    place = _place(cache, chosen)
+    before = _recorded_version(place)
 
     def fill(folder: Path) -> None:
-        archive = apt.download(chosen, folder)
-        run(["dpkg-deb", "-x", archive, folder / "files"], remedy="apt-get install dpkg")
-        (folder / "version").write_text(run(["dpkg-deb", "-f", archive, "Version"]).strip())
+        apt, _ = _source(cache, (chosen,), elsewhere)
+        archive = apt.download(chosen, folder, before)
+        words: list[str | Path] = ["dpkg-deb", "-f", "--", archive]
+        name = run([*words, "Package"], remedy="apt-get install dpkg").strip()
+        if name != chosen:
+            raise MachineError(f"apt downloaded the package {name} for {chosen}; please report it")
+        run(["dpkg-deb", "-x", "--", archive, folder / "files"])
+        (folder / _VERSION).write_text(run([*words, "Version"]).strip())
         archive.unlink()
 
-    return cache.make("packages", _place(cache, chosen).name, f"Debian package {chosen}", fill)
+    title = f"Debian package {chosen}"
+    return cache.make("packages", place.name, title, fill, parts=(_VERSION, *parts))
+
+
+def _checked(package: str) -> str:
+    """Return a package's name if it is one by Debian's policy, section 5.6.1.
+
+    Raises:
+        MachineError: It is not; apt might take it for an option.
+    """
+    if _NAME.fullmatch(package) is None:
+        raise MachineError(
+            f"{package!r} is no name of a Debian package",
+            hint="names are of lower-case letters, digits and .+- and begin with no sign",
+        )
+    return package
+
+
+def _recorded_version(place: Path) -> str | None:
+    """Return the version that a package in the cache had, None where that is not known."""
+    sealed = is_there(place)
+    if sealed and damage(place, f"packages/{place.name}", (_VERSION,)) is not None:
+        return None
+    try:
+        found = (place / _VERSION).read_text()
+    except (OSError, ValueError):
+        return None
+    return found if _VERSION_NUMBER.fullmatch(found) else None
 
 
 def _source(cache: Cache, names: tuple[str, ...], elsewhere: str | None) -> tuple[Apt, str]:

@@ -18,14 +18,21 @@ class FakeMachine:
     """A machine whose answers are what `answer` makes of a boot and a job.
 
     `answer` may raise what a real machine raises. `started` lists the boots in their order;
-    `most_at_once` is the largest number of jobs that ran at one time.
+    `most_at_once` is the largest number of jobs that ran at one time. `account` makes what a kernel
+    says of a boot; without it nothing is amiss. `asked` lists the boots that it was asked about.
     """
 
     name = "fake"
 
-    def __init__(self, answer: Callable[[Boot, Sequence[Request]], Sequence[Answer]]) -> None:
-        """Keep the function."""
+    def __init__(
+        self,
+        answer: Callable[[Boot, Sequence[Request]], Sequence[Answer]],
+        account: Callable[[Boot], Account | None] = lambda _: Account(),
+    ) -> None:
+        """Keep the functions."""
         self._answer = answer
+        self._account = account
+        self.asked: list[Boot] = []
         self._running = 0
         self.started: list[Boot] = []
         self.most_at_once = 0
@@ -46,9 +53,10 @@ class FakeMachine:
         """Return that there is nothing to know."""
         return ()
 
-    async def account(self, boot: Boot) -> Account:  # noqa: ARG002  (the interface's)
-        """Return that nothing is amiss."""
-        return Account()
+    async def account(self, boot: Boot) -> Account | None:
+        """Return what the kernel says."""
+        self.asked.append(boot)
+        return self._account(boot)
 
     async def make_ready(self, boot: Boot) -> None:
         """Be ready."""

@@ -26,7 +26,9 @@ _SILENCE_SECONDS = 1.0
 _DEATH_SECONDS = 10.0  # until all that a killed program started must have gone
 # setpriv asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell behind
 # it covers the moment before: it goes on only if hardcost is still its parent.
-_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
+_WITH_US = ("setpriv", "--pdeathsig", "KILL")
+_STILL_OURS = ("--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
+_BARE = ("PATH", "LC_ALL")  # of the environment, what a program that is guarded gets
 
 
 def run(
@@ -85,7 +87,7 @@ def follow(
     words = [str(word) for word in argv]
     try:
         process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
-            [*_WITH_US, str(os.getpid()), *words],
+            [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -144,17 +146,22 @@ async def running(
     *,
     errors_to: Path,
     keep: Sequence[int] = (),
-    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    guard: Sequence[str] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Give a running program that ends with the block, and with hardcost, whatever ends that.
 
-    `keep` are file descriptors that the program inherits, `environment` what is set besides
-    hardcost's own. What it prints goes to `errors_to`.
+    `keep` are file descriptors that the program inherits, `folder` is where it works. `guard` are
+    options of setpriv that take away what it may do; with them its environment is bare as well.
+    What it prints goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
     """
-    words = [*_WITH_US, str(os.getpid()), *argv]
+    words = [*_WITH_US, *guard, *_STILL_OURS, str(os.getpid()), *argv]
+    environment = _plain_environment()
+    if guard:
+        environment = {name: environment[name] for name in _BARE}
     with errors_to.open("wb") as errors:
         try:
             process = await asyncio.create_subprocess_exec(
@@ -164,7 +171,8 @@ async def running(
                 stderr=errors,
                 pass_fds=tuple(keep),
                 start_new_session=True,
-                env={**_plain_environment(), **(environment or {})},
+                cwd=folder,
+                env=environment,
             )
         except FileNotFoundError as error:
             raise MachineError(

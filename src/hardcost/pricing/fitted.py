@@ -14,6 +14,7 @@ from hardcost.pricing.experiments import DIRECTORY, FILES, experiments
 from hardcost.pricing.fit import fit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hardcost.machines.qemu.vm import VirtualMachine
@@ -32,17 +33,44 @@ def place(machine: VirtualMachine) -> Path:
 
 def kept(machine: VirtualMachine) -> Constants | None:
     """Return the constants that were fitted for the machine's kernel; None if none were."""
+    folder = place(machine)
+    if machine.cache.find(folder.parent.name, folder.name) is None:
+        return None
     try:
-        return Constants.from_toml((place(machine) / _FILE).read_text())
+        return Constants.from_toml((folder / _FILE).read_text())
     except (FileNotFoundError, ConstantsError):
         return None
 
 
-def fits(constants: Constants, machine: VirtualMachine) -> bool:
-    """Say whether constants were measured with this machine's kernel, QEMU and processor model."""
-    environment = machine.environment(Boot())
-    same = ("kernel", "qemu", "cpu_model", "acceleration")
-    return all(constants.about.get(key) == environment[key] for key in same)
+def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
+    """Say whether constants are those of the kernel, QEMU and processor that were measured.
+
+    `environment` is a machine's or a record's. Of QEMU the version counts, without what its
+    distribution adds: a kernel chooses its code by the processor that QEMU shows it.
+    """
+    same = ("kernel", "cpu_model", "acceleration")
+    alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
+    return alike and _version(constants.about) == _version(environment)
+
+
+def of_measured(machine: VirtualMachine, environment: Mapping[str, str]) -> Constants | None:
+    """Return the constants of the kernel in a record's `environment`; None if none were fitted.
+
+    Those of a kernel at hand are found by what its image holds; those that come with hardcost by
+    its release, which a distribution gives to one kernel alone. A kernel that was built for a trial
+    is not the machine's own, and there are none for it.
+    """
+    if machine.environment(Boot())["kernel"] != environment.get("kernel"):
+        return None
+    found = kept(machine)
+    if found is not None:
+        return found if fits(found, environment) else None
+    shipped = Constants.of_debian()
+    return shipped if fits(shipped, environment) else None
+
+
+def _version(about: Mapping[str, str]) -> str:
+    return about.get("qemu", "").partition(" ")[0]
 
 
 async def fitted(machine: VirtualMachine) -> Constants:
@@ -73,10 +101,7 @@ async def fitted(machine: VirtualMachine) -> Constants:
 def _keep(machine: VirtualMachine, constants: Constants) -> None:
     folder = place(machine)
     title = f"constants of rules' cost: {constants.about['kernel']}"
+    machine.cache.throw_away(folder.parent.name, folder.name)
     with machine.cache.building(folder.parent.name, folder.name, title) as made:
-        if made is not None:
+        if made is not None:  # else another run has just measured the same
             (made / _FILE).write_text(constants.to_toml())
-            return
-    fresh = folder / f"{_FILE}.new"
-    fresh.write_text(constants.to_toml())
-    fresh.replace(folder / _FILE)

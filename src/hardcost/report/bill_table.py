@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
 from hardcost.report.answer import AUDIT_OFF, answer, baseline_words, by_metric
+from hardcost.report.caveats import caveat_notes, caveat_words, marked
 from hardcost.report.grid import (
     Column,
     Document,
@@ -40,11 +41,16 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Bill, Cell, Finding
+    from hardcost.analysis.finding import Bill, Cell, Finding, Item
 
 _PREDICTED = (
     "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
     " on few other files pay, the mean over all inode numbers"
+)
+_CHANCE = "(~0)"
+_INTERACTS = (
+    "what no single control answers for: paid once for several, so that leaving out one of them"
+    " doesn't save it; below zero where controls make each other dearer"
 )
 _CHOSEN = 4
 _NAMED = 3
@@ -95,23 +101,38 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
         ("cost", "what leaving this one control out of the profile saves"),
         *([("without", bill.compared_with)] if bill.compared_with else []),
         ("alone", "what the control costs by itself, nothing else of the profile being on"),
-        (
-            "interaction",
-            (
-                "what no single control answers for: paid once for several, so that leaving out "
-                "one of them doesn't save it; below zero where controls make each other dearer"
-            ),
-        ),
     ]
+    if any(one.cost for one in bill.interaction):
+        terms.append(("interaction", _INTERACTS))
     if any(item.predicted is not None for item in bill.items):
         terms.append(("predicted", _PREDICTED))
     if any(item.findings for item in bill.items):
         terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
     if any(remainder.cost for remainder in bill.rest):
-        terms.append(("rest", "all that is too small to be told apart from nothing, summed"))
+        terms.append(("rest", "all that is not distinguishable from 0, summed"))
+    terms += _least_terms(bill)
     if any(item.fired is not None for item in bill.items):
         terms.append(("fired", "audit records that the control caused, over all metrics"))
     return tuple(terms)
+
+
+def _least_terms(bill: Bill) -> list[tuple[str, str]]:
+    """Return what the least distinguishable cost is, and how costs below it are marked."""
+    placebos = max((one.placebos for one in bill.least), default=0)
+    if not placebos:
+        return [("least", "not known: no placebos were measured, so a small cost may be chance")]
+    terms = [
+        (
+            "least",
+            (
+                "a cost of up to this is not distinguishable from 0: "
+                f"{count(placebos, 'placebo')}, which change nothing, seemed to cost as much"
+            ),
+        )
+    ]
+    if any(not total.distinguishable for total in bill.totals):
+        terms.append((_CHANCE, "not distinguishable from 0"))
+    return terms
 
 
 def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
@@ -163,7 +184,8 @@ def _totals_grid(
         *([_audit_off(accounts, off)] if off else []),
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
-        Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
+        Column("cost", tuple(_total_cost(a) for a in accounts)),
+        *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
         Column("ratio", tuple(_times(account) for account in accounts)),
     )
     dearest = [_dearest(book, account) for account in accounts]
@@ -177,8 +199,9 @@ def _totals_grid(
         made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
     if any(account.rest for account in accounts):
         made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
-    interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
-    made_of.append(Column("+ interaction", interaction))
+    if any(account.interaction for account in accounts):
+        interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
+        made_of.append(Column("+ interaction", interaction))
     return Grid(
         f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
@@ -201,6 +224,16 @@ def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
         for cell, account in zip(values, accounts, strict=True)
     )
     return Column("audit off", tuple(shown))
+
+
+def _total_cost(account: Account) -> str:
+    """Return what the profile costs, marked where that can't be told from chance."""
+    shown = signed(account.cost, account.digits)
+    return f"{shown} {_CHANCE}" if account.by_chance else shown
+
+
+def _least(account: Account) -> str:
+    return number(account.least, account.digits) if account.least else "0"
 
 
 def _span(shown: Sequence[Entry]) -> str:
@@ -288,7 +321,7 @@ def _items_grid(
         tuple(texts),
         "control",
         frozenset({len(shown), len(shown) + len(tail) - 1}),
-        (*_sum_note(chosen), *_usual_note(book, chosen)),
+        (*_sum_note(chosen), *_usual_note(book, chosen), *caveat_notes(_items(shown))),
         tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
     )
 
@@ -300,7 +333,8 @@ def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
     """Return the names of the rows below the controls."""
     names = [_OTHERS] if hidden else []
     names += [_REST] if any(account.rest for account in chosen) else []
-    return [*names, _INTERACTION, _TOTAL]
+    names += [_INTERACTION] if any(account.interaction for account in chosen) else []
+    return [*names, _TOTAL]
 
 
 def _fired(entries: Sequence[Entry]) -> str:
@@ -358,6 +392,10 @@ def _cost(account: Account, entry: Entry) -> str:
     if item is None:
         return ABSENT
     shown = signed(account.items[entry.control], account.digits)
+    return marked(_with_interval(shown, item, account), item)
+
+
+def _with_interval(shown: str, item: Item, account: Account) -> str:
     if item.low == item.cost == item.high:
         return shown
     return shown + interval(item.cost, item.low, item.high, account.digits).removeprefix(
@@ -367,7 +405,10 @@ def _cost(account: Account, entry: Entry) -> str:
 
 def _alone(account: Account, entry: Entry) -> str:
     item = entry.items.get(account.metric)
-    return ABSENT if item is None else signed(item.alone, account.digits)
+    if item is None:
+        return ABSENT
+    shown = signed(item.alone, account.digits)
+    return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
 
 
 def _predicted(account: Account, entry: Entry) -> str:
@@ -397,8 +438,12 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     found = {code for item in entry.items.values() for code in item.findings}
     said = [f"more on {listed(named)}"] if named else []
     said += [f"lint: {listed(sorted(found))}"] if found else []
-    said += dict.fromkeys(visible(item.caveat) for item in entry.items.values() if item.caveat)
+    said += caveat_words(entry.items.values())
     return "; ".join(said)
+
+
+def _items(entries: Sequence[Entry]) -> list[Item]:
+    return [item for entry in entries for item in entry.items.values()]
 
 
 def _sum_note(chosen: Sequence[Account]) -> list[str]:

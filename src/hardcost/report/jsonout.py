@@ -219,6 +219,10 @@ def _bill(bill: Bill) -> _Object:
         "items": [_item(item) for item in sorted(bill.items, key=largest_first)],
         "rest": [_sum(remainder) for remainder in bill.rest],
         "interaction": [_sum(remainder) for remainder in bill.interaction],
+        "least": [
+            {"metric": one.metric, "cost": _finite(one.cost), "placebos": one.placebos}
+            for one in bill.least
+        ],
     }
 
 
@@ -240,6 +244,7 @@ def _total(total: Total) -> _Object:
         "baseline": _finite(total.baseline),
         "with_profile": _finite(total.with_profile),
         "cost": _finite(total.cost),
+        "distinguishable": total.distinguishable,
     }
 
 

@@ -46,7 +46,9 @@ class Account:
 
     `items` maps control to cost; their sum, `rest` and `interaction` make `cost`, which is
     `with_profile` - `baseline`, exactly. Where rounding makes that impossible otherwise,
-    `interaction`, a remainder by definition, takes up the last digit.
+    `interaction`, a remainder by definition, takes up the last digit; a control by itself has none,
+    and there it is `rest`. `least` is the least cost that is distinguishable from 0; `by_chance`
+    says that the whole profile's is not.
     """
 
     metric: str
@@ -58,6 +60,8 @@ class Account:
     rest: Decimal
     interaction: Decimal
     fault: str = ""
+    least: float = 0.0
+    by_chance: bool = False
 
     @property
     def cost(self) -> Decimal:
@@ -84,6 +88,11 @@ class Ledger:
     def usual(self) -> Account:
         """The metric that speaks for most: `agreeing` is largest there."""
         return max(self.accounts, key=self.agreeing)
+
+    @property
+    def has_least(self) -> bool:
+        """Whether a cost above 0 may be chance on any metric."""
+        return any(account.least for account in self.accounts)
 
     def agreeing(self, account: Account) -> int:
         """Return how many controls cost on this metric what they cost on the median metric."""
@@ -170,6 +179,8 @@ def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: 
     balance = whole - baseline - sum(shown.values(), _ZERO) - kept
     # Each of these numbers may be off by half a last digit.
     slack = Decimal(1).scaleb(-digits) * (len(shown) + 4) / 2
+    if not interaction and abs(balance) <= slack:
+        kept, balance = kept + balance, _ZERO
     missed = balance - rounded(interaction, digits)
     fault = ""
     if abs(missed) > slack:
@@ -179,7 +190,17 @@ def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: 
             f"its parts miss the total by {number(missed, digits)}."
         )
     return Account(
-        total.metric, str(total.unit), digits, baseline, whole, shown, kept, balance, fault
+        total.metric,
+        str(total.unit),
+        digits,
+        baseline,
+        whole,
+        shown,
+        kept,
+        balance,
+        fault,
+        total.least,
+        bool(total.cost) and not total.distinguishable,
     )
 
 

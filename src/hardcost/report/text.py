@@ -22,8 +22,10 @@ ABSENT = "-"
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 TO = "\N{EN DASH}"
+MARK = "\N{DAGGER}"
+"""The sign at a number that doesn't show all; the sentence that explains it stands below."""
 
-_SYMBOLS = str.maketrans({TIMES: "x", TO: "..", "±": "+/-", "…": "..."})
+_SYMBOLS = str.maketrans({TIMES: "x", TO: "..", MARK: "(+)", "±": "+/-", "…": "..."})
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 _WHOLE = 1e-9

@@ -1,16 +1,47 @@
-"""A look at a store that changes nothing, not even where it is read-only."""
+"""A look at a store that changes nothing, not even where it lies on a read-only file system."""
 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.errors import StoreError
+from hardcost.store import database
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run in outline: `trials` it measured itself, of `workloads` and by `instruments`.
+
+    What it took from earlier runs is not among them. Times are UTC, as ISO 8601; `finished` and
+    `finding`, which is JSON, are None while it is not complete.
+    """
+
+    name: str
+    study: str
+    started: str
+    finished: str | None
+    trials: int
+    workloads: tuple[str, ...]
+    instruments: tuple[str, ...]
+    finding: str | None
+
+
+_OUTLINES = """
+SELECT name, study, started, finished, finding,
+       (SELECT count(*) FROM records WHERE run = name),
+       (SELECT json_group_array(DISTINCT json_extract(body, '$.workload'))
+          FROM records WHERE run = name AND json_valid(body)),
+       (SELECT json_group_array(DISTINCT json_extract(body, '$.instrument'))
+          FROM records WHERE run = name AND json_valid(body))
+  FROM runs ORDER BY started DESC, runs.rowid DESC
+"""
 
 
 def names(path: Path) -> tuple[str, ...]:
@@ -21,47 +52,42 @@ def names(path: Path) -> tuple[str, ...]:
     """
     if not path.exists():
         return ()
-    with opened(path) as connection:
+    with _opened(path) as connection:
         rows = connection.execute("SELECT name FROM runs ORDER BY started DESC, rowid DESC")
         return tuple(name for (name,) in rows)
 
 
+def runs(path: Path) -> tuple[Listed, ...]:
+    """Return the runs in the store `path` in outline, the newest first; none if there is none.
+
+    Raises:
+        StoreError: It can't be read.
+    """
+    if not path.exists():
+        return ()
+    with _opened(path) as connection:
+        rows = connection.execute(_OUTLINES).fetchall()
+    return tuple(
+        Listed(
+            name,
+            study,
+            started,
+            finished,
+            trials,
+            tuple(str(one) for one in json.loads(workloads)),
+            tuple(str(one) for one in json.loads(instruments)),
+            finding,
+        )
+        for name, study, started, finished, finding, trials, workloads, instruments in rows
+    )
+
+
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the store `path` read-only.
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the store `path` to read it, and close it.
 
     Raises:
         StoreError: It can't be read, or is none.
     """
-    try:
-        with contextlib.closing(_connected(path)) as connection:
-            yield connection
-    except sqlite3.Error as error:
-        raise StoreError(
-            f"the store {path} can't be read: {error}", hint="--store FILE names another"
-        ) from error
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads.
-
-    SQLite reads a journal of the kind WAL through a file beside it, which it makes where it can.
-    Where it can't, and nobody has left a journal, the file alone is all that there is.
-    """
-    place = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{place}?mode=ro", uri=True)
-    try:
-        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if _journal(path):
-            raise
-        connection = sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True)
-    return connection
-
-
-def _journal(path: Path) -> bool:
-    """Say whether a run that was killed, or one that goes on, has left more beside the file."""
-    with contextlib.suppress(OSError):
-        return path.with_name(path.name + "-wal").stat().st_size > 0
-    return False
+    with database.told(path), contextlib.closing(database.readable(path)) as connection:
+        yield connection

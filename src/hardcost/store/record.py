@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import BaseModel, ConfigDict
 
 from hardcost.instruments.observed import Observed
@@ -29,3 +31,36 @@ class Record(BaseModel):
     start_seconds: float
     host_seconds: float
     observed: tuple[Observed, ...] = ()
+
+
+_LARGEST = 1e18
+"""Of anything that is measured; an index of 1e308 is damage."""
+
+
+def check(record: Record, identity: str) -> None:
+    """Check that a record that was read is the trial's, and its numbers such as can be measured.
+
+    Raises:
+        ValueError: It is not, or they are not.
+    """
+    if record.identity != identity:
+        raise ValueError("it is that of another trial")
+    if not record.measured:
+        raise ValueError("it has no metric")
+    for metric in record.measured:
+        if not metric.samples:
+            raise ValueError(f"{metric.metric} has no samples")
+        _check_numbers(metric.metric, metric.samples)
+        _check_numbers(metric.metric, (metric.lost, *(metric.fired or {}).values()))
+    _check_numbers("its time", (record.start_seconds, record.host_seconds))
+    for observed in record.observed:
+        numbers = (*observed.totals.values(), *observed.times, observed.own_ticks)
+        _check_numbers(observed.instrument, numbers)
+        for series in observed.series.values():
+            _check_numbers(observed.instrument, series)
+
+
+def _check_numbers(what: str, numbers: tuple[float, ...]) -> None:
+    for number in numbers:
+        if not math.isfinite(number) or not 0 <= number <= _LARGEST:
+            raise ValueError(f"{what} is {number:g}")

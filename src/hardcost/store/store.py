@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store.record import Record
+from hardcost.store import database
+from hardcost.store.record import Record, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
 
-_SCHEMA_VERSION = 1
-_SCHEMA = """
-CREATE TABLE runs (
-    name TEXT PRIMARY KEY,
-    plan TEXT NOT NULL,         -- hash of the identities of all its trials, in order
-    study TEXT NOT NULL,
-    fresh INTEGER NOT NULL,     -- 1: measures everything again, reuses only its own records
-    started TEXT NOT NULL,
-    finished TEXT,
-    finding TEXT                -- what it found, as JSON
-);
-CREATE TABLE records (
-    number INTEGER PRIMARY KEY,
-    run TEXT NOT NULL REFERENCES runs (name),
-    identity TEXT NOT NULL,     -- hash of all that defines the trial
-    body TEXT NOT NULL          -- the record, as JSON
-);
-CREATE INDEX records_by_identity ON records (identity);
-"""
+_LAST_TRIALS = 500  # from which the time of others is expected
+_LONGEST_SECONDS = 1e7  # of host time that a trial may have taken; more is damage
 
 
 @dataclass(frozen=True)
@@ -54,20 +33,20 @@ class Run:
 class Store:
     """The file, opened; a context manager that closes it."""
 
-    def __init__(self, path: Path) -> None:
-        """Open `path`, making it and its folder if they are missing.
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open `path`, making it and its folder if they are missing unless it is `read_only`.
+
+        `damaged` says what was met that can't be read, and was taken as not there.
 
         Raises:
+            InputError: It is missing, and `read_only`.
             StoreError: It can't be made or opened, is no store, or a newer hardcost made it.
         """
         self.path = path
-        with self._told():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone_in(path.parent):
-                self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = FULL")
-                self._lay_out()
+        self.damaged: list[str] = []
+        self._owners: database.Owners | None = None
+        with database.told(path):
+            self._connection = database.readable(path) if read_only else database.writable(path)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -79,13 +58,17 @@ class Store:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the file."""
+        """Close the file, and let go of the runs that it was opened for."""
         self._connection.close()
+        if self._owners is not None:
+            self._owners.close()
+            self._owners = None
 
     def start(self, name: str, plan: str, study: str, *, fresh: bool) -> Run:
-        """Enter a new run."""
+        """Enter a new run, which nobody else goes on with while this store is open."""
         run = Run(name, plan, study, fresh, _now(), None)
-        with self._told():
+        with database.told(self.path):
+            self._take(name)
             self._connection.execute(
                 "INSERT INTO runs (name, plan, study, fresh, started) VALUES (?, ?, ?, ?, ?)",
                 (run.name, run.plan, run.study, run.fresh, run.started),
@@ -94,7 +77,7 @@ class Store:
 
     def save(self, run: Run, record: Record) -> None:
         """Keep a trial; it is on disk when this returns."""
-        with self._told():
+        with database.told(self.path):
             self._connection.execute(
                 "INSERT INTO records (run, identity, body) VALUES (?, ?, ?)",
                 (run.name, record.identity, record.model_dump_json()),
@@ -102,34 +85,87 @@ class Store:
 
     def finish(self, run: Run, finding: str) -> None:
         """Note that a run is complete, and what it found."""
-        with self._told():
+        with database.told(self.path):
             self._connection.execute(
                 "UPDATE runs SET finished = ?, finding = ? WHERE name = ?",
                 (_now(), finding, run.name),
             )
 
     def record(self, identity: str, run: Run | None = None) -> Record | None:
-        """Return the newest record of a trial, of `run` only if it is given."""
-        query = "SELECT body FROM records WHERE identity = ? AND (? IS NULL OR run = ?)"
+        """Return the newest record of a trial, of `run` only if it is given.
+
+        One that is damaged counts as not there, and joins `damaged`.
+        """
+        query = "SELECT number, body FROM records WHERE identity = ? AND (? IS NULL OR run = ?)"
         own = None if run is None else run.name
-        with self._told():
-            row = self._connection.execute(
-                query + " ORDER BY number DESC LIMIT 1", (identity, own, own)
-            ).fetchone()
-            return None if row is None else Record.model_validate_json(row[0])
+        with database.told(self.path):
+            rows = self._connection.execute(
+                query + " ORDER BY number DESC", (identity, own, own)
+            ).fetchall()
+        for number, body in rows:
+            try:
+                found = Record.model_validate_json(body)
+                check(found, identity)
+            except ValueError as error:
+                reason = str(error).splitlines()[0]
+                self.damaged.append(f"the record {number} of {self.path} is damaged: {reason}")
+            else:
+                return found
+        return None
 
     def runs(self) -> tuple[Run, ...]:
-        """Return all runs, the newest first."""
-        with self._told():
+        """Return all runs, the newest first.
+
+        Raises:
+            StoreError: A run's row is damaged.
+        """
+        with database.told(self.path):
             rows = self._connection.execute(
-                "SELECT name, plan, study, fresh, started, finished FROM runs"
+                "SELECT rowid, name, plan, study, fresh, started, finished FROM runs"
                 " ORDER BY started DESC, rowid DESC"
             ).fetchall()
-        return tuple(Run(a, b, c, bool(fresh), start, end) for a, b, c, fresh, start, end in rows)
+        return tuple(self._run(*row) for row in rows)
+
+    def _run(self, number: int, *row: object) -> Run:
+        name, plan, study, fresh, started, finished = row
+        texts = (name, plan, study, started, "" if finished is None else finished)
+        if not all(isinstance(text, str) for text in texts) or fresh not in {0, 1}:
+            raise StoreError(
+                f"row {number} of the table runs in {self.path} is damaged: {name!r}",
+                hint=f"remove that row with sqlite3 (its rowid is {number}), or name another file by"
+                " --store",
+            )
+        ended = None if finished is None else str(finished)
+        return Run(str(name), str(plan), str(study), bool(fresh), str(started), ended)
 
     def unfinished(self, plan: str) -> Run | None:
-        """Return the newest run of `plan` that was interrupted."""
-        return next((run for run in self.runs() if run.plan == plan and run.finished is None), None)
+        """Return the newest run of `plan` that was interrupted; it is nobody else's from now on.
+
+        Raises:
+            StoreError: Another process goes on with it at the moment.
+        """
+        found = next(
+            (one for one in self.runs() if one.plan == plan and one.finished is None), None
+        )
+        if found is not None:
+            with database.told(self.path):
+                self._take(found.name)
+        return found
+
+    def _take(self, name: str) -> None:
+        """Own a run.
+
+        Raises:
+            StoreError: Another process does.
+        """
+        if self._owners is None:
+            self._owners = database.Owners(self.path)
+        if not self._owners.take(name):
+            raise StoreError(
+                f"the run {name} is going on in another process",
+                hint="wait until that has ended; without --resume a run of its own is started,"
+                " which takes from the store what is measured already",
+            )
 
     def finding(self, name: str) -> tuple[Run, str]:
         """Return a finished run and what it found; `name` may be a unique beginning, or `last`.
@@ -146,7 +182,7 @@ class Store:
             raise InputError(
                 f"'{name}' names {what} in {self.path}", hint="`hardcost list runs` shows them"
             )
-        with self._told():
+        with database.told(self.path):
             row = self._connection.execute(
                 "SELECT finding FROM runs WHERE name = ?", (exact[0].name,)
             ).fetchone()
@@ -155,56 +191,27 @@ class Store:
                 f"the run {exact[0].name} was interrupted or failed, and has no result",
                 hint="run its study again with --resume",
             )
+        if not isinstance(row[0], str):
+            raise StoreError(
+                f"what the run {exact[0].name} found is damaged in {self.path}",
+                hint="run its study again: what was measured is taken from the store",
+            )
         return exact[0], row[0]
 
-    def typical_seconds(self) -> float | None:
-        """Return the mean host time of the last hundred trials, None where there is none."""
-        with self._told():
-            row = self._connection.execute(
-                "SELECT avg(json_extract(body, '$.host_seconds')) FROM"
-                " (SELECT body FROM records ORDER BY number DESC LIMIT 100)"
-            ).fetchone()
-        return None if row[0] is None else float(row[0])
-
-    def _lay_out(self) -> None:
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > _SCHEMA_VERSION:
-            raise StoreError(
-                f"the store {self.path} was made by a newer hardcost",
-                hint="use that one, or another file with --store",
-            )
-        if version == 0:
-            self._connection.executescript(
-                f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;"
-            )
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn the failures of disk and database into errors that name the file."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"the store {self.path} can't be used: {error}",
-                hint="is the disk full, or the place not writable? --store FILE names another;"
-                " `--resume` goes on with what was saved",
-            ) from error
-        except ValueError as error:
-            raise StoreError(f"the store {self.path} holds a record that can't be read") from error
-
-
-@contextlib.contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other runs from laying out a store in the same folder meanwhile.
-
-    SQLite waits for no other process when both change a file's kind of journal.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    def durations(self) -> tuple[tuple[str, str, float], ...]:
+        """Return workload, instrument and seconds of host time of the last trials, newest last."""
+        with database.told(self.path):
+            rows = self._connection.execute(
+                "SELECT workload, instrument, seconds FROM"
+                " (SELECT json_extract(whole, '$.workload') AS workload,"
+                " json_extract(whole, '$.instrument') AS instrument,"
+                " json_extract(whole, '$.host_seconds') AS seconds"
+                " FROM (SELECT iif(json_valid(body), body, '{}') AS whole"
+                " FROM records ORDER BY number DESC LIMIT ?))"
+                " WHERE typeof(seconds) IN ('real', 'integer') AND seconds BETWEEN 0 AND ?",
+                (_LAST_TRIALS, _LONGEST_SECONDS),
+            ).fetchall()
+        return tuple((str(a), str(b), float(seconds)) for a, b, seconds in reversed(rows))
 
 
 def _now() -> str:

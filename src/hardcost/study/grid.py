@@ -25,7 +25,7 @@ LARGEST_REPEAT = 10_000
 """Rules that one axis may make; more than that are taken for a mistake."""
 
 LARGEST_SUM = 1_000_000
-"""Rules and levels that the axes may come to in all configurations; more are taken for a mistake."""
+"""Rules and levels that axes may come to in all configurations; more are taken for a mistake."""
 
 _ON, _OFF = "on", "off"
 _NAMELESS = "base"

@@ -13,7 +13,7 @@ from hardcost.errors import HardcostError, InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.study.grid import configurations
 from hardcost.study.model import Configuration, Setup, Study, StudyFile, Workload
-from hardcost.workloads.names import workload as workload_named
+from hardcost.workloads import names as workloads_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def workload(text: str) -> Workload:
 
     Raises:
         InputError: There is no such workload or parameter, a word is not key=value, or a parameter
-            is given twice.
+            is given twice or has a wrong value.
     """
     name, *words = text.split() or [""]
     parameters: dict[str, str] = {}
@@ -84,7 +84,7 @@ def workload(text: str) -> Workload:
                 hint="'+' joins values of one parameter: calls=null+open",
             )
         parameters[key] = value
-    workload_named(name, parameters)
+    workloads_by_name.check(name, parameters, INSTRUMENTS.values())
     return Workload(name, tuple(parameters.items()))
 
 
@@ -106,6 +106,10 @@ def _no_scale(name: str, scale: str | None, written: StudyFile) -> InputError:
     return InputError(f"the study {name} has no scale '{scale}'", hint=f"there are: {known}")
 
 
+class _NothingToFetchError(Exception):
+    """A package would be fetched for a study that is wrong anyway."""
+
+
 class _Reader:
     """Turns a study file's values into a study, and gathers what is wrong with them."""
 
@@ -113,12 +117,19 @@ class _Reader:
         self._file = file
         self._path = path
         self._problems: list[Problem] = []
+
+        def fetched(package: str) -> Path:
+            if self._problems or package_root is None:
+                raise _NothingToFetchError
+            return package_root(package)
+
+        root = None if package_root is None else fetched
         self._resolver = Resolver(
             file=file,
             folder=path.parent,
             problems=self._problems,
-            load_profile=lambda name: catalogue.load(name, package_root),
-            package_root=package_root,
+            load_profile=lambda name: catalogue.load(name, root),
+            package_root=root,
         )
 
     def study(self, scale: str | None) -> Study:
@@ -135,7 +146,10 @@ class _Reader:
             raise _no_scale(self._path.stem, scale, written)
         chosen = written.scale.get(scale or "")
         self._instruments(written)
-        known, notes = configurations(written, self._resolver)
+        try:
+            known, notes = configurations(written, self._resolver)
+        except _NothingToFetchError:
+            raise self._error() from None
         if not found.dropped & {"configuration", "axis"}:
             self._names(known, written)
             self._scales(written)
@@ -171,7 +185,10 @@ class _Reader:
         found: list[Workload] = []
         for index, text in enumerate(texts):
             try:
-                found.append(workload(text))
+                one = workload(text)
+                if one in found:
+                    self._wrong(f"the workload '{one}' stands twice", *at, index)
+                found.append(one)
             except HardcostError as error:
                 for problem in error.problems:
                     self._wrong(problem.message, *at, index, hint=problem.hint)

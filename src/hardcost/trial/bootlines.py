@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls import apply
 from hardcost.controls.control import BootParameter
+from hardcost.controls.mechanisms.boot import AUDIT_OFF
 from hardcost.controls.uncounted import why_uncounted
 from hardcost.errors import InputError, MachineError
 
@@ -130,7 +131,9 @@ def _needed(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
 
 
 def _words(controls: Sequence[Control]) -> list[str]:
-    return [one.text for one in controls if isinstance(one, BootParameter)]
+    """Return the parameters that a kernel may not know; each knows how to leave out audit."""
+    words = [one.text for one in controls if isinstance(one, BootParameter)]
+    return [word for word in words if word != AUDIT_OFF]
 
 
 def _line(boot: Boot) -> Boot:

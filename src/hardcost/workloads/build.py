@@ -15,6 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hardcost.errors import InputError, TrialError
+from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _chosen(parameters: Mapping[str, str]) -> tuple[Source, ...]:
 
 def _number(parameters: Mapping[str, str], name: str, default: int, most: int) -> int:
     text = parameters.get(name, str(default))
-    if not text.isdecimal() or not 1 <= int(text) <= most:
+    if not programs.is_number(text, most) or int(text) < 1:
         raise InputError(
             f"the workload {NAME} can't take '{text}' for {name}",
             hint=f"it is a number from 1 to {most}",

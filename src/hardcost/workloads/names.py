@@ -20,7 +20,7 @@ from hardcost.workloads import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.workloads.measured import Measured
@@ -113,6 +113,30 @@ def workload(name: str, parameters: Mapping[str, str]) -> WorkloadModule:
                 hint=_meant(key, "parameters", tuple(module.PARAMETERS)),
             )
     return module
+
+
+def check(name: str, parameters: Mapping[str, str], instruments: Iterable[Instrument]) -> None:
+    """Check a workload's parameters as far as that is possible without a machine.
+
+    Raises:
+        InputError: There is no such workload or parameter, or under each of the `instruments` the
+            value of one is wrong.
+    """
+    module = workload(name, parameters)
+    wrong: InputError | None = None
+    for instrument in instruments:
+        try:
+            module.requests(parameters, instrument)
+            for sized in (NeedsTree.tree, NeedsDisk.disk, CountsOperations.operations):
+                size = getattr(module, sized.__name__, None)
+                if size is not None:
+                    size(parameters)
+        except InputError as error:
+            wrong = wrong or error
+        else:
+            return
+    if wrong is not None:
+        raise wrong
 
 
 def _meant(word: str, what: str, known: tuple[str, ...]) -> str:

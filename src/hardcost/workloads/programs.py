@@ -23,6 +23,7 @@ HOME: Final = "/home/user"
 CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"
 """Of somebody who has logged in, to SELinux."""
 
+_LONGEST: Final = 18  # digits of a number
 _SHOWN: Final = 600  # characters of a program's words that an error repeats
 
 
@@ -85,6 +86,11 @@ def metric(
     )
 
 
+def is_number(text: str, most: int) -> bool:
+    """Say whether a text is a whole number from 0 to `most`, as one writes it."""
+    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST and int(text) <= most
+
+
 def number(  # noqa: PLR0913  (all of it is said in the error)
     workload: str,
     parameters: Mapping[str, str],
@@ -100,12 +106,26 @@ def number(  # noqa: PLR0913  (all of it is said in the error)
         InputError: It is none, or is not between `least` and `most`.
     """
     text = parameters.get(name, str(default))
-    if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+    if not is_number(text, most) or int(text) < least:
         raise InputError(
             f"the workload {workload} can't take '{text}' for {name}",
             hint=f"it is a number from {least} to {most}",
         )
     return int(text)
+
+
+def check_once(workload: str, name: str, words: Sequence[str]) -> None:
+    """Check that a parameter names nothing twice.
+
+    Raises:
+        InputError: It does.
+    """
+    twice = next((word for at, word in enumerate(words) if word in words[:at]), None)
+    if twice is not None:
+        raise InputError(
+            f"'{twice}' stands twice in {name} of the workload {workload}",
+            hint="it is measured once: leave one of them out",
+        )
 
 
 def chosen(
@@ -119,6 +139,7 @@ def chosen(
     if name not in parameters:
         return tuple(known)
     words = parameters[name].split("+")
+    check_once(workload, name, words)
     for word in words:
         if word not in known:
             raise InputError(

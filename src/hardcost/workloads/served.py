@@ -38,7 +38,7 @@ def concurrencies(
     text = parameters.get("concurrency", "+".join(map(str, default)))
     words = tuple(dict.fromkeys(text.split("+")))
     for word in words:
-        if not (word.isascii() and word.isdecimal()) or not 1 <= int(word) <= min(most, work):
+        if not programs.is_number(word, min(most, work)) or int(word) < 1:
             raise InputError(
                 f"the workload {workload} can't take '{word}' for concurrency",
                 hint=f"it is numbers from 1 to {min(most, work)}, joined by '+'"

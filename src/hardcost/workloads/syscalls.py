@@ -14,6 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from hardcost.errors import InputError, TrialError
+from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
@@ -36,13 +37,17 @@ _WARM_UP = 8  # windows before the first sample: caches of names, slabs and page
 
 @dataclass(frozen=True)
 class Call:
-    """One call: `batch` operations in a sample and the number of `samples`, by instrument."""
+    """One call: `batch` operations in a sample and the number of `samples`, by instrument.
+
+    `warmup` windows come before the first sample.
+    """
 
     name: str
     what: str
     batch: Mapping[str, int]
     samples: Mapping[str, int]
     operations: int = 1
+    warmup: int = _WARM_UP
 
 
 @cache
@@ -60,6 +65,7 @@ def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
     """
     known = calls()
     names = parameters["calls"].split("+") if "calls" in parameters else list(known)
+    programs.check_once(NAME, "calls", names)
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -68,7 +74,7 @@ def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
                 f"the workload {NAME} has no call '{name}'",
                 hint=f"{meant}there are {', '.join(known)}",
             )
-    return tuple(known[name] for name in dict.fromkeys(names))
+    return tuple(known[name] for name in names)
 
 
 def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
@@ -78,7 +84,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
             "name": call.name,
             "batch": call.batch[instrument.name],
             "samples": call.samples[instrument.name],
-            "warmup": _WARM_UP,
+            "warmup": call.warmup,
         }
         for call in chosen(parameters)
     ]

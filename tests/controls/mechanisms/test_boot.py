@@ -4,7 +4,8 @@ import pytest
 
 from hardcost.controls.control import BootParameter, Sysctl
 from hardcost.controls.mechanisms import boot
-from hardcost.errors import InputError
+from hardcost.errors import InputError, Place
+from hardcost.machines.bootline import Verdict
 
 
 def test_words_come_in_their_order() -> None:
@@ -22,7 +23,30 @@ def test_the_end_of_the_kernels_words_is_refused() -> None:
         boot.boot_parameters((BootParameter("--"),))
 
 
-def test_a_note_says_that_a_parameter_was_not_checked() -> None:
-    assert boot.verify((BootParameter("audit=0"), Sysctl("a.b", "1"))) == ()
-    (note,) = boot.verify((BootParameter("init_on_aloc=1"), BootParameter("audit=0")))
-    assert "init_on_aloc=1 was not checked" in note
+def test_placebos_are_the_only_words_of_hardcosts_own_that_a_user_may_give() -> None:
+    assert boot.boot_parameters((BootParameter("hardcost.placebo=3"),)) == ("hardcost.placebo=3",)
+    with pytest.raises(InputError, match="its own"):
+        boot.boot_parameters((BootParameter("hardcost.snapshot"),))
+
+
+def test_a_parameter_that_the_kernel_refuses_is_a_problem_at_its_place() -> None:
+    place = Place("my.toml", 3)
+    controls = (BootParameter("mitigatons=off", place=place), Sysctl("a.b", "1"))
+    verdict = Verdict("mitigatons=off", refused="unknown", meant="mitigations")
+    (problem,) = boot.refused(controls, [verdict, Verdict("other", refused="not here")])
+    assert problem.place == place
+    assert problem.hint == "did you mean mitigations?"
+    assert "'mitigatons=off': unknown" in problem.message
+
+
+def test_a_value_that_the_kernel_ignores_in_silence_is_a_problem() -> None:
+    (problem,) = boot.refused((BootParameter("mds=ful"),), [])
+    assert problem.hint == "did you mean mds=full?"
+    assert boot.refused((BootParameter("mds=full"), BootParameter("audit=0")), []) == ()
+
+
+def test_what_is_not_known_of_a_parameter_is_noted() -> None:
+    verdicts = [Verdict("kvm.x=1", note="kvm is a module"), Verdict("other", note="not here")]
+    assert boot.notes((BootParameter("kvm.x=1"),), verdicts) == (
+        "boot parameter 'kvm.x=1': kvm is a module",
+    )

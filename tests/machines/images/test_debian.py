@@ -1,6 +1,7 @@
 """Making the Debian image: what is missing is told before anything is begun, and is kept made."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from hardcost.errors import MachineError
 from hardcost.machines.cache import Cache, digest
 from hardcost.machines.host import release
-from hardcost.machines.images import debian, kept, namespace
+from hardcost.machines.images import debian, ext4, kept, namespace
 from hardcost.machines.images.image import RootImage
 from hardcost.machines.process import run
 
@@ -28,12 +29,27 @@ def test_an_image_that_is_kept_needs_nothing_to_be_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = digest(debian._parts(release().codename))
-    place = tmp_path / "images" / name
-    place.mkdir(parents=True)
-    image = RootImage(place / "root.img", "abc", "Debian", debian.SIZE)
-    kept.keep(place, image)
+    made: list[RootImage] = []
+
+    def fill(folder: Path) -> None:
+        (folder / "root.img").write_bytes(b"a root")
+        made.append(RootImage(folder / "root.img", "abc", "Debian", debian.SIZE))
+        kept.keep(folder, made[0])
+
+    place = Cache(tmp_path).make("images", name, "Debian", fill)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert debian.debian_image(Cache(tmp_path)) == image
+    assert debian.debian_image(Cache(tmp_path)) == replace(made[0], path=place / "root.img")
+
+
+def test_an_image_of_before_there_were_hashes_is_known_by_its_content(tmp_path: Path) -> None:
+    for content, known in ((b"a root", True), (b"a r00t", False)):
+        place = tmp_path / content.decode()
+        place.mkdir()
+        (place / "root.img").write_bytes(b"a root")
+        said = ext4.content_digest(place / "root.img")
+        kept.keep(place, RootImage(place / "root.img", said, "Debian", debian.SIZE))
+        (place / "root.img").write_bytes(content)
+        assert kept.is_known(place) == known
 
 
 def test_another_list_of_packages_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from tests.machines.kernels.linux import AUDIT, THREE, changed
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import config, source
-from hardcost.machines.kernels.build import Kernels, kept
+from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
 
 if TYPE_CHECKING:

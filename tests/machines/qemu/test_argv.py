@@ -88,8 +88,8 @@ def test_memory_without_a_file_goes_with_the_guest() -> None:
 def test_a_guest_can_answer_by_the_debug_console_and_by_its_second_serial_port(boot: Boot) -> None:
     words = " ".join(argv.boot_words(made(boot), STREAMS))
     for device, name, path in (
-        ("isa-debugcon,iobase=0xe9", "answers", "/d"),
-        ("isa-serial,index=1", "serial", "/s"),
+        ("isa-debugcon,iobase=0xe9", "answers", "d"),
+        ("isa-serial,index=1", "serial", "s"),
     ):
         assert f"-device {device},chardev={name}" in words
         assert f"file,id={name},path={path}" in words

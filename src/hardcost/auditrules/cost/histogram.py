@@ -137,7 +137,9 @@ def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
             file, 1, "this is no object of counts: it is nested too deeply", None
         ) from None
     except ValueError:
-        raise _error(file, None, "this is no object of counts: a number is too long", None) from None
+        raise _error(
+            file, None, "this is no object of counts: a number is too long", None
+        ) from None
     if not isinstance(data, dict):
         raise _error(file, 1, "this is no object of counts", 'write {"openat": 12}')
     by_arch = data if data and set(data) <= set(lookup.ARCHES) else {"b64": data}

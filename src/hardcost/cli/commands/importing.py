@@ -26,6 +26,7 @@ def import_() -> None:
     Examples:  hardcost import khc report.json -o failing.toml
                hardcost import scap ssg-rhel9-ds.xml --scap-profile stig -o stig.toml
                hardcost import audit /etc/audit/rules.d -o rules.toml
+               hardcost import sysctl /etc/sysctl.d -o sysctls.toml
     """
 
 
@@ -81,4 +82,21 @@ def audit() -> None:
 
     \b
     Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
+    """
+
+
+@import_.command()
+@click.argument(
+    "paths", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True
+)
+@_output
+@carried_out_by("hardcost.cli.importing:sysctl")
+def sysctl() -> None:
+    """Make a profile of files of sysctls, and of folders such as /etc/sysctl.d.
+
+    They are read as systemd-sysctl reads them, in the order given; of a key that is set twice the
+    last holds. Patterns such as net.ipv4.conf.*.rp_filter are refused.
+
+    \b
+    Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml
     """

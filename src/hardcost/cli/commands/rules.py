@@ -99,6 +99,7 @@ def rules() -> None:
     shell_complete=completion.kernels,
     help="The kernel to price for: a bzImage, a vmlinux, or 'host' (default: Debian's).",
 )
+@click.option("--cpu", default="max", show_default=True, help="QEMU's processor model.")
 @_machine_options
 @_leave_out_option
 @format_option()

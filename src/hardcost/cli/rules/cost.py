@@ -14,6 +14,7 @@ from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
 from hardcost.machines import host
 from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.pricing import check, fitted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.pricing.check import Row
 
+_CPU = "max"
 _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 
@@ -36,6 +38,7 @@ def cost(  # noqa: PLR0913  (click's options)
     measure: bool,
     fit: bool,
     kernel: Path | None,
+    cpu: str,
     machine: common.Machine,
     leave_out_faulty: bool,
     format: str,  # noqa: A002
@@ -43,7 +46,7 @@ def cost(  # noqa: PLR0913  (click's options)
     """Predict what audit rules cost each system call, in instructions."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     mix = common.histogram(histogram_file)
-    constants, guest = _constants(kernel, fit=fit, measure=measure)
+    constants, guest = _constants(kernel, cpu, fit=fit, measure=measure)
     numbers = numbers_for(rules.guessed, {})
     kept = resolved(rules.guessed, numbers)
     rows = _measured(guest, constants, kept) if measure and guest else ()
@@ -68,17 +71,17 @@ def cost(  # noqa: PLR0913  (click's options)
 
 
 def _constants(
-    kernel: Path | None, *, fit: bool, measure: bool
+    kernel: Path | None, cpu: str, *, fit: bool, measure: bool
 ) -> tuple[Constants, VirtualMachine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
-    if kernel is None and not fit and not measure:
+    if kernel is None and cpu == _CPU and not fit and not measure:
         return Constants.of_debian(), None
     host.check()
-    machine = VirtualMachine(Cache(), Hardware("icount"), kernel)
+    machine = VirtualMachine(Cache(), Hardware("icount", cpu), kernel)
     found = None if fit else fitted.kept(machine)
     if found is None:
         shipped = Constants.of_debian()
-        if not fit and fitted.fits(shipped, machine):
+        if not fit and fitted.fits(shipped, machine.environment(Boot())):
             return shipped, machine
         note("fitting the constants for this kernel in a guest; this takes some three minutes …")
         found = until_done(fitted.fitted(machine))

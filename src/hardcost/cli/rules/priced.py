@@ -12,7 +12,7 @@ from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.cost.predict import predict, price, unpriced
 from hardcost.auditrules.cost.wasted import Kind, Waste, wasted
 from hardcost.auditrules.tables import lookup
-from hardcost.report.text import shorten, visible
+from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _MOST_CALLS = 20
 _MOST_RULES = 12
 _MOST_NAMES = 3
-_LONGEST = 100  # characters of a rule
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Priced:
             table.add_row(
                 f"{cost:.2f}",
                 _percent(cost, self.price.per_call),
-                f"{self._where(rule)}: {shorten(_text(rule), _LONGEST)}",
+                f"{self._where(rule)}: {_text(rule)}",
                 "\n".join(map(self._reason, self.wastes.get(index, ()))),
             )
         return table

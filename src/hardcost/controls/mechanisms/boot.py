@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
     from hardcost.machines.bootline import Verdict
 
+AUDIT_OFF = "audit=0"
+
 
 def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
     """Return the words that the controls add to the kernel's command line, in their order.

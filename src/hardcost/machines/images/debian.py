@@ -14,7 +14,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import host
+from hardcost.machines import host, took
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
@@ -100,8 +100,8 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
     """
     release = host.release()
     name = digest(_parts(release.codename))
-    place = cache.root / "images" / name
-    if not place.is_dir():
+    place = cache.find("images", name, known=kept.is_known)
+    if place is None:
         missing = missing_programs()
         if missing:
             raise MachineError(
@@ -114,7 +114,9 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
         hear = told or (lambda _: None)
         making = _Making(release.codename, release.title, hear, time.monotonic())
         try:
-            cache.make("images", name, f"{release.title}: the guest with services", making.fill)
+            title = f"{release.title}: the guest with services"
+            place = cache.make("images", name, title, making.fill)
+            took.remember(cache, "image", time.monotonic() - making.since)
         finally:
             hear(None)
     return kept.kept(place)

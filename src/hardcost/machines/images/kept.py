@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import MachineError
+from hardcost.machines.images import ext4
 from hardcost.machines.images.image import RootImage
 
 if TYPE_CHECKING:
@@ -35,3 +36,15 @@ def kept(place: Path) -> RootImage:
             f"the image in {place} can't be read: {error}",
             hint=f"`hardcost image remove {place.name}` has it made anew",
         ) from error
+
+
+def is_known(place: Path) -> bool:
+    """Say whether an image that an older hardcost kept, without hashes, is what was recorded.
+
+    What is named after something other than its content (`grown`) is not.
+    """
+    try:
+        image = kept(place)
+        return image.digest == ext4.content_digest(image.path)
+    except (MachineError, OSError):
+        return False

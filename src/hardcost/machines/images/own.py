@@ -74,7 +74,7 @@ def image_file(path: Path, cache: Cache) -> RootImage:
         os.truncate(image, _padded(image.stat().st_size))
         _adopted(folder, image, path, _root(image, path))
 
-    return kept.kept(cache.make("images", name, f"image of {path}", fill))
+    return kept.kept(cache.make("images", name, f"image of {path}", fill, known=kept.is_known))
 
 
 def rootfs_dir(path: Path, cache: Cache) -> RootImage:
@@ -102,7 +102,9 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
         ext4.make(image, size, contents.entries(path, ext4.EPOCH))
         _adopted(folder, image, path, None)
 
-    return kept.kept(cache.make("images", name, f"image of the system in {path}", fill))
+    return kept.kept(
+        cache.make("images", name, f"image of the system in {path}", fill, known=kept.is_known)
+    )
 
 
 def _looked_at(path: Path) -> os.stat_result:

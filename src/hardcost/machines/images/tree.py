@@ -44,6 +44,7 @@ def tree_image(cache: Cache, files: int) -> RootImage:
     title = f"{files} files of {source.title}"
 
     def fill(folder: Path) -> None:
+        cache.check(source.folder)
         every = sorted(_files(source.folder), key=lambda path: path.parts)
         chosen = spread(every, files)
         image, size = folder / "root.img", _size(source.folder, chosen)
@@ -52,7 +53,7 @@ def tree_image(cache: Cache, files: int) -> RootImage:
         said = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
         kept.keep(folder, RootImage(image, ext4.content_digest(image), said, size))
 
-    return kept.kept(cache.make("images", name, title, fill))
+    return kept.kept(cache.make("images", name, title, fill, known=kept.is_known))
 
 
 def spread(every: Sequence[Path], count: int) -> list[Path]:

@@ -1,9 +1,10 @@
 """Building kernels: configured, checked, compiled, kept by content; never built twice.
 
 All kernels of one source are built in one folder, one after another, so that only what an option
-or a patch touches is compiled again; ccache knows the rest. The folder is marked while a build is
-under way: one that failed or was interrupted is cleared before the next, so that nothing half made
-is ever linked. A kernel enters the cache whole, by renaming.
+or a patch touches is compiled again; ccache, which checks what it keeps, knows the rest. What was
+compiled is sealed when a build ends well. What one that failed or was interrupted has left, or what
+has changed since, is cleared before the next, so that nothing half made or damaged is ever linked.
+A kernel enters the cache whole, by renaming.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
+from hardcost.machines import folders, manifest
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.kernels import config, kconfig, overlay, patches, source, tools
+from hardcost.machines.kernels.built import Built, built, is_known, read_sealed, write_sealed
+from hardcost.machines.kernels.overlay import File
 from hardcost.machines.kernels.tree import Tree
 from hardcost.machines.process import run, running
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -57,28 +61,10 @@ _TELLING_STEPS = 50  # done before a build's pace says anything
 _POLL_SECONDS = 0.5
 _SHOWN_LINES = 15  # of a failed build's log that an error repeats
 _CCACHE_SIZE = "8G"
-_LITTLE_SPACE = 64 << 20  # bytes; a build that failed with less left has failed for that
 _RESOLVED = "2"  # raise it when configurations come out otherwise than by their parts
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
 # The state of a git tree has no part in a kernel.
 _ALWAYS = "# CONFIG_LOCALVERSION_AUTO is not set\n"
-
-
-@dataclass(frozen=True)
-class Built:
-    """A kernel in the cache: the image that boots, its symbols, its configuration, its making."""
-
-    name: str
-    image: Path
-    symbols: Path
-    config: Path
-    release: str
-    about: dict[str, str]
-
-    @property
-    def patches(self) -> tuple[str, ...]:
-        """The names of the patches to its source, in the order in which they were applied."""
-        return tuple(self.about.get("patches", "").splitlines())
 
 
 @dataclass(frozen=True)
@@ -242,9 +228,9 @@ class Kernels:
         return digest({**parts, "patches": changed} if changed else parts)
 
     def find(self, recipe: KernelRecipe) -> Built | None:
-        """Return the kernel if it is in the cache."""
-        folder = self._cache.root / "kernels" / self.name(recipe)
-        return self._told_by(recipe, folder) if folder.is_dir() else None
+        """Return the kernel if it is in the cache, whole."""
+        folder = self._cache.find("kernels", self.name(recipe), known=is_known)
+        return None if folder is None else self._told_by(recipe, folder)
 
     def _told_by(self, recipe: KernelRecipe, folder: Path) -> Built:
         """Return a kernel as this recipe names its parts: another may have come to it first."""
@@ -286,6 +272,7 @@ class Kernels:
         """Build a kernel and leave it in `folder`."""
         self._tools.need_all()
         log = self._log(name)
+        self._cache.check(self._configured_source(recipe).folder)
         async with self._workplace(recipe) as (place, lock):
             started = time.monotonic()
             folder_of_source = self._laid_out(place, recipe)
@@ -354,25 +341,27 @@ class Kernels:
         place = self._place(self._configured_source(recipe))
         waiting = functools.partial(self._wait, self.title(recipe))
         async with self._cache.locked("builds", place.name, waiting) as lock:
-            whole = place / "whole"
-            if not whole.exists() and (place / "o").exists():
-                shutil.rmtree(place / "o")
-            (place / "o").mkdir(exist_ok=True)
-            whole.unlink(missing_ok=True)
+            objects, entry = place / "o", f"builds/{place.name}"
+            if objects.exists() and manifest.damage(objects, entry) is not None:
+                shutil.rmtree(objects)
+            objects.mkdir(exist_ok=True)
+            (objects / manifest.FILE).unlink(missing_ok=True)
             yield place, lock
-            whole.touch()
+            objects.mkdir(exist_ok=True)
+            manifest.write(objects, entry)
 
     def _place(self, of: Source) -> Path:
         """Return the folder of a source's builds, with the script that fixes the seed."""
         name = digest({"source": of.digest, "recipe": _RECIPE})
         hashed = f'#define RANDSTRUCT_HASHED_SEED "{_SEED}"'
 
-        def fill(folder: Path) -> None:
-            script = folder / "seed"
-            script.write_text(f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n')
-            script.chmod(0o755)
-
-        return self._cache.make("builds", name, f"builds of {of.title}", fill)
+        script = File(
+            f'#!/bin/sh\necho {_SEED} >"$1"\necho \'{hashed}\' >"$2"\n'.encode(), runs=True
+        )
+        place = self._cache.make("builds", name, f"builds of {of.title}", lambda _: None)
+        if File.at(place / "seed") != script:
+            script.write(place / "seed")
+        return place
 
     def _log(self, name: str) -> Path:
         folder = self._cache.root / "logs"
@@ -394,8 +383,9 @@ class Kernels:
         }
         origin = self._configured_source(recipe)
         kept = self._place(origin) / "resolved" / digest(parts)
-        with contextlib.suppress(OSError):
-            return kept.read_text()
+        known = read_sealed(kept)
+        if known is not None:
+            return known
         self._tools.need_all()
         text = self._configured(
             origin, "olddefconfig", (self._tiny(origin) if tiny else "") + wanted
@@ -405,31 +395,38 @@ class Kernels:
                 "Kconfig left the configuration as it was", hint="is this its source?"
             )
         kept.parent.mkdir(exist_ok=True)
-        _write_whole(kept, text)
+        write_sealed(kept, text)
         return text
 
     def _tiny(self, origin: Source) -> str:
         """Return the source's own smallest configuration, which the bases build on; kept."""
         kept = self._place(origin) / f"tiny.{digest({'tools': self._tools.versions})}"
-        with contextlib.suppress(OSError):
-            return kept.read_text()
+        known = read_sealed(kept)
+        if known is not None:
+            return known
         text = self._configured(origin, "tinyconfig", "")
-        _write_whole(kept, text)
+        write_sealed(kept, text)
         return text
 
     def _configured(self, origin: Source, target: str, text: str) -> str:
         """Return what Kconfig makes of a configuration, in a folder in which it stays compiled."""
         place = self._place(origin)
         output = place / "kconfig"
-        output.mkdir(exist_ok=True)
+        self._cache.check(origin.folder)
         with (place / "kconfig.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            if manifest.damage(output, f"builds/{place.name}") is not None:
+                shutil.rmtree(output, ignore_errors=True)
+            output.mkdir(exist_ok=True)
+            (output / manifest.FILE).unlink(missing_ok=True)
             (output / ".config").write_text(text)
             run(
                 [*self._words(origin.folder, output), f"CC={self._tools.plain_compiler}", target],
                 remedy="is the source whole?",
             )
-            return (output / ".config").read_text()
+            completed = (output / ".config").read_text()
+            manifest.write(output, f"builds/{place.name}")
+            return completed
 
     @staticmethod
     def _words(folder: Path, output: Path, more: Mapping[str, str] | None = None) -> list[str]:
@@ -447,11 +444,10 @@ class Kernels:
         """Return the error of a failed build, with what the compiler said."""
         lines = log.read_text(errors="replace").splitlines()
         said = "\n".join(([line for line in lines if _ERROR.search(line)] or lines)[-_SHOWN_LINES:])
-        free = min(
-            shutil.disk_usage(place).free for place in (log.parent, log.parent.parent / "builds")
+        full = folders.is_full(log.parent) or any(
+            "No space left on device" in line for line in lines
         )
-        full = free < _LITTLE_SPACE or any("No space left on device" in line for line in lines)
-        hint = "free some space: the disk is full" if full else f"the whole log is {log}"
+        hint = f"the disk of {log.parent} is full: free some space" if full else f"the log is {log}"
         return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
 
     def family(self, recipe: KernelRecipe) -> str:
@@ -465,33 +461,6 @@ class Kernels:
         words = [f"Linux {self.source.version}, {recipe.base}", *[what] * bool(options)]
         words += [f"{patches.shown(recipe.patches)} applied"] * bool(recipe.patches)
         return " and ".join(words)
-
-
-def built(folder: Path) -> Built:
-    """Return the kernel that lies in a folder of the cache."""
-    about = json.loads((folder / "about.json").read_text())
-    return Built(
-        name=folder.name,
-        image=folder / "vmlinux",
-        symbols=folder / "System.map",
-        config=folder / "config",
-        release=(folder / "release").read_text(),
-        about=about,
-    )
-
-
-def kept(cache: Cache) -> Iterator[Built]:
-    """Return every kernel in the cache that hardcost has built."""
-    for folder in sorted((cache.root / "kernels").glob("*/about.json")):
-        if not folder.parent.name.startswith("."):
-            yield built(folder.parent)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever reads half of it."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_text(text)
-    fresh.rename(path)
 
 
 def _steps(log: Path) -> int:

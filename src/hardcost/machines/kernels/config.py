@@ -61,15 +61,17 @@ def file_text(path: Path) -> str:
     """
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
+    ended = True
     try:
         if content.startswith(_GZIP):
             stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
             content = stream.decompress(content, _LARGEST + 1)
-            if not stream.eof and len(content) <= _LARGEST:
-                raise ValueError("it ends too early")
+            ended = stream.eof or len(content) > _LARGEST
         text = content.decode("utf-8")
     except (ValueError, zlib.error) as error:
         raise InputError(f"the kernel configuration {path} can't be read: {error}") from None
+    if not ended:
+        raise InputError(f"the kernel configuration {path} can't be read: it ends too early")
     if len(content) > _LARGEST:
         raise InputError(f"the kernel configuration {path} is larger than {_LARGEST >> 20} MiB")
     read(text, str(path))

@@ -32,6 +32,7 @@ _MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build
 _BUILT_IN_PLACE = (".config", "include/config")
 Taken = TypeVar("Taken")
 _FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
+_LOOKED_AT = ("Makefile", "*Kconfig*")  # of a source of which nothing is built
 _UNPACK_LIMIT_SECONDS = 1800.0
 
 
@@ -106,16 +107,16 @@ def debian_offer(cache: Cache) -> str:
 
 def debian_source(cache: Cache) -> Source:
     """Return the source that Debian 12 builds its kernel from, unpacked on first use."""
-    package = debian_package(cache)
-    version = package.version
+    version = _of_debian(lambda: debian.version(cache, PACKAGE, elsewhere=_RELEASE))
     name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
-        archive = package.archive
+        archive = debian_package(cache).archive
         words: list[str | Path] = ["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"]
         run(words, remedy="apt-get install tar xz-utils", limit_seconds=_UNPACK_LIMIT_SECONDS)
 
-    folder = cache.make("sources", name, f"{PACKAGE} {version}, unpacked", fill)
+    title = f"{PACKAGE} {version}, unpacked"
+    folder = cache.make("sources", name, title, fill, parts=_LOOKED_AT)
     return Source(folder, name, f"{PACKAGE} {version}", _version(folder))
 
 
@@ -148,7 +149,8 @@ def copied(cache: Cache, source: Source) -> Source:
         lay_out(source.folder, folder / "source", shutil.copy2)
         source.check_unchanged()
 
-    folder = cache.make("sources", name, f"copy of {source.title}", fill) / "source"
+    title, parts = f"copy of {source.title}", tuple(f"source/{part}" for part in _LOOKED_AT)
+    folder = cache.make("sources", name, title, fill, parts=parts) / "source"
     return Source(folder, name, source.title, source.version)
 
 
@@ -158,6 +160,7 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
     title = f"{source.title}, patched"
 
     def fill(folder: Path) -> None:
+        cache.check(source.folder)
         whole = folder / "source"
         lay_out(source.folder, whole, link)
         for path, file in overlay.files.items():
@@ -165,7 +168,8 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
             if file is not None:
                 file.write(whole / path)
 
-    folder = cache.make("sources", name, title, fill) / "source"
+    parts = tuple(f"source/{part}" for part in _LOOKED_AT)
+    folder = cache.make("sources", name, title, fill, parts=parts) / "source"
     return Source(folder, name, title, _version(folder))
 
 

@@ -8,6 +8,7 @@ links to the source's files, but for those that differ. The source itself is nev
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -35,13 +36,16 @@ class Tree:
         self._touched = place / "tree.touched"  # every file that may not be the source's
 
     def make(self) -> bool:
-        """Make the tree unless it is there; say whether it was made.
+        """Make the tree unless it is there and is its source's; say whether it was made.
+
+        The caller has checked the source.
 
         Raises:
             MachineError: It can't be, on a full disk for one.
         """
-        if self.folder.is_dir():
+        if self._is_of_source():
             return False
+        shutil.rmtree(self.folder, ignore_errors=True)
         fresh = self.folder.with_suffix(".new")
         shutil.rmtree(fresh, ignore_errors=True)
         self._state.unlink(missing_ok=True)
@@ -58,9 +62,6 @@ class Tree:
         take what was compiled of the other for newer.
         """
         wanted = overlay.digest or _SOURCE_ITSELF
-        with contextlib.suppress(OSError):
-            if self._state.read_text() == wanted:
-                return
         self._state.unlink(missing_ok=True)
         names = {*self._touched.read_text().split(), *overlay.files}
         self._touched.write_text("\n".join(sorted(names)))
@@ -69,6 +70,20 @@ class Tree:
             self._put(name, overlay.files[name] if here else File.at(self._source / name))
         self._touched.write_text("\n".join(sorted(overlay.files)))
         self._state.write_text(wanted)
+
+    def _is_of_source(self) -> bool:
+        """Say whether all of the tree is its source's but what `set` puts to rights."""
+        try:
+            touched = set(self._touched.read_text().split())
+            there, wanted = (_links(folder) for folder in (self.folder, self._source))
+        except (OSError, ValueError):
+            return False
+        return all(
+            name in touched
+            or there.get(name) == wanted.get(name)
+            or _equal(self.folder / name, self._source / name)
+            for name in there.keys() | wanted.keys()
+        )
 
     def _put(self, name: str, wanted: File | None) -> None:
         """Make a file what it is to be, and leave it alone where it is that already."""
@@ -84,6 +99,26 @@ class Tree:
             with contextlib.suppress(OSError):
                 folder.rmdir()
             folder = folder.parent
+
+
+def _links(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return all files below a folder, each with what tells whether another name is of the same."""
+    found = {}
+    for place, names, files in os.walk(folder):
+        if ".git" in names:
+            names.remove(".git")
+        for name in files:
+            path = f"{place}/{name}"
+            status = os.lstat(path)
+            found[os.path.relpath(path, folder)] = (status.st_dev, status.st_ino)
+    return found
+
+
+def _equal(one: Path, other: Path) -> bool:
+    """Say whether two files are copies, where there are two."""
+    if one.is_symlink() or other.is_symlink():
+        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def lay_out(source: Path, target: Path, copy: Callable[[str, str], object]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hardcost.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -36,7 +38,12 @@ _KERNEL_WORDS = (
     "cryptomgr.notests",  # half of a Debian kernel's boot otherwise
     "tsc=reliable",
     "reboot=t",  # ends the machine at once; by ACPI, which not all have, it hung now and then
+    # Room in the kernel's cache of names: in the small one of a small machine, one name in twenty
+    # shares its place with another by chance, and calls on it cost some instructions more.
+    "dhash_entries=1048576",
 )
+_PAD = "hardcost.pad="
+_PADDED_TO = 512
 _SNAPSHOT_WORDS = (
     "iomem=relaxed",  # lets the probe silence the processor's timer while the guest stops
     "hardcost.snapshot",  # makes the probe stop for the snapshot
@@ -61,6 +68,10 @@ class Hardware:
     cpu_model: str = "max"
 
 
+LONGEST_LINE = 2047
+"""Bytes of a command line: COMMAND_LINE_SIZE of Linux on x86, less the byte that ends it."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """All that a guest is made of; `disks` are root and source tree of a Debian guest."""
@@ -77,7 +88,8 @@ class Streams:
     """The files and descriptors through which a guest and hardcost talk.
 
     `memory` None is memory that goes with the guest. Answers come in `answers`, or in `serial` from
-    a guest whose kernel refuses the ports to the probe.
+    a guest whose kernel refuses the ports to the probe. All but `memory` lie in one folder, in
+    which QEMU works. `sandbox` are the words that filter QEMU's system calls.
     """
 
     memory: Path | None
@@ -86,6 +98,7 @@ class Streams:
     serial: Path
     job: Path
     qmp_descriptor: int
+    sandbox: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Path, Path]:
@@ -115,6 +128,9 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
 
     With a random layout the seed stands in the line, because the kernel mixes its command line into
     its random pool before all else.
+
+    Raises:
+        InputError: It is longer than the kernel takes.
     """
     if boot.layout_seed is None:
         layout: tuple[str, ...] = _FIXED_LAYOUT
@@ -125,7 +141,27 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
     spin = [_SPIN_WORD] if kept_busy(hardware, boot) else []
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
     words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
-    return " ".join(words)
+    line = " ".join(words)
+    if len(line.encode()) > LONGEST_LINE:
+        own = len(" ".join(boot.parameters).encode())
+        raise InputError(
+            f"the kernel's command line would have {len(line.encode())} bytes, {own} of them boot"
+            f" parameters; the kernel takes {LONGEST_LINE}",
+            hint="leave boot parameters out",
+        )
+    return _padded(line)
+
+
+def _padded(line: str) -> str:
+    """Return a command line with a word in front that makes its length a multiple of 512.
+
+    Nobody reads that word. The kernel keeps copies of its line, and what lies behind them in memory
+    is to lie there whatever a configuration adds. A line that the kernel would cut off stays as it
+    is.
+    """
+    room = -(len(line) + len(_PAD) + 1) % _PADDED_TO
+    padded = f"{_PAD}{'x' * room} {line}"
+    return padded if len(padded) <= LONGEST_LINE else line
 
 
 def _disk_kernel_words(disks: Sequence[RootImage]) -> list[str]:
@@ -245,11 +281,13 @@ def _memory_words(boot: Boot, streams: Streams, share: str) -> list[str]:
 
 def _stream_words(streams: Streams) -> list[str]:
     return [
-        *("-chardev", f"file,id=console,path={_escaped(streams.console)}"),
+        *streams.sandbox,
+        *("-name", f"guest={_escaped(streams.job.parent)}"),  # for who looks at the processes
+        *("-chardev", f"file,id=console,path={streams.console.name}"),
         *("-serial", "chardev:console"),
-        *("-chardev", f"file,id=answers,path={_escaped(streams.answers)}"),
-        *("-chardev", f"file,id=serial,path={_escaped(streams.serial)}"),
-        *("-fw_cfg", f"name=opt/hardcost/job,file={_escaped(streams.job)}"),
+        *("-chardev", f"file,id=answers,path={streams.answers.name}"),
+        *("-chardev", f"file,id=serial,path={streams.serial.name}"),
+        *("-fw_cfg", f"name=opt/hardcost/job,file={streams.job.name}"),
         *("-chardev", f"socket,id=qmp,fd={streams.qmp_descriptor}"),
         *("-mon", "chardev=qmp,mode=control"),
     ]

@@ -90,6 +90,8 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
         parts |= compiler.parts(cache)
 
     def fill(folder: Path) -> None:
+        if kind == "debian" and found is not None:
+            cache.check(found)
         listed = _starter(probe, found) if kind == "debian" else _files(cache, probe, kind)
         files = {file.path: file for file in listed}
         (folder / "initrd.cpio").write_bytes(cpio.archive(list(files.values())))

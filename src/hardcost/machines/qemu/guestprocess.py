@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qemu.qmp import QMPClient, QMPError
@@ -15,10 +15,13 @@ from qemu.qmp import QMPClient, QMPError
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
+from hardcost.machines.qemu.limits import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
+
+    from hardcost.machines.confined import Files
 
 REMEDY = "apt-get install qemu-system-x86"
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
@@ -38,6 +41,7 @@ class GuestProcess:
     qmp: QMPClient
     streams: Streams
     errors: Path
+    still: Standstill = field(default_factory=Standstill)
 
     async def command(self, name: str, **arguments: object) -> Any:  # noqa: ANN401  (JSON)
         """Give QEMU a QMP command and return its answer.
@@ -71,7 +75,7 @@ class GuestProcess:
             MachineError: It died or did not stop within `limit_seconds` of host time.
         """
         try:
-            async with asyncio.timeout(limit_seconds):
+            async with limited(limit_seconds, self.still):
                 while (status := await self._status()) is not None:
                     if status == "guest-panicked":
                         return
@@ -87,7 +91,7 @@ class GuestProcess:
             MachineError: It died or did not boot within `limit_seconds` of host time.
         """
         try:
-            async with asyncio.timeout(limit_seconds):
+            async with limited(limit_seconds, self.still):
                 while not any(place.stat().st_size for place in self.streams.places):
                     if self.process.returncode is not None:
                         raise await self.gone("the guest died while it booted")
@@ -96,7 +100,16 @@ class GuestProcess:
             raise self._not_booted(limit_seconds) from None
 
     def _not_booted(self, limit_seconds: float) -> MachineError:
-        return self.failure(f"the guest did not boot within {limit_seconds:.0f} s")
+        return self.late(f"the guest did not boot within {limit_seconds:.0f} s", MachineError)
+
+    def late(
+        self, message: str, kind: Callable[..., MachineError], hint: str | None = None
+    ) -> MachineError:
+        """Return the error of a guest that took too long; of its own kind where it stood still."""
+        if self.still.was_seen:
+            message += ", some of which this host or QEMU stood still"
+            kind = StoodStillError
+        return self.failure(message, kind, hint)
 
     async def _status(self) -> str | None:
         """Return what QEMU says that the guest does, None where QEMU is gone."""
@@ -114,12 +127,12 @@ class GuestProcess:
                 trial does.
         """
         try:
-            async with asyncio.timeout(limit_seconds):
+            async with limited(limit_seconds, self.still):
                 ended = asyncio.ensure_future(self.process.wait())
                 while not (await asyncio.wait({ended}, timeout=1))[0]:
                     self._bound_output()
         except TimeoutError:
-            raise self.failure(
+            raise self.late(
                 f"the guest was still running after {limit_seconds:.0f} s",
                 TrialError,
                 hint="`--timeout SECONDS` gives it longer",
@@ -167,22 +180,35 @@ class GuestProcess:
 
 @contextlib.asynccontextmanager
 async def guest_process(
-    words: Callable[[int], tuple[list[str], Streams]], errors: Path
+    words: Callable[[int], list[str]],
+    streams: Streams,
+    files: Files,
+    guard: Sequence[str],
+    still: Standstill,
 ) -> AsyncIterator[GuestProcess]:
     """Give a QEMU that is ready for commands; it is gone when the block ends.
 
-    `words` gets the descriptor of QEMU's end of the QMP connection and returns the command.
+    `words` gets the descriptor of QEMU's end of the QMP connection and returns the command. QEMU
+    works in the folder of its `streams`, behind `guard`, with `files`, which are closed here;
+    `still` gets to know its process.
 
     Raises:
         MachineError: QEMU is missing or does not start.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        argv, streams = words(theirs.fileno())
-        async with running(argv, errors_to=errors, keep=[theirs.fileno()]) as process:
+        argv = words(theirs.fileno())
+        folder = streams.job.parent
+        errors = folder / "errors"
+        keep = [theirs.fileno(), *files]
+        async with running(
+            argv, errors_to=errors, keep=keep, folder=folder, guard=guard
+        ) as process:
             theirs.close()
+            files.close()
             qmp = QMPClient("guest")
-            guest = GuestProcess(process, qmp, streams, errors)
+            guest = GuestProcess(process, qmp, streams, errors, still)
+            still.pid = process.pid
             try:
                 await qmp.connect(ours)
             except (QMPError, EOFError, OSError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.qemu import vmlinux
@@ -36,9 +36,18 @@ class Kernel:
 
 
 def debian_kernel(cache: Cache) -> Kernel:
-    """Return Debian's own kernel, fetched on first use."""
-    package = debian.kernel_package(cache)
+    """Return Debian's own kernel, fetched on first use.
+
+    Raises:
+        MachineError: It can't be fetched, or there is none in the package.
+    """
+    package = debian.kernel_package(cache, ["files/boot/*"])
     images = sorted((package / "boot").glob("vmlinuz-*"))
+    if not images:
+        raise MachineError(
+            f"Debian's kernel package holds no kernel: there is no {package}/boot/vmlinuz-*",
+            hint="name a kernel with --kernel",
+        )
     below_usr = package / "usr" / _MODULES
     return from_file(cache, images[0], below_usr if below_usr.is_dir() else package / _MODULES)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import time
@@ -10,10 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers
-from hardcost.machines.qemu.argv import Recipe, Streams
+from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
+from hardcost.machines.qemu.limits import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -26,6 +27,8 @@ BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
 """The same for a whole system: a hundred services on an emulated processor, on a busy host."""
 
+_ENTERS, _READS, _WRITES = 0o010, 0o040, 0o060  # what QEMU's group may do
+_JOB_PADDED_TO = 1 << 14  # bytes
 _GRACE_SECONDS = 10.0  # for what surrounds the guest's own run
 
 
@@ -38,10 +41,23 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Launch:
-    """A guest that runs, and when its QEMU was started, on the host's monotonic clock."""
+    """A guest that runs, and when its QEMU was started, on the host's monotonic clock.
+
+    `state` is QEMU's descriptor of the file that its devices' state is saved in or read from.
+    """
 
     guest: GuestProcess
     started: float
+    state: int | None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The files of a snapshot: `memory`, and the devices' `state`, which is `saved` or read."""
+
+    memory: Path
+    state: Path
+    saved: bool
 
 
 @contextlib.asynccontextmanager
@@ -51,29 +67,40 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     cache: Cache,
     job: Sequence[Request],
     *,
-    memory: Path | None,
+    kept: Snapshot | None,
     limit_seconds: float,
 ) -> AsyncIterator[Launch]:
-    """Give a guest with `job` at hand, in the file `memory` or in memory of its own.
+    """Give a guest with `job` at hand, in the memory of a snapshot or in memory of its own.
 
-    It is gone when the block ends, and the block ends soon after `limit_seconds` of host time.
+    It is gone when the block ends, and the block ends soon after `limit_seconds` of host time in
+    which it could run.
 
     Raises:
         MachineError: QEMU does not start; a `TrialError`, it does not answer.
     """
     started = time.monotonic()
-    with cache.scratch() as scratch:
-        streams = _streams(scratch, memory, job)
+    uses_kvm = recipe.hardware.acceleration == "kvm"
+    files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
+    with cache.scratch() as scratch, contextlib.closing(files):
+        streams, state = _streams(scratch, job, files), None
+        mine = replace(
+            recipe,
+            kernel=files.read(recipe.kernel),
+            initramfs=files.read(recipe.initramfs),
+            disks=tuple(replace(disk, path=files.write(disk.path)) for disk in recipe.disks),
+        )
+        if kept is not None:
+            streams = replace(streams, memory=files.write(kept.memory))
+            state = files.written(kept.state) if kept.saved else files.descriptor(kept.state)
 
-        def words(descriptor: int) -> tuple[list[str], Streams]:
-            mine = replace(streams, qmp_descriptor=descriptor)
-            return command(recipe, mine), mine
+        def words(descriptor: int) -> list[str]:
+            return command(mine, replace(streams, qmp_descriptor=descriptor))
 
         async with (
-            _limited(limit_seconds + _GRACE_SECONDS),
-            guest_process(words, scratch / "errors") as guest,
+            _limited(limit_seconds + _GRACE_SECONDS, still),
+            guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
         ):
-            yield Launch(guest, started)
+            yield Launch(guest, started, state)
 
 
 async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
@@ -93,25 +120,33 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
 
 
 @contextlib.asynccontextmanager
-async def _limited(seconds: float) -> AsyncIterator[None]:
+async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
     """Bound all of a QEMU's life, also where QEMU itself hangs and answers nothing."""
     try:
-        async with asyncio.timeout(seconds):
+        async with limited(seconds, still):
             yield
     except TimeoutError:
-        raise TrialError(
+        kind = StoodStillError if still.was_seen else TrialError
+        raise kind(
             f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
         ) from None
 
 
-def _streams(scratch: Path, memory: Path | None, job: Sequence[Request]) -> Streams:
+def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:
+    """Return the files through which a guest talks, made and given to its QEMU."""
     lines = "".join(json.dumps(request) + "\n" for request in job)
-    (scratch / "job").write_text(lines or "\n")
+    # A job's length is alike for all configurations, near enough: the probe skips the blank line.
+    (scratch / "job").write_text(lines + " " * (-(len(lines) + 1) % _JOB_PADDED_TO) + "\n")
+    files.own(scratch, _ENTERS)
+    for name in ("console", "answers", "serial", "job"):
+        (scratch / name).touch()
+        files.own(scratch / name, _READS if name == "job" else _WRITES)
     return Streams(
-        memory=memory,
+        memory=None,
         console=scratch / "console",
         answers=scratch / "answers",
         serial=scratch / "serial",
         job=scratch / "job",
         qmp_descriptor=-1,
+        sandbox=sandbox_words(QEMU),
     )

@@ -11,13 +11,12 @@ kernel and boot line, bit for bit.
 from __future__ import annotations
 
 import contextlib
-import shlex
 import shutil
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Snapshot, carried_out, launched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Execution, Request
     from hardcost.machines.qemu.argv import Recipe
-    from hardcost.machines.qemu.guestprocess import GuestProcess
+    from hardcost.machines.qemu.launch import Launch
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16
@@ -59,13 +58,13 @@ async def restore(
     Raises:
         TrialError: The guest panicked, hung or died, or its answers make no sense.
     """
-    ram = folder / "ram"
+    kept = Snapshot(folder / "ram", folder / "state", saved=False)
     async with launched(
-        recipe, argv.restore_words, cache, job, memory=ram, limit_seconds=limit_seconds
+        recipe, argv.restore_words, cache, job, kept=kept, limit_seconds=limit_seconds
     ) as launch:
         guest = launch.guest
         await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-        await guest.command("migrate-incoming", uri=_reader(folder / "state"))
+        await guest.command("migrate-incoming", uri=f"fd:{launch.state}")
         await guest.until_migrated()
         # A short job may end the guest before QEMU says that it goes on.
         with contextlib.suppress(MachineError):
@@ -75,25 +74,18 @@ async def restore(
 
 async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Boot until the guest stops itself and save its state in `folder`, clean or not."""
-    ram = folder / "ram"
-    ram.unlink(missing_ok=True)
+    kept = Snapshot(folder / "ram", folder / "state", saved=True)
+    kept.memory.unlink(missing_ok=True)
     async with launched(
-        recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=BOOT_LIMIT_SECONDS
+        recipe, argv.boot_words, cache, (), kept=kept, limit_seconds=BOOT_LIMIT_SECONDS
     ) as launch:
         await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
-        await _save(launch.guest, folder)
+        await _save(launch)
         shutil.copy(launch.guest.streams.console, folder / "console")
 
 
-async def _save(guest: GuestProcess, folder: Path) -> None:
+async def _save(launch: Launch) -> None:
+    guest = launch.guest
     await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-    await guest.command("migrate", uri=_writer(folder / "state"))
+    await guest.command("migrate", uri=f"fd:{launch.state}")
     await guest.until_migrated()
-
-
-def _writer(path: Path) -> str:
-    return f"exec:cat > {shlex.quote(str(path))}"
-
-
-def _reader(path: Path) -> str:
-    return f"exec:cat {shlex.quote(str(path))}"

@@ -7,18 +7,21 @@ import dataclasses
 import os
 import platform
 import re
+import time
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines import took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
 from hardcost.machines.qemu import argv, fresh, guest, inquiry, kernel, snapshot
+from hardcost.machines.qemu.limits import twice_at_most
 from hardcost.machines.qemu.parameters import Parameters
 from hardcost.machines.qemu.roots import DebianRoots
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
+_DISK = "does something else write to the cache, or does its disk fail?"
 _KVM_DEVICE = Path("/dev/kvm")
 _ACCOUNT = "account.json"
 
@@ -165,7 +169,7 @@ class VirtualMachine:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
         if boot.kernel is not None:
             return self.kernels.find(boot.kernel) is not None
-        return argv.boots_afresh(boot) or self._place(boot).is_dir()
+        return argv.boots_afresh(boot) or self.cache.is_there("snapshots", self._name(boot))
 
     async def make_ready(self, boot: Boot) -> None:
         """Build the kernel, or boot and take the snapshot, unless it is in the cache."""
@@ -177,22 +181,28 @@ class VirtualMachine:
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out `job` in a guest of its own; where idle time may spoil exact counts, twice.
 
+        Where it takes too long and the host or QEMU was stopped meanwhile, it is tried once more.
+
         The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
         """
-        await self.make_ready(boot)
+        if argv.boots_afresh(boot):
+            await self.make_ready(boot)
         recipe = self.recipe(boot)
 
         async def once() -> Execution:
             if argv.boots_afresh(boot):
                 return await self._booted(recipe, job, limit_seconds)
-            folder = self._place(boot)
+            folder = await self._snapshot(boot)
             self.cache.used("snapshots", folder.name)
             return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
 
+        async def each() -> Execution:
+            return await twice_at_most(once)
+
         exact = self.hardware.acceleration == "icount"
         idles = not argv.kept_busy(self.hardware, boot)
-        return await (agreed(once) if exact and idles else once())
+        return await (agreed(each) if exact and idles else each())
 
     async def _booted(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
@@ -250,8 +260,9 @@ class VirtualMachine:
             self._initramfs_digests[path] = file_digest(path)
         return self._initramfs_digests[path]
 
-    def _place(self, boot: Boot) -> Path:
-        return self.cache.root / "snapshots" / digest(self.identity(boot))
+    def _name(self, boot: Boot) -> str:
+        """Return the name of a snapshot in the cache."""
+        return digest(self.identity(boot))
 
     def _title(self, boot: Boot) -> str:
         seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
@@ -265,20 +276,35 @@ class VirtualMachine:
         return f"snapshot: {', '.join(made_of)}"
 
     async def _snapshot(self, boot: Boot) -> Path:
-        place = self._place(boot)
-        if place.is_dir():
-            return place
+        """Return the folder of a snapshot that is what it was when it was taken.
+
+        Raises:
+            MachineError: The guest does not boot.
+        """
+        name = self._name(boot)
+        async with self._making[name]:
+            # Twice at most: another run may have made it meanwhile, or damaged it.
+            for _ in range(2):
+                place = await asyncio.to_thread(self.cache.find, "snapshots", name)
+                if place is not None:
+                    return place
+                await self._take(boot, name)
+            place = self.cache.find("snapshots", name)
+        if place is None:
+            raise MachineError("the snapshot was damaged as soon as it was made", hint=_DISK)
+        return place
+
+    async def _take(self, boot: Boot, name: str) -> None:
         self.cache.make_room("snapshots", _SNAPSHOTS_BYTES)
-        async with (
-            self._making[place.name],
-            self.cache.building_beside("snapshots", place.name, self._title(boot)) as folder,
-        ):
+        async with self.cache.building_beside("snapshots", name, self._title(boot)) as folder:
             if folder is not None:
+                started = time.monotonic()
                 try:
-                    await snapshot.take(self.recipe(boot), folder, self.cache)
+                    recipe = self.recipe(boot)
+                    await twice_at_most(lambda: snapshot.take(recipe, folder, self.cache))
                 except MachineError as error:
                     raise _located(error, boot) from error
-        return place
+                took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
 
 
 async def agreed(once: Callable[[], Awaitable[Execution]]) -> Execution:

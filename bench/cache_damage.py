@@ -1,0 +1,178 @@
+"""What hardcost does with a damaged cache: `python bench/cache_damage.py --rounds 100 --seed 1`.
+
+Makes a cache of its own by running a study, then damages one file of a random entry in each round
+(a byte flipped, the file cut, grown, removed, another added, two swapped) and runs the study again.
+Each run has to print the same numbers, whether it healed the cache or did not use what was damaged,
+or to refuse with status 3 and a remedy. Status 1 if one does anything else. The package index of
+apt has to be at hand, since damaged packages are fetched again. `--cache` keeps what was made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess  # noqa: TID251  (what status it ends with is looked at)
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+STUDY = """
+title = "damage"
+workloads = ["syscalls calls=null"]
+baseline = "rules=0"
+[base]
+audit.enabled = true
+[[axis]]
+name = "rules"
+values = [0, 1]
+audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
+audit.from = 70001
+"""
+COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+LIMIT_SECONDS = 600
+KINDS = ("packages", "kernels", "guests", "snapshots")
+REFUSED = 3
+
+
+def main() -> int:
+    """Damage, run, compare; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cache", type=Path, help="a cache for nothing else; kept afterwards")
+    given = parser.parse_args()
+    chance = random.Random(given.seed)  # noqa: S311  (no secret)
+    with tempfile.TemporaryDirectory(prefix="hardcost-damage-") as name:
+        folder = Path(name)
+        cache = given.cache or folder / "cache"
+        (folder / "study.toml").write_text(STUDY)
+        whole = study(folder, cache)
+        print(f"undamaged: {whole.seconds:.1f} s, status {whole.status}")
+        seen: Counter[str] = Counter()
+        for number in range(given.rounds):
+            kind, what = damage(cache, chance)
+            after = study(folder, cache)
+            came = outcome(whole, after)
+            seen[f"{kind}: {came}"] += 1
+            print(f"{number + 1:3} {what}: {came}, {after.seconds:.1f} s", flush=True)
+            if came == "WRONG":
+                print(after.err)
+        print("\n".join(f"{count:4} {what}" for what, count in sorted(seen.items())))
+        return int(any(what.endswith("WRONG") for what in seen))
+
+
+class Ran:
+    """A run of the study: its status, its numbers, what it said."""
+
+    def __init__(self, status: int, out: str, err: str, seconds: float) -> None:
+        """Keep the part of the output that is numbers."""
+        self.status, self.err, self.seconds = status, err, seconds
+        self.numbers = out[out.find('"cells"') : out.find('"notes"')]
+
+
+def study(folder: Path, cache: Path) -> Ran:
+    """Run the study afresh."""
+    words = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
+    own: Mapping[str, str] = {
+        "HARDCOST_CACHE": str(cache),
+        "HARDCOST_STORE": str(folder / "runs.sqlite"),
+    }
+    started = time.monotonic()
+    done = subprocess.run(  # noqa: S603  (the words are ours)
+        [*COMMAND, *words],
+        cwd=folder,
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - started)
+
+
+def outcome(whole: Ran, after: Ran) -> str:
+    """Return what became of a damage."""
+    if "Traceback" in after.err or after.status not in {0, REFUSED}:
+        return "WRONG"
+    if after.status == REFUSED:
+        return "refused" if "hint:" in after.err else "WRONG"
+    if after.numbers != whole.numbers:
+        return "WRONG"
+    return "healed" if "cache: " in after.err else "no part in the run"
+
+
+def damage(cache: Path, chance: random.Random) -> tuple[str, str]:
+    """Damage a random file of a random entry; return the kind of entry, and what was done."""
+    kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
+    place = chance.choice(sorted((cache / kind).glob("[!.]*")))
+    files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
+    # A package has thousands of files of which few are used; half of the damage is to be there.
+    used = [path for path in files if path.parent == place or path.parent.name == "boot"]
+    path = chance.choice(used if used and chance.random() < 1 / 2 else files)
+    way = chance.choice(sorted(WAYS))
+    WAYS[way](path, chance)
+    return kind, f"{way}: {path.relative_to(cache)}"
+
+
+def _flip(path: Path, chance: random.Random) -> None:
+    """Change a byte where the file holds something."""
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        place = chance.randrange(max(size, 1))
+        try:
+            place = min(max(os.lseek(file.fileno(), place, os.SEEK_DATA), place), size - 1)
+        except OSError:
+            place = 0
+        file.seek(max(place, 0))
+        byte = file.read(1) or b"\0"
+        file.seek(max(place, 0))
+        file.write(bytes([byte[0] ^ 1 << chance.randrange(8)]))
+
+
+def _cut(path: Path, chance: random.Random) -> None:
+    os.truncate(path, chance.randrange(max(path.stat().st_size, 1)))
+
+
+def _grow(path: Path, _chance: random.Random) -> None:
+    os.truncate(path, path.stat().st_size + 4096)
+
+
+def _remove(path: Path, _chance: random.Random) -> None:
+    path.unlink()
+
+
+def _add(path: Path, chance: random.Random) -> None:
+    shutil.copy(path, path.with_name(f"{chance.choice('0az')}{path.name}"))
+
+
+def _swap(path: Path, chance: random.Random) -> None:
+    others = [one for one in path.parent.iterdir() if one.is_file() and one != path]
+    if not others:
+        _flip(path, chance)
+        return
+    other, between = chance.choice(sorted(others)), path.with_name("between")
+    path.rename(between)
+    other.rename(path)
+    between.rename(other)
+
+
+WAYS: dict[str, Callable[[Path, random.Random], None]] = {
+    "byte flipped": _flip,
+    "file cut": _cut,
+    "file grown": _grow,
+    "file removed": _remove,
+    "file added": _add,
+    "files swapped": _swap,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

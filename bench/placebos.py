@@ -1,0 +1,275 @@
+"""What changes nothing must cost nothing: 40 placebos, billed as any control is.
+
+Run by hand: `python bench/placebos.py [--quick] [-o FILE.json] [WORKLOAD…]`.
+
+Alone: each placebo is billed as the only control of a profile. Its bill's own placebos are drawn
+from the others of its kind, many times, which is what a user's bill does once. Mixed: a few
+placebos at a time stand amid real audit rules in one bill, measured as `hardcost bill` does.
+Counted are false alarms: items and totals that are called distinguishable from 0 though nothing was
+done. Of each metric the table says the least cost that is told from chance (the largest over all
+bills), and how many of the real rules were found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+from collections import defaultdict
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.analysis import itemise
+from hardcost.analysis.estimates import by_metric, shift
+from hardcost.analysis.least import bound
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import AuditDaemon, AuditRule, Placebo, Profile
+from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
+from hardcost.design.placebos import USUAL
+from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.errors import HardcostError
+from hardcost.machines.cache import Cache
+from hardcost.machines.process import run
+from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.schedule import side_by_side
+from hardcost.trial.trial import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.analysis.estimates import Estimate
+    from hardcost.analysis.finding import Bill
+    from hardcost.controls.control import Control
+    from hardcost.store.record import Record
+    from hardcost.trial.trial import Prepared
+
+_CONTROLS = (
+    *(Placebo("boot", number) for number in range(20)),
+    *(Placebo("sysctl", number) for number in range(10)),
+    *(Placebo("rule", number) for number in range(10)),
+)
+_RULES = tuple(
+    AuditRule(Rule(f"-a always,exit -F arch=b64 -S all -F uid={uid} -k real"))
+    for uid in range(70_001, 70_007)
+)
+"""Rules that are walked on every call and never match: 19 to 21 instructions each."""
+_TOGETHER = 8  # placebos amid the rules; more boot words would not fit on the kernel's line
+_DRAWS = 50  # bills for each placebo that is billed alone
+
+_PROGRAM = """\
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    volatile long sum = 0;
+    for (long n = atol(words[1]); n > 0; n--) sum += n;
+    for (int n = 0; n < 100; n++) close(open("/etc/passwd", O_RDONLY));
+    return 0;
+}
+"""
+_TURNS = {"2 million": 150_000, "200 million": 33_000_000}
+
+
+@dataclass
+class Row:
+    """One metric: false alarms, out of how many items and totals, and the least cost."""
+
+    metric: str
+    asked: int = 0
+    alarms: int = 0
+    largest: float = 0.0
+    least: float = 0.0
+    value: float = 0.0
+    rules: int = 0
+    found: int = 0
+
+
+def main() -> None:
+    """Measure, print the table, write the JSON; status 1 if more than 1 % are false alarms."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small mixed bill")
+    parser.add_argument("--jobs", type=int, default=2, help="guests at a time")
+    parser.add_argument("-o", "--output", type=Path, help="where to write the rows as JSON")
+    parser.add_argument("only", nargs="*", help="syscalls, small, large, build (default: all)")
+    chosen = parser.parse_args()
+    machine = VirtualMachine(Cache(), Hardware("icount"))
+    rows: list[Row] = []
+    for name, workload in _workloads(machine.cache).items():
+        if chosen.only and name not in chosen.only:
+            continue
+        rows += _bench(machine, name, workload, chosen.jobs, quick=chosen.quick)
+        _show(rows)
+        if chosen.output:
+            chosen.output.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    sys.exit(sum(row.alarms for row in rows) > 0.01 * sum(row.asked for row in rows))
+
+
+def _workloads(cache: Cache) -> dict[str, Workload]:
+    """Return what is measured, by a name for the table; the programs are compiled here."""
+    folder = cache.root / "scratch"
+    folder.mkdir(parents=True, exist_ok=True)
+    source, program = folder / "placebos.c", folder / "placebos"
+    source.write_text(_PROGRAM)
+    run(["gcc", "-O1", "-static", "-o", str(program), str(source)], remedy="apt-get install gcc")
+    small, large = (
+        Workload("command", (("file", str(program)), ("args", str(turns))))
+        for turns in _TURNS.values()
+    )
+    return {
+        "syscalls": Workload("syscalls"),
+        "small": small,
+        "large": large,
+        "build": Workload("build"),
+    }
+
+
+def _bench(
+    machine: VirtualMachine, name: str, workload: Workload, jobs: int, *, quick: bool
+) -> list[Row]:
+    """Return the rows of one workload."""
+    rows: dict[str, Row] = defaultdict(lambda: Row(""))
+    alone = asyncio.run(_alone(machine, workload, jobs))
+    for kind in ("boot", "sysctl", "rule"):
+        for metric, shifts in alone[kind].items():
+            _count_alone(rows[metric], f"{name} {metric}", shifts)
+    groups = -(-len(_CONTROLS) // _TOGETHER)
+    mixed = [_CONTROLS[at::groups] for at in range(groups)]
+    profiles = [_profile(*_RULES, *some) for some in mixed]
+    if quick:
+        profiles = [_profile(*_RULES[:3], *_CONTROLS[2::13])]
+    for profile, bill in asyncio.run(_billed(machine, profiles, workload, jobs)):
+        _count(rows, name, profile, bill)
+    return list(rows.values())
+
+
+async def _alone(
+    machine: VirtualMachine, workload: Workload, jobs: int
+) -> dict[str, dict[str, list[Estimate]]]:
+    """Return what each placebo seems to cost over its baseline, by kind and metric."""
+    records = []
+    for daemon in ((), (AuditDaemon(),)):
+        mine = [one for one in _CONTROLS if (one.kind == "rule") == bool(daemon)]
+        trials = [
+            Trial(Configuration(name, (*daemon, *controls)), workload, "insn", 0)
+            for name, controls in (
+                (f"{BASELINE} {bool(daemon)}", ()),
+                *((one.name, (one,)) for one in mine),
+            )
+        ]
+        found = await _measured(machine, [prepare(trial, machine) for trial in trials], jobs)
+        records += found.values()
+    shifts: dict[str, dict[str, list[Estimate]]] = defaultdict(lambda: defaultdict(list))
+    for metric, known in by_metric(records).items():
+        for one in _CONTROLS:
+            against = known[f"{BASELINE} {one.kind == 'rule'}"]
+            shifts[one.kind][metric].append(shift(known[one.name], against))
+    return shifts
+
+
+def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
+    """Bill each placebo of a kind alone, with others of the kind for its bill's placebos."""
+    chance = random.Random(metric)  # noqa: S311  (the same draws each time)
+    row.metric = metric
+    for at, one in enumerate(shifts):
+        others = [other.value for place, other in enumerate(shifts) if place != at]
+        for _ in range(_DRAWS):
+            least = bound(chance.sample(others, min(USUAL, len(others))))
+            row.least = max(row.least, least)
+            row.asked += 1
+            crosses = one.low <= 0 <= one.high and one.low != one.high
+            if abs(one.value) > least and not crosses:
+                row.alarms += 1
+                row.largest = max(row.largest, abs(one.value))
+
+
+def _profile(*controls: Control) -> Profile:
+    """Return a profile of placebos and rules, with a daemon where it has rules."""
+    rules = any(
+        isinstance(one, AuditRule) or (isinstance(one, Placebo) and one.kind == "rule")
+        for one in controls
+    )
+    daemon = (AuditDaemon(),) if rules else ()
+    name = " ".join(control.name for control in controls[:1])
+    return Profile(name, name, "bench", (*daemon, *controls))
+
+
+async def _measured(
+    machine: VirtualMachine, trials: Sequence[Prepared], jobs: int
+) -> dict[str, Record]:
+    """Return the records of trials by their identity; those that are the same are run once."""
+    single = {one.identity: one for one in trials}
+    known: dict[str, Record] = {}
+    coming = side_by_side.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
+    async for prepared, outcome in coming:
+        if isinstance(outcome, HardcostError):
+            raise outcome
+        known[prepared.identity] = outcome
+        print(f"{len(known)} of {len(single)}", end="\r", file=sys.stderr)
+    return known
+
+
+async def _billed(
+    machine: VirtualMachine, profiles: Sequence[Profile], workload: Workload, jobs: int
+) -> list[tuple[Profile, Bill]]:
+    """Return each profile's bill; trials that several need are carried out once."""
+    plans = [bill_plan(profile, [workload], placebos=USUAL) for profile in profiles]
+    ready = [
+        [prepare(trial, machine) for trial in plan.trials if trial.configuration.name != FIRED]
+        for plan in plans
+    ]
+    known = await _measured(machine, [one for plan in ready for one in plan], jobs)
+    return [
+        (
+            profile,
+            itemise.itemise(
+                profile,
+                [
+                    replace(known[one.identity], configuration=one.trial.configuration.name)
+                    for one in plan
+                ],
+            ),
+        )
+        for profile, plan in zip(profiles, ready, strict=True)
+    ]
+
+
+def _count(rows: dict[str, Row], name: str, profile: Profile, bill: Bill) -> None:
+    """Add a bill to the rows: every item and total that should not be there is a false alarm."""
+    placebos = [one.name for one in profile.controls if isinstance(one, Placebo)]
+    rules = [one.name for one in profile.controls if isinstance(one, AuditRule)]
+    least = {one.metric: one.cost for one in bill.least}
+    for total in bill.totals:
+        row = rows[total.metric]
+        row.metric = f"{name} {total.metric}"
+        row.value = total.baseline
+        row.least = max(row.least, least[total.metric])
+        items = {item.control: item for item in bill.items if item.metric == total.metric}
+        wrong = [item.cost for control, item in items.items() if control in placebos]
+        row.asked += len(placebos)
+        if rules:
+            row.rules += len(rules)
+            row.found += sum(control in items for control in rules)
+        else:
+            row.asked += 1
+            wrong += [total.cost] * total.distinguishable
+        row.alarms += len(wrong)
+        row.largest = max([row.largest, *map(abs, wrong)])
+
+
+def _show(rows: Sequence[Row]) -> None:
+    form = "{:28}{:>15}{:>8}{:>8}{:>10}{:>10}{:>14}"
+    print(form.format("metric", "value", "asked", "alarms", "largest", "least", "rules found"))
+    for row in rows:
+        found = f"{row.found} of {row.rules}" if row.rules else ""
+        numbers = (f"{row.value:,.0f}", row.asked, row.alarms, f"{row.largest:.1f}")
+        print(form.format(row.metric, *numbers, f"{row.least:.1f}", found))
+    asked, alarms = sum(row.asked for row in rows), sum(row.alarms for row in rows)
+    print(f"{alarms} false alarms of {asked}: {alarms / asked:.2%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

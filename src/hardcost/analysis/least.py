@@ -1,0 +1,60 @@
+"""The least cost that can be told from chance, by what placebos seem to cost.
+
+A placebo is compared just as a control is. What it seems to cost is chance: where the kernel's
+memory happened to lie. A control's cost of the same size may be no more than that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from scipy import special
+
+from hardcost.analysis.estimates import on_grid, shift
+from hardcost.analysis.finding import Least
+from hardcost.design.placebos import reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.analysis.estimates import Series
+
+FALSE_ALARMS = 0.01
+"""How often a cost of nothing may be called one, if chance is normal."""
+
+
+def least(metric: str, known: Mapping[str, Series]) -> Least:
+    """Return the least cost on a metric, out of its trials by configuration."""
+    shifts = []
+    for name, series in known.items():
+        on = reference(name)
+        if on is not None and on in known:
+            shifts.append(shift(series, known[on]).value)
+    return Least(metric, bound(shifts), len(shifts))
+
+
+def bound(shifts: Sequence[float]) -> float:
+    """Return what the next placebo's shift stays within: 0 without any, in the shifts' unit.
+
+    At least the largest that was seen. Where shifts are normal, and their mean is 0, as it is for
+    what changes nothing, the next over the root mean square of n of them has Student's distribution
+    with n degrees of freedom: the bound is its quantile for `FALSE_ALARMS`, to both sides.
+    """
+    if not shifts:
+        return 0.0
+    square = math.fsum(one * one for one in shifts) / len(shifts)
+    quantile = float(special.stdtrit(len(shifts), 1 - FALSE_ALARMS / 2))
+    return on_grid(max(quantile * math.sqrt(square), *map(abs, shifts)))
+
+
+def interaction_bound(least: float, controls: int) -> float:
+    """Return what an interaction of so many controls stays within by chance, in `least`'s unit.
+
+    The profile's total less each control's cost holds the profile's own trial `controls` - 1 times,
+    and every other trial once: their chances add up by their squares. A cost holds two trials. One
+    control can't interact: it is infinite.
+    """
+    if controls < 2:  # noqa: PLR2004  (two interact)
+        return math.inf
+    return least * math.sqrt(((controls - 1) ** 2 + controls + 1) / 2)

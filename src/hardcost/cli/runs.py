@@ -1,0 +1,94 @@
+"""`hardcost list runs`: the runs in a store, each by what tells it from others."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hardcost.report.text import count, decimals, plain, ratio, signed
+from hardcost.store import glance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.store.glance import Listed
+
+
+def rows(store: Path) -> list[dict[str, Any]]:
+    """Return what there is to say of each run, the newest first.
+
+    Raises:
+        StoreError: The store can't be read.
+    """
+    return [_row(run) for run in glance.runs(store)]
+
+
+def shown(row: dict[str, Any]) -> dict[str, str]:
+    """Return a row for a reader; its time is UTC."""
+    lost = f", {row['failed']} failed" if row["failed"] else ""
+    return {
+        "run": row["run"],
+        "started (UTC)": row["started"][:19].replace("T", " "),
+        "state": f"{row['state']}{lost}",
+        "instrument": row["instrument"],
+        "workloads": ", ".join(row["workloads"]),
+        "measured": count(row["trials"], "trial"),
+        "headline": row["headline"],
+    }
+
+
+def _row(run: Listed) -> dict[str, Any]:
+    found = _finding(run)
+    cells = found.get("cells") or []
+    workloads = dict.fromkeys([*(cell["workload"] for cell in cells), *run.workloads])
+    return {
+        "run": run.name,
+        "study": run.study,
+        "started": run.started,
+        "finished": run.finished,
+        "state": "unfinished" if run.finished is None else "finished",
+        "instrument": found.get("instrument") or ", ".join(run.instruments),
+        "workloads": list(workloads),
+        "trials": run.trials,
+        "failed": len(found.get("failures") or []),
+        "headline": _headline(run, found),
+    }
+
+
+def _finding(run: Listed) -> dict[str, Any]:
+    """Return what the run found, as it was saved; nothing where that can't be read."""
+    try:
+        found = json.loads(run.finding or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _headline(run: Listed, found: dict[str, Any]) -> str:
+    """Return what the run was about, and the largest figure in it."""
+    if run.finished is None:
+        return "--resume goes on with it" if run.trials else ""
+    bill = found.get("bill")
+    said = _dearest(bill) if bill else _furthest(found)
+    about = bill["profile"] if bill else found.get("title") or run.study
+    return f"{about}: {said}" if said else str(about)
+
+
+def _dearest(bill: dict[str, Any]) -> str:
+    """Return the control that costs most on any metric, compared to that metric's baseline."""
+    baselines = {total["metric"]: total["baseline"] or 1 for total in bill["totals"]}
+    if not bill["items"]:
+        return "no control costs anything that was measured"
+    item = max(bill["items"], key=lambda item: item["cost"] / baselines[item["metric"]])
+    cost = signed(item["cost"], decimals([item["cost"]]))
+    return f"dearest {item['control']}, {cost} {item['unit']} on {item['metric']}"
+
+
+def _furthest(found: dict[str, Any]) -> str:
+    """Return the cell that is furthest from its baseline, by how many times."""
+    cells = [cell for cell in found.get("cells") or [] if cell["ratio"] and cell["ratio"] > 0]
+    if not cells:
+        return ""
+    cell = max(cells, key=lambda cell: max(cell["ratio"], 1 / cell["ratio"]))
+    times = plain(ratio(cell["ratio"]))
+    return f"{cell['configuration']} {times} on {cell['metric']} ({cell['workload']})"

@@ -1,0 +1,78 @@
+"""Placebos of a plan: configurations that differ from another by what changes nothing.
+
+By how much they seem to differ all the same says which costs can't be told from chance. Half of
+them are on the baseline, half on the whole profile. They change what the profile's own controls
+change: the kernel's command line, settings, the list of audit rules.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, get_args
+
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Kernel,
+    KernelOption,
+    Placebo,
+    Sysctl,
+    SystemControl,
+    comparable,
+)
+from hardcost.design.plan import Configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.controls.control import Control, PlaceboKind
+    from hardcost.design.plan import Workload
+
+USUAL = 8
+"""Placebos in a bill, unless the user says otherwise."""
+_FEW = 4  # where a trial takes a minute
+_NAME = re.compile(r"placebo:(?P<on>\w+):\d+")
+_BASELINE, _PROFILE = "baseline", "profile"
+_FIRST = 100  # by number unlike those that bench/placebos.py puts in the place of controls
+_CHEAP = frozenset({"syscalls", "command", "build"})
+
+
+def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:
+    """Return how many placebos to measure: fewer where each trial is a whole system's."""
+    whole = any(isinstance(one, SystemControl) for one in controls)
+    return _FEW if whole or any(one.name not in _CHEAP for one in workloads) else USUAL
+
+
+def configurations(controls: Sequence[Control], count: int) -> tuple[Configuration, ...]:
+    """Return `count` placebos for a profile's `controls`, by turns on baseline and profile."""
+    fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
+    kinds = _kinds(controls)
+    found = []
+    for at in range(count):
+        on, beside = ((_BASELINE, fixed), (_PROFILE, tuple(controls)))[at % 2]
+        placebo = Placebo(kinds[at // 2 % len(kinds)], _FIRST + at)
+        found.append(Configuration(f"placebo:{on}:{at}", (*comparable(beside, controls), placebo)))
+    return tuple(found)
+
+
+def reference(name: str) -> str | None:
+    """Return the name of the configuration that a placebo is compared with; None: it is none."""
+    match = _NAME.fullmatch(name)
+    return match["on"] if match else None
+
+
+def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:
+    """Return what the placebos of a profile do: what its own controls do."""
+    kinds: dict[PlaceboKind, tuple[type, ...]] = {
+        "boot": (BootParameter, KernelOption, *get_args(SystemControl)),
+        "sysctl": (Sysctl,),
+        "rule": (AuditRule,),
+    }
+    present = {one.kind for one in controls if isinstance(one, Placebo)}
+    found = tuple(
+        kind
+        for kind, types in kinds.items()
+        if kind in present or any(isinstance(one, types) for one in controls)
+    )
+    return found or ("boot",)

@@ -1,0 +1,176 @@
+"""What QEMU may do on the host, since kernels and programs of others run in it.
+
+It gets no privilege and can gain none, its system calls are filtered where its build can do that,
+and its environment is bare. Where hardcost is root, it runs as the user `nobody`, with no way to
+the files of others: its working folder is the trial's own, and what it needs beside that is opened
+by hardcost and handed over as a descriptor.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOBODY = 65534
+"""User and group without rights of their own, on Debian and elsewhere."""
+
+KVM = Path("/dev/kvm")
+
+_SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+_NEEDED = (0, 6, 7, 8)  # CAP_CHOWN, CAP_SETGID, CAP_SETUID, CAP_SETPCAP
+_CAPABILITIES = re.compile(r"^CapEff:\s*([0-9a-f]+)$", re.MULTILINE)
+_GAINS_NOTHING = ("--no-new-privs", "--inh-caps=-all")
+_HAS_NOTHING = ("--bounding-set=-all",)
+
+
+@functools.cache
+def sandbox_words(program: str) -> tuple[str, ...]:
+    """Return QEMU's words that filter its system calls, none where its build can't do that."""
+    try:
+        run([program, "-sandbox", _SANDBOX, "-machine", "help"])
+    except MachineError:
+        return ()
+    return ("-sandbox", _SANDBOX)
+
+
+def guard(*, uses_kvm: bool) -> tuple[str, ...]:
+    """Return setpriv's options for a QEMU of ours."""
+    if not _can_drop():
+        return _GAINS_NOTHING
+    words = (*_GAINS_NOTHING, *_HAS_NOTHING)
+    if not is_other_user(uses_kvm=uses_kvm):
+        return words
+    groups = f"--groups={KVM.stat().st_gid}" if uses_kvm else "--clear-groups"
+    return (*words, f"--reuid={NOBODY}", f"--regid={NOBODY}", groups)
+
+
+def is_other_user(*, uses_kvm: bool) -> bool:
+    """Say whether QEMU runs as `nobody`: hardcost is root, and KVM, if used, is open to a group."""
+    if not _can_drop():
+        return False
+    if not uses_kvm:
+        return True
+    try:
+        status = KVM.stat()
+    except OSError:
+        return False
+    both = stat.S_IRGRP | stat.S_IWGRP
+    return bool(status.st_gid) and status.st_mode & both == both
+
+
+@functools.cache
+def _can_drop() -> bool:
+    """Say whether this is a root that can become somebody else: not so in some containers."""
+    if os.geteuid():
+        return False
+    try:
+        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+        found = _CAPABILITIES.search(Path("/proc/self/status").read_text())
+    except OSError:
+        return False
+    is_mapped = any(int(first) <= NOBODY < int(first) + int(count) for first, _, count in mapped)
+    has = int(found[1], 16) if found else 0
+    return is_mapped and all(has >> number & 1 for number in _NEEDED)
+
+
+@dataclass
+class Files:
+    """Files that are handed to a QEMU by their descriptors; `close` them when it has them."""
+
+    other_user: bool
+    descriptors: list[int] = field(default_factory=list)
+
+    def read(self, path: Path) -> Path:
+        """Return under which path QEMU can read a file.
+
+        Raises:
+            MachineError: It can't be opened, or not be given to QEMU's user.
+        """
+        return self._handed(path, os.O_RDONLY, 0o040)
+
+    def write(self, path: Path) -> Path:
+        """Return under which path QEMU can read and write a file, which is made if need be.
+
+        Raises:
+            MachineError: It can't be opened, or not be given to QEMU's user.
+        """
+        return self._handed(path, os.O_RDWR | os.O_CREAT, 0o060)
+
+    def written(self, path: Path) -> int:
+        """Return the descriptor of a new file to be written.
+
+        Raises:
+            MachineError: It can't be made.
+        """
+        self._handed(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0)
+        return self.descriptors[-1]
+
+    def descriptor(self, path: Path) -> int:
+        """Return the descriptor of a file to be read.
+
+        Raises:
+            MachineError: It can't be opened.
+        """
+        self._handed(path, os.O_RDONLY, 0)
+        return self.descriptors[-1]
+
+    def own(self, path: Path, permissions: int) -> None:
+        """Let QEMU do with a file or folder what `permissions` (of a group) say.
+
+        Raises:
+            MachineError: It can't be given to QEMU's user.
+        """
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                self._grant(descriptor, permissions)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise _not_handed(path, error) from error
+
+    def close(self) -> None:
+        """Close what was opened."""
+        while self.descriptors:
+            os.close(self.descriptors.pop())
+
+    def _handed(self, path: Path, flags: int, permissions: int) -> Path:
+        try:
+            descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+            self.descriptors.append(descriptor)
+            self._grant(descriptor, permissions)
+        except OSError as error:
+            raise _not_handed(path, error) from error
+        return Path(f"/proc/self/fd/{descriptor}")
+
+    def _grant(self, descriptor: int, permissions: int) -> None:
+        """Give a file to QEMU's group; its folder, which is nobody's else, keeps others away."""
+        if not self.other_user or not permissions:
+            return
+        status = os.fstat(descriptor)
+        if status.st_gid != NOBODY:
+            os.fchown(descriptor, -1, NOBODY)
+        if status.st_mode & permissions != permissions:
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode) | permissions)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the descriptors."""
+        return iter(self.descriptors)
+
+
+def _not_handed(path: Path, error: OSError) -> MachineError:
+    return MachineError(
+        f"{path} can't be given to QEMU: {error.strerror}",
+        hint="set HARDCOST_CACHE to a folder on a disk of this machine, with room",
+    )

@@ -1,0 +1,80 @@
+"""What building leaves: kernels in the cache, and texts beside them that are kept with a hash."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.machines.cache import digest, file_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hardcost.machines.cache import Cache
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel in the cache: the image that boots, its symbols, its configuration, its making."""
+
+    name: str
+    image: Path
+    symbols: Path
+    config: Path
+    release: str
+    about: dict[str, str]
+
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """The names of the patches to its source, in the order in which they were applied."""
+        return tuple(self.about.get("patches", "").splitlines())
+
+
+def built(folder: Path) -> Built:
+    """Return the kernel that lies in a folder of the cache."""
+    about = json.loads((folder / "about.json").read_text())
+    return Built(
+        name=folder.name,
+        image=folder / "vmlinux",
+        symbols=folder / "System.map",
+        config=folder / "config",
+        release=(folder / "release").read_text(),
+        about=about,
+    )
+
+
+def kept(cache: Cache) -> Iterator[Built]:
+    """Return every kernel in the cache that hardcost has built."""
+    for about in sorted((cache.root / "kernels").glob("*/about.json")):
+        name = about.parent.name
+        if not name.startswith("."):
+            folder = cache.find("kernels", name, known=is_known)
+            if folder is not None:
+                yield built(folder)
+
+
+def is_known(folder: Path) -> bool:
+    """Say whether a kernel that an older hardcost built, without a manifest, is what was built."""
+    try:
+        return bool(built(folder).about["sha256"] == file_digest(folder / "vmlinux"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def write_sealed(path: Path, text: str) -> None:
+    """Write a text with its hash, so that nobody ever reads half of it, or what became of it."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_text(f"{digest({'text': text})}\n{text}")
+    fresh.rename(path)
+
+
+def read_sealed(path: Path) -> str | None:
+    """Return a text that `write_sealed` wrote; None where there is none, or another."""
+    try:
+        seal, _, text = path.read_text().partition("\n")
+    except (OSError, ValueError):
+        return None
+    return text if seal == digest({"text": text}) else None

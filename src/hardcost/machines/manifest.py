@@ -1,0 +1,201 @@
+"""What an entry of the cache held when it was made: a hash of each file, to be compared with.
+
+The manifest lies in the entry's folder. It names the entry that it belongs to and bears a hash of
+itself. Blocks of zeros have no part in a file's hash, so that holes cost nothing and it does not
+matter whether a copy keeps them.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import stat
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FILE = "manifest"
+"""Its name in an entry's folder."""
+
+WHOLE = ("*",)
+"""The parts of an entry that are all of it."""
+
+_VERSION = 1
+_BLOCK = 4096
+_CHUNK = 1 << 20
+_ZEROS = bytes(_CHUNK)
+_RUNS = 0o100  # of a file's permissions, the one that matters: whether its owner may run it
+_WILD = re.compile(r"[*?\[]")
+
+_Described = dict[str, list[int | str]]
+"""What is known of each file: its kind, and its size and hash or where it leads."""
+
+
+class _UnreadableError(Exception):
+    """A manifest that is missing, damaged or another entry's."""
+
+
+def write(folder: Path, entry: str) -> None:
+    """Record what is in `folder`, of which `entry` is the name in the cache."""
+    files = dict(_described(folder, path) for path in sorted(_paths(folder, "")))
+    text = json.dumps({"version": _VERSION, "entry": entry, "files": files}, indent=0)
+    (folder / FILE).write_text(f"{_hash(text)}\n{text}", encoding="ascii")
+
+
+def is_there(folder: Path) -> bool:
+    """Say whether an entry has a manifest: those of older versions of hardcost have none."""
+    return os.path.lexists(folder / FILE)
+
+
+def damage(folder: Path, entry: str, parts: Sequence[str] = WHOLE) -> str | None:
+    """Return what is not as it was recorded; None where all is.
+
+    `parts` are shell patterns of paths below `folder` (`*` stands for `/` as well): what fits none
+    of them is not looked at.
+    """
+    try:
+        expected = _expected(folder, entry)
+        differs = (_difference(folder, expected, part) for part in parts)
+        return next((what for what in differs if what is not None), None)
+    except _UnreadableError as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename or folder} can't be read: {error.strerror}"
+
+
+def _difference(folder: Path, expected: _Described, part: str) -> str | None:
+    """Return what of a part is not as expected."""
+    fits = re.compile(fnmatch.translate(part)).match
+    wanted = {path for path in expected if fits(path)}
+    found = {path for path in _below(folder, part) if fits(path)}
+    if missing := wanted - found:
+        return f"{min(missing)} is missing"
+    if added := found - wanted:
+        return f"{min(added)} was not there when it was made"
+    for path in sorted(wanted):
+        if _described(folder, path)[1] != expected[path]:
+            return f"{path} is not what it was when it was made"
+    return None if wanted else f"it has no {part}"
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content and where in it that lies; zeros have no part."""
+    total = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        for start, end in _written(file.fileno()):
+            for place in range(start, end, _CHUNK):
+                data = os.pread(file.fileno(), min(_CHUNK, end - place), place)
+                for first, last in _runs(data):
+                    total.update((place + first).to_bytes(8, "big"))
+                    total.update((last - first).to_bytes(8, "big"))
+                    total.update(memoryview(data)[first:last])
+    return total.hexdigest()
+
+
+def _runs(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where blocks lie in `data` that are not zero, neighbours taken together."""
+    if data == _ZEROS[: len(data)]:
+        return
+    begun: int | None = None
+    zeros = _ZEROS[:_BLOCK]
+    for place in range(0, len(data), _BLOCK):
+        block = data[place : place + _BLOCK]
+        if block == zeros[: len(block)]:
+            if begun is not None:
+                yield begun, place
+            begun = None
+        elif begun is None:
+            begun = place
+    if begun is not None:
+        yield begun, len(data)
+
+
+def _written(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Yield where a sparse file has data, in whole chunks, so that each is looked at once."""
+    size, place = os.fstat(descriptor).st_size, 0
+    while place < size:
+        try:
+            start = os.lseek(descriptor, place, os.SEEK_DATA)
+        except OSError:
+            return
+        hole = os.lseek(descriptor, start, os.SEEK_HOLE)
+        start = max(place, start // _CHUNK * _CHUNK)
+        place = min(size, -(-hole // _CHUNK) * _CHUNK)
+        yield start, place
+
+
+def _expected(folder: Path, entry: str) -> _Described:
+    """Return what an entry's manifest says of its files.
+
+    Raises:
+        _UnreadableError: It can't be believed.
+    """
+    path = folder / FILE
+    try:
+        status = path.stat()
+        kept = _read(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise _UnreadableError(f"its manifest can't be read: {error.strerror}") from error
+    if kept is None:
+        raise _UnreadableError("its manifest is not what it was when it was made")
+    if kept["version"] != _VERSION:
+        raise _UnreadableError("its manifest is of another version of hardcost")
+    if kept["entry"] != entry:
+        raise _UnreadableError(f"its manifest is that of {kept['entry']}")
+    files: _Described = kept["files"]
+    return files
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, _node: int, _size: int, _time: int) -> dict[str, Any] | None:
+    """Return what a manifest holds, None where that is not what was written."""
+    said, _, text = path.read_bytes().partition(b"\n")
+    if hashlib.sha256(text).hexdigest().encode() != said:
+        return None
+    kept: dict[str, Any] = json.loads(text)
+    return kept
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _below(folder: Path, part: str) -> Iterator[str]:
+    """Yield what lies where a pattern may fit."""
+    wild = _WILD.search(part)
+    if wild is None:
+        if os.path.lexists(folder / part):
+            yield part
+        return
+    yield from _paths(folder, part[: wild.start()].rpartition("/")[0])
+
+
+def _paths(folder: Path, below: str) -> Iterator[str]:
+    """Yield all that lies below a folder in `folder`, as paths in it; the manifest is left out."""
+    with os.scandir(folder / below) as entries:
+        for entry in entries:
+            path = f"{below}/{entry.name}" if below else entry.name
+            if path == FILE:
+                continue
+            yield path
+            if entry.is_dir(follow_symlinks=False):
+                yield from _paths(folder, path)
+
+
+def _described(folder: Path, path: str) -> tuple[str, list[int | str]]:
+    """Return a path and what is known of what lies there."""
+    place = Path(folder, path)
+    status = place.lstat()
+    kind = stat.S_IFMT(status.st_mode)
+    if kind == stat.S_IFREG:
+        what = "program" if status.st_mode & _RUNS else "file"
+        return path, [what, status.st_size, content_hash(place)]
+    if kind == stat.S_IFLNK:
+        return path, ["link", str(place.readlink())]
+    return path, ["folder"] if kind == stat.S_IFDIR else ["special", kind]

@@ -1,0 +1,46 @@
+"""The processor models that QEMU emulates."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.machines.process import run
+from hardcost.machines.qemu.argv import QEMU
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_USUAL = "max"
+
+
+def check(model: str) -> None:
+    """Check that there is a processor model; what follows a comma are features, which QEMU checks.
+
+    Raises:
+        InputError: There is none of the name.
+        MachineError: QEMU is missing.
+    """
+    name = model.partition(",")[0]
+    if name == _USUAL:
+        return
+    known = models(run([QEMU, "-cpu", "help"], remedy="apt-get install qemu-system-x86"))
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        meant = f"did you mean '{close[0]}'? " if close else ""
+        listed = ", ".join(one for one in known if "-v" not in one)
+        raise InputError(
+            f"--cpu: QEMU has no processor model '{name}'", hint=f"{meant}there are {listed}"
+        )
+
+
+def models(told: str) -> Sequence[str]:
+    """Return the names in what `-cpu help` prints: a model a line, some with `x86` before it."""
+    names = []
+    for line in told.partition("Available CPUs:")[2].splitlines()[1:]:
+        words = line.split()
+        if not words:
+            break
+        names.append(words[1] if words[0] == "x86" and len(words) > 1 else words[0])
+    return names

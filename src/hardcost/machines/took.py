@@ -1,0 +1,37 @@
+"""How long set-up took on this machine: a line of JSON for each, in the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.machines.cache import Cache
+
+_FILE = "took.jsonl"
+_READ_BYTES = 1 << 16  # from the end: the newest thousand or so
+
+
+def remember(cache: Cache, what: str, seconds: float) -> None:
+    """Note that something, such as `boot small`, took so long; what can't be noted is not."""
+    line = json.dumps({"what": what, "seconds": round(seconds, 2)}) + "\n"
+    with contextlib.suppress(OSError), (cache.root / _FILE).open("ab", buffering=0) as file:
+        file.write(line.encode())  # in one piece, between what other runs append
+
+
+def remembered(cache: Cache) -> Mapping[str, list[float]]:
+    """Return the seconds that each thing took, the newest last; lines that are damaged are not."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    with contextlib.suppress(OSError), (cache.root / _FILE).open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _READ_BYTES))
+        for line in file:
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                entry = json.loads(line)
+                found[str(entry["what"])].append(float(entry["seconds"]))
+    return found

@@ -1,0 +1,263 @@
+"""The store's SQLite file: recognised before it is touched, opened, its failures in words."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import sqlite3
+import struct
+from typing import TYPE_CHECKING, Final
+
+from hardcost.errors import InputError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+APPLICATION_ID: Final = 0x68636F73
+"""What the file's header says in `PRAGMA application_id`: "hcos"."""
+
+VERSION: Final = 1
+"""The schema's version, in `PRAGMA user_version`."""
+
+SCHEMA: Final = """
+CREATE TABLE runs (
+    name TEXT PRIMARY KEY,
+    plan TEXT NOT NULL,         -- hash of the identities of all its trials, in order
+    study TEXT NOT NULL,
+    fresh INTEGER NOT NULL,     -- 1: measures everything again, reuses only its own records
+    started TEXT NOT NULL,
+    finished TEXT,
+    finding TEXT                -- what it found, as JSON
+);
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY,
+    run TEXT NOT NULL REFERENCES runs (name),
+    identity TEXT NOT NULL,     -- hash of all that defines the trial
+    body TEXT NOT NULL          -- the record, as JSON
+);
+CREATE INDEX records_by_identity ON records (identity);
+"""
+_COLUMNS: Final = {
+    "runs": ["name", "plan", "study", "fresh", "started", "finished", "finding"],
+    "records": ["number", "run", "identity", "body"],
+}
+_ELSEWHERE: Final = "--store FILE names another"
+_WAIT_SECONDS: Final = 30
+_LOCK: Final = struct.Struct("hhqqi4x")  # struct flock: kind, whence, start, length, process
+_RECOVER: Final = (
+    "`sqlite3 FILE .recover | sqlite3 NEW` saves what can be saved; --store FILE names another"
+)
+_SAID: Final = {
+    "SQLITE_CORRUPT": ("is damaged", _RECOVER),
+    "SQLITE_NOTADB": ("is no SQLite database", _ELSEWHERE),
+    "SQLITE_FULL": (
+        "can't grow: the disk is full",
+        "make room; --resume goes on with what is saved",
+    ),
+    "SQLITE_READONLY": ("can't be written to: it is read-only", _ELSEWHERE),
+    "SQLITE_CANTOPEN": ("can't be opened", f"check its permissions and its folder's; {_ELSEWHERE}"),
+    "SQLITE_PERM": ("can't be opened: permission denied", _ELSEWHERE),
+    "SQLITE_BUSY": (
+        f"is held by another process, for more than {_WAIT_SECONDS} s",
+        f"wait until that has ended; {_ELSEWHERE}",
+    ),
+    "SQLITE_LOCKED": ("is locked by another process", _ELSEWHERE),
+    "SQLITE_IOERR": ("can't be used: the disk fails to read or write", _ELSEWHERE),
+    "SQLITE_NOMEM": ("can't be used: there is no memory left", None),
+}
+"""What the main part of SQLite's error codes means to a user, and what helps."""
+
+
+def writable(path: Path) -> sqlite3.Connection:
+    """Return a connection to the store at `path`, which is made where there is none.
+
+    Nothing is written before it is known that the file is a store, or empty.
+
+    Raises:
+        StoreError: It is another program's database, or a newer hardcost made it.
+        sqlite3.Error, OSError: It can't be used; `told` puts that in words.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _alone_in(path.parent):
+        known = _recognised(path)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
+        try:
+            # First, since what is written later may stay in the journal for long.
+            if known is None:
+                connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {_marks()} COMMIT;")
+            elif known != APPLICATION_ID:
+                connection.executescript(_marks())
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def readable(path: Path) -> sqlite3.Connection:
+    """Return a connection to the store at `path` that only reads, also from a read-only disk.
+
+    Raises:
+        InputError: There is no such file.
+        StoreError: As `writable`.
+        sqlite3.Error, OSError: As `writable`.
+    """
+    if not path.exists():
+        raise InputError(
+            f"there is no store {path}", hint=f"`hardcost run` makes one; {_ELSEWHERE}"
+        )
+    if _recognised(path) is None:
+        raise InputError(f"the store {path} is empty", hint=_ELSEWHERE)
+    return _reading(path)
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn the failures of disk and database into errors that name the file.
+
+    Raises:
+        StoreError: Always in place of SQLite's own errors, and the system's.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", None) or ""
+        what, hint = _SAID.get(
+            "_".join(name.split("_")[:2]), (f"can't be used: {error}", _ELSEWHERE)
+        )
+        raise StoreError(f"the store {path} {what}", hint=hint) from error
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        hint = "make room" if full else _ELSEWHERE
+        reason = error.strerror or str(error)
+        raise StoreError(f"the store {path} can't be used: {reason}", hint=hint) from error
+
+
+class Owners:
+    """Which process goes on with which run: a byte of the file beside the store, locked for each.
+
+    The system lets go of a lock when its process ends, by SIGKILL too.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file beside the store `path`; nothing is owned yet."""
+        beside = path.with_name(f"{path.name}-owners")
+        self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def close(self) -> None:
+        """Let go of all runs."""
+        os.close(self._file)
+
+    def take(self, run: str) -> bool:
+        """Own a run from now on; say whether nobody else does.
+
+        Raises:
+            OSError: The file system has no locks.
+        """
+        at = int.from_bytes(hashlib.sha256(run.encode()).digest()[:7], "big")
+        wanted = _LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)
+        try:
+            fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, wanted)
+        except OSError as error:
+            if error.errno in {errno.EAGAIN, errno.EACCES}:
+                return False
+            raise
+        return True
+
+
+def _marks() -> str:
+    return f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
+
+
+def _recognised(path: Path) -> int | None:
+    """Return a store's application id: ours, or 0 if it is older than that; None: it is empty.
+
+    Raises:
+        StoreError: It is another program's, or a newer hardcost's.
+    """
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return None
+    with contextlib.closing(_looking(path)) as connection:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        named = connection.execute("SELECT type, name FROM sqlite_schema").fetchall()
+        tables = [name for kind, name in named if kind == "table" and name in _COLUMNS]
+        columns = {
+            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            for table in tables
+        }
+    if application == APPLICATION_ID and version > VERSION:
+        raise StoreError(
+            f"the store {path} was made by a newer hardcost",
+            hint="use that one, or another file with --store",
+        )
+    ours = {("table", "runs"), ("table", "records"), ("index", "records_by_identity")}
+    others = {row for row in named if not str(row[1]).startswith("sqlite_")} - ours
+    is_whole = columns == _COLUMNS
+    if application == APPLICATION_ID and is_whole:
+        return APPLICATION_ID
+    if application == 0 and version == VERSION and is_whole and not others:
+        return 0
+    if (application, version, named) == (0, 0, []):
+        return None
+    raise StoreError(
+        f"{path} is a SQLite database, and no store of hardcost's: nothing was written to it",
+        hint=_ELSEWHERE,
+    )
+
+
+def _looking(path: Path) -> sqlite3.Connection:
+    """Return a connection by which it is seen what a file is, without a trace where that can be.
+
+    Where a journal lies beside the file, what it is may stand there alone; to read that, SQLite
+    makes a file of its own beside it, as every reader does.
+    """
+    if _has_journal(path):
+        return _reading(path)
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads.
+
+    SQLite reads the journal of a store through a file beside it that it has to make. Where it
+    can't, and there is no journal, the file alone is all that there is.
+    """
+    place = path.absolute().as_uri()
+    connection = sqlite3.connect(
+        f"{place}?mode=ro", uri=True, isolation_level=None, timeout=_WAIT_SECONDS
+    )
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        connection.close()
+        if not isinstance(error, sqlite3.OperationalError) or _has_journal(path):
+            raise
+        connection = sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
+def _has_journal(path: Path) -> bool:
+    """Say whether a run that goes on, or that was killed, has more beside the file."""
+    with contextlib.suppress(OSError):
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    return False
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other runs from laying out a store in the same folder meanwhile.
+
+    SQLite waits for no other process when both change a file's kind of journal.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hardcost.analysis.cautions import cautioned
+from hardcost.analysis.finding import Bill, Finding, Item
+from hardcost.controls.control import BootParameter, KernelOption
+
+OFF, PTI, ZERO = map(BootParameter, ("mitigations=off", "pti=on", "init_on_alloc=1"))
+SLS = KernelOption("SLS", "y")
+STUDY = Finding(run="r", study="s", title="t", instrument="insn", cells=())
+PLAIN = {"meltdown": "Not affected", "spectre_v2": "Mitigation: Retpolines"}
+
+
+def bill_of(*controls: BootParameter) -> Finding:
+    items = tuple(Item(c.name, "null", "insn/op", 0, 0, 0, 0, 0, None) for c in controls)
+    return replace(STUDY, bill=Bill("p", "p", (), items, (), ()))
+
+
+def caveats(finding: Finding) -> dict[str, str]:
+    assert finding.bill is not None
+    return {item.control: item.caveat for item in finding.bill.items}
+
+
+def test_an_item_whose_cost_is_not_in_instructions_says_so() -> None:
+    found = caveats(cautioned(bill_of(OFF, ZERO), (OFF, ZERO), {}))
+    assert "lower bound" in found["mitigations=off"]
+    assert found["init_on_alloc=1"] == ""
+
+
+def test_it_says_what_the_guests_kernel_did_about_it() -> None:
+    faults = {(): PLAIN, (OFF.text,): {**PLAIN, "spectre_v2": "Vulnerable"}, (PTI.text,): PLAIN}
+    found = caveats(cautioned(bill_of(OFF, PTI), (OFF, PTI), faults))
+    changed = "it changes spectre_v2 from 'Mitigation: Retpolines' to 'Vulnerable', and no more"
+    assert f"{changed} (not affected by meltdown)" in found["mitigations=off"]
+    nothing = "it changes nothing of it (spectre_v2: Mitigation: Retpolines; not affected by"
+    assert nothing in found["pti=on"]
+
+
+def test_of_a_study_it_is_a_note_each_reason_once() -> None:
+    other = BootParameter("mds=full")
+    found = cautioned(replace(STUDY, notes=("n",)), (OFF, ZERO, SLS, other), {})
+    first, speculation, straight = found.notes
+    assert first == "n"
+    assert speculation.startswith("mitigations=off, mds=full: its cost is in")
+    assert straight.startswith(f"{SLS.name}: its cost is in")
+
+
+def test_what_a_search_did_not_itemise_is_a_note() -> None:
+    found = cautioned(bill_of(ZERO), (ZERO, OFF), {})
+    (note,) = found.notes
+    assert note.startswith("mitigations=off: ")
+
+
+def test_times_show_it() -> None:
+    timed = replace(bill_of(OFF), instrument="time")
+    assert cautioned(timed, (OFF,), {}) == timed

@@ -1,0 +1,104 @@
+"""The least cost that is told from chance: false alarms stay below what they may be."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from hardcost.analysis.budget import within
+from hardcost.analysis.finding import Total
+from hardcost.analysis.itemise import itemise
+from hardcost.analysis.least import FALSE_ALARMS, bound, interaction_bound
+from hardcost.controls.control import Profile, Sysctl
+from hardcost.store.record import Record
+from hardcost.units import Unit
+from hardcost.workloads.measured import Measured
+
+
+def record(configuration: str, value: float) -> Record:
+    return Record(
+        identity=configuration,
+        configuration=configuration,
+        workload="syscalls",
+        instrument="insn",
+        seed=0,
+        repetition=0,
+        measured=(Measured(metric="exec", unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
+        environment={},
+        notes=(),
+        start_seconds=0.0,
+        host_seconds=0.0,
+    )
+
+
+def settings(count: int) -> Profile:
+    controls = tuple(Sysctl("kernel.panic", str(n)) for n in range(count))
+    return Profile("p", "p", "", controls)
+
+
+def test_without_placebos_nothing_is_known_of_chance() -> None:
+    assert bound([]) == 0
+
+
+def test_placebos_that_cost_nothing_leave_a_resolution_of_one_instruction() -> None:
+    assert bound([0.0] * 8) == 0
+
+
+def test_what_a_placebo_cost_is_never_told_from_chance() -> None:
+    assert bound([0, 0, 0, 0, 0, 0, 0, -40]) >= 40
+
+
+@pytest.mark.parametrize("count", [4, 8, 16])
+def test_normal_chance_is_taken_for_a_cost_once_in_a_hundred(count: int) -> None:
+    chance = random.Random(count)  # noqa: S311  (the same draws each time)
+    draws = 20_000
+    alarms = sum(
+        abs(chance.gauss(0, 70)) > bound([chance.gauss(0, 70) for _ in range(count)])
+        for _ in range(draws)
+    )
+    assert alarms / draws <= FALSE_ALARMS + 4 * math.sqrt(FALSE_ALARMS / draws)
+    assert alarms > 0
+
+
+def test_one_control_alone_cannot_interact() -> None:
+    assert interaction_bound(0.0, 1) == math.inf
+    assert interaction_bound(3.0, 2) == 3.0 * math.sqrt(2)
+
+
+def test_one_controls_cost_is_the_total() -> None:
+    records = [record("baseline", 1000), record("profile", 1007)]
+    records += [record("without:0", 1000), record("alone:0", 1007)]
+    bill = itemise(settings(1), records)
+    assert bill.items[0].cost == bill.items[0].alone == bill.totals[0].cost == 7
+    assert bill.interaction[0].cost == bill.rest[0].cost == 0
+
+
+def test_a_cost_that_placebos_have_too_is_in_the_rest_and_no_interaction_is_left() -> None:
+    records = [record("baseline", 1000), record("profile", 711)]
+    records += [record("without:0", 1489), record("alone:0", 711)]
+    records += [record("without:1", 1000), record("alone:1", 1010)]
+    records += [record("placebo:baseline:0", 700), record("placebo:profile:1", 1400)]
+    bill = itemise(settings(2), records)
+    assert bill.items == ()
+    assert bill.rest[0].cost == bill.totals[0].cost == -289
+    assert bill.interaction[0].cost == 0
+    assert not bill.totals[0].distinguishable
+    assert (bill.least[0].placebos, bill.least[0].cost >= 689) == (2, True)
+
+
+def test_items_rest_and_interaction_make_the_total_whatever_is_below_the_least() -> None:
+    records = [record("baseline", 1000), record("profile", 1600)]
+    records += [record("without:0", 1300), record("alone:0", 1100)]
+    records += [record("without:1", 1597), record("alone:1", 1003)]
+    records += [record("placebo:baseline:0", 1002), record("placebo:profile:1", 1601)]
+    bill = itemise(settings(2), records)
+    assert [item.cost for item in bill.items] == [300]
+    assert bill.interaction[0].cost == 600 - 300 - 3
+    assert bill.items[0].cost + bill.rest[0].cost + bill.interaction[0].cost == 600
+
+
+def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
+    assert within([Total("exec", "insn/op", 1000, 1100, 100, least=120)], 0.0)
+    assert not within([Total("exec", "insn/op", 1000, 1100, 100, least=99)], 0.05)

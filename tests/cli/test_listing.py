@@ -1,0 +1,160 @@
+"""`hardcost list`: what a pipe gets is whole, and runs can be told from each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.store.test_store import record
+
+from hardcost.analysis.finding import Bill, Cell, Failure, Finding, Item, Total
+from hardcost.cli.finding import packed
+from hardcost.controls import catalogue
+from hardcost.store.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+
+
+def said(*words: str, **environment: str) -> str:
+    ended = subprocess.run(
+        [*COMMAND, *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
+
+
+def runs(store: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        said("list", "runs", "--format", "json", "--store", str(store))
+    )
+    return found
+
+
+@pytest.mark.parametrize("kind", ["profiles", "workloads", "studies", "machines"])
+def test_a_pipe_gets_a_line_for_each_row_without_boxes_and_whole(kind: str) -> None:
+    rows = json.loads(said("list", kind, "--format", "json"))
+    header, *lines = said("list", kind).splitlines()
+    assert header.split() == list(rows[0])
+    assert len(lines) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        for text in row.values():
+            assert text in line
+        assert line.isascii() or any(not text.isascii() for text in row.values())
+
+
+def cell(configuration: str, metric: str, ratio: float) -> Cell:
+    value = 100 * ratio
+    return Cell(
+        *(configuration, "syscalls calls=null", metric, "insn/op", value, value, value, value, 1),
+        *("none", value - 100, ratio, ratio, ratio),
+    )
+
+
+def finding(run: str, **more: Any) -> Finding:  # noqa: ANN401  (whatever a finding holds)
+    return Finding(run, "mine", "My study", "insn", (), **more)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Return a store with a bill, a study of which a trial failed, and a run that was ended."""
+    path = tmp_path / "store.sqlite"
+    items = tuple(
+        Item(*(control, metric, "insn/op", cost, cost, cost, 0.1, cost, 0))
+        for control, metric, cost in [("dear", "fork", 900), ("dearer", "null", 300)]
+    )
+    totals = (Total("fork", "insn/op", 90_000, 90_900, 900), Total("null", "insn/op", 300, 600, 3))
+    with Store(path) as opened:
+        bill = opened.start("bill-1", "p1", "bill-x", fresh=False)
+        opened.save(bill, record("a"))
+        opened.save(bill, record("b"))
+        whole = Bill("/etc/audit/rules.d", "x", totals, items, (), ())
+        opened.finish(bill, packed(finding("bill-1", bill=whole)))
+        study = opened.start("study-1", "p2", "mine", fresh=False)
+        cells = (cell("none", "null", 1), cell("on", "null", 1.2), cell("off", "null", 0.5))
+        lost = (Failure("on", "syscalls", 0, 1, "it died"),)
+        made = Finding("study-1", "mine", "My study", "insn", cells, failures=lost)
+        opened.finish(study, packed(made))
+        ended = opened.start("study-2", "p2", "mine", fresh=False)
+        opened.save(ended, record("c"))
+    return path
+
+
+def test_runs_are_told_from_each_other_newest_first(store: Path) -> None:
+    ended, study, bill = runs(store)
+    assert [ended["run"], study["run"], bill["run"]] == ["study-2", "study-1", "bill-1"]
+    assert [one["state"] for one in (ended, study, bill)] == ["unfinished", *["finished"] * 2]
+    assert [one["trials"] for one in (ended, study, bill)] == [1, 0, 2]
+    assert [one["failed"] for one in (ended, study, bill)] == [0, 1, 0]
+    assert bill["headline"] == "/etc/audit/rules.d: dearest dearer, +300 insn/op on null"
+    assert study["headline"] == "My study: off x0.50 on null (syscalls calls=null)"
+    assert "--resume" in ended["headline"]
+    assert study["workloads"] == ["syscalls calls=null"]
+    assert ended["workloads"] == [record("c").workload]
+    assert ended["instrument"] == "insn"
+    text = said("list", "runs", "--store", str(store))
+    assert len(text.splitlines()) == 4
+    assert "finished, 1 failed" in text
+    assert study["started"][:19].replace("T", " ") in text
+
+
+def test_a_finding_that_is_damaged_hides_no_run(store: Path) -> None:
+    with Store(store) as opened:
+        run = opened.start("study-3", "p3", "mine", fresh=False)
+        opened.finish(run, "{")
+    assert runs(store)[0]["run"] == "study-3"
+
+
+@pytest.mark.parametrize(
+    "words", [("list", "runs"), ("report", "study-1"), ("compare", "last", "study-1")]
+)
+def test_a_store_that_cant_be_written_can_be_read(store: Path, words: tuple[str, ...]) -> None:
+    more = ["--report", str(store.parent.parent / f"{store.parent.name}.html")]
+    argv = [*words, "--store", str(store), *(more if words[0] == "report" else [])]
+    before = {path.name: path.read_bytes() for path in store.parent.iterdir()}
+    # Root may write anywhere but to a file system that is mounted read-only.
+    mounted = f'mount --bind -o ro {store.parent} {store.parent} && exec "$@"'
+    ended = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", mounted, "sh", *COMMAND, *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "study-1" in ended.stdout
+    assert {path.name: path.read_bytes() for path in store.parent.iterdir()} == before
+
+
+def test_looking_at_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    missing = tmp_path / "folder" / "store"
+    assert runs(missing) == []
+    ended = subprocess.run(
+        [*COMMAND, "report", "last", "--store", str(missing)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "there is no store" in ended.stderr
+    assert not missing.parent.exists()
+
+
+def test_listing_controls_fetches_nothing_and_says_what_it_does_not_know(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    environment = {"HARDCOST_CACHE": str(cache), "PATH": "/nowhere"}
+    rows = json.loads(said("list", "controls", "--format", "json", **environment))
+    assert not cache.exists()
+    assert {row["profile"] for row in rows} == set(catalogue.names())
+    unknown = {row["profile"]: row["control"] for row in rows if row["mechanism"] == "unknown"}
+    assert "rhel9-stig" in unknown
+    assert "kspp" not in unknown
+    assert "ssg-nondebian" in unknown["rhel9-stig"]

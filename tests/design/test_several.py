@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import AuditDaemon, AuditRule, Control, Profile, Sysctl
+from hardcost.design import several
+from hardcost.design.leave_one_out import bill_plan
+from hardcost.design.plan import Plan, Setup, Workload
+
+FILE = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
+TREE = AuditRule(Rule("-w /etc/x/ -k a", watched_directories=("/etc/x",)))
+OTHER = AuditRule(Rule("-w /etc/y -k a", watched_files=("/etc/y",)))
+RESTRICT = Sysctl("kernel.x", "1")
+SYSCALLS = (Workload("syscalls"),)
+
+
+def planned(*controls: tuple[Control, ...]) -> tuple[tuple[Profile, ...], Plan, tuple[Plan, ...]]:
+    named = [Profile(name, "", "", of) for name, of in zip("AB", controls, strict=True)]
+    profiles = several.alike(named)
+    plans = [bill_plan(profile, SYSCALLS) for profile in profiles]
+    return profiles, *several.together(profiles, plans, Setup())
+
+
+def test_rules_on_different_paths_share_a_baseline_in_which_all_paths_are() -> None:
+    profiles, whole, plans = planned(
+        (AuditDaemon(), FILE),
+        (AuditDaemon(), TREE, OTHER),
+    )
+    assert several.have_one_baseline(plans)
+    daemons = {
+        one
+        for configuration in whole.configurations
+        for one in configuration.controls
+        if isinstance(one, AuditDaemon)
+    }
+    assert daemons == {AuditDaemon(directories=("/etc/x",), files=("/etc/y",))}
+    assert several.common(profiles) == ()
+
+
+def test_audit_and_none_have_baselines_of_their_own() -> None:
+    profiles, whole, plans = planned((AuditDaemon(), FILE, RESTRICT), (RESTRICT,))
+    assert not several.have_one_baseline(plans)
+    assert several.common(profiles) == ("kernel.x=1",)
+    assert whole.baseline == "A: baseline"
+    names = [one.name for one in whole.configurations]
+    assert len(names) == len(set(names)) == sum(len(plan.configurations) for plan in plans)

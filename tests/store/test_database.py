@@ -1,0 +1,253 @@
+"""The file below the store: whose it is, what is wrong with it, and who goes on with a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.store.test_store import record
+
+from hardcost.errors import InputError, StoreError
+from hardcost.store import database
+from hardcost.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BOOKMARKS = "CREATE TABLE bookmarks (url TEXT)"
+OLDER = f"{database.SCHEMA} PRAGMA user_version = 1;"
+
+
+def made(path: Path, script: str, journal: str = "DELETE") -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.executescript(script)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
+
+
+def with_record(path: Path) -> Path:
+    with Store(path) as store:
+        run = store.start("run-1", "plan", "study", fresh=False)
+        store.save(run, record())
+        store.finish(run, "{}")
+    return path
+
+
+def changed(path: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement, values)
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        BOOKMARKS,
+        f"{OLDER} {BOOKMARKS}",
+        OLDER.replace("body TEXT", "other TEXT"),
+        f"{OLDER} PRAGMA application_id = 7;",
+        "PRAGMA user_version = 1",
+        "PRAGMA application_id = 7",
+    ],
+)
+def test_another_program_s_database_is_refused_and_left_as_it_is(
+    tmp_path: Path, script: str, journal: str
+) -> None:
+    path = tmp_path / "s"
+    made(path, script, journal)
+    before = contents(tmp_path)
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=r"no store of hardcost's: nothing was written to it"):
+            Store(path, read_only=read_only)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_a_store_from_before_they_were_marked_is_adopted(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "s"
+    row = "INSERT INTO runs VALUES ('old', 'plan', 'study', 0, '2026', NULL, NULL);"
+    made(path, f"{OLDER} {row}", journal)
+    with Store(path, read_only=True) as store:
+        assert [run.name for run in store.runs()] == ["old"]
+    with Store(path) as store:
+        assert [run.name for run in store.runs()] == ["old"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (database.APPLICATION_ID,)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    (tmp_path / "s").touch()
+    with pytest.raises(InputError, match="is empty"):
+        Store(tmp_path / "s", read_only=True)
+    assert with_record(tmp_path / "s").read_bytes().startswith(b"SQLite")
+
+
+def test_what_is_not_there_is_not_made_to_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no store"):
+        Store(tmp_path / "folder" / "s", read_only=True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def powerless() -> Iterator[Path]:
+    """A folder of a user who may not write to it, who runs the test."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        with_record(folder / "s")
+        (folder / "s-owners").unlink()
+        folder.chmod(0o555)
+        (folder / "s").chmod(0o444)
+        was = os.geteuid()
+        if was == 0:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            os.seteuid(was)
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def test_a_read_only_store_is_read_and_can_t_be_written_to(powerless: Path) -> None:
+    with Store(powerless / "s", read_only=True) as store:
+        assert [run.name for run in store.runs()] == ["run-1"]
+        assert store.record("id") == record()
+        with pytest.raises(StoreError, match="it is read-only"):
+            store.finish(store.runs()[0], "{}")
+    with pytest.raises(StoreError, match="read-only"):
+        Store(powerless / "s")
+    assert [file.name for file in powerless.iterdir()] == ["s"]
+
+
+def test_damage_is_no_full_disk(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with Store(path) as store, pytest.raises(StoreError, match="is damaged") as told:
+        store.runs()
+    assert ".recover" in str(told.value.problems[0].hint)
+
+
+def test_a_full_disk_is_called_that(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    with Store(path) as store:
+        store._connection.execute("PRAGMA max_page_count = 1")
+        run = store.runs()[0]
+        large = record().model_copy(update={"notes": ("x" * 100_000,)})
+        with pytest.raises(StoreError, match="the disk is full") as told:
+            store.save(run, large)
+    assert "make room" in str(told.value.problems[0].hint)
+
+
+def test_a_store_that_another_process_holds_is_called_that(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    with Store(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        store._connection.execute("PRAGMA busy_timeout = 1")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="is held by another process"):
+            store.finish(store.runs()[0], "{}")
+
+
+DAMAGE = [
+    ("samples", [], "null has no samples"),
+    ("samples", [1e308], "null is 1e+308"),
+    ("samples", [-1.0], "null is -1"),
+    ("samples", ["many"], "1 validation error"),
+    ("samples", None, "1 validation error"),
+    ("lost", -1, "null is -1"),
+    ("metric", 7, "1 validation error"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "reason"), DAMAGE)
+def test_a_damaged_record_counts_as_not_there_and_is_told(
+    tmp_path: Path, key: str, value: object, reason: str
+) -> None:
+    path = with_record(tmp_path / "s")
+    body = record().model_dump(mode="json")
+    body["measured"][0][key] = value
+    changed(path, "UPDATE records SET body = ?", json.dumps(body))
+    with Store(path) as store:
+        assert store.record("id") is None
+        (told,) = store.damaged
+    assert told.startswith(f"the record 1 of {path} is damaged: {reason}")
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[", "NaN", "null", 7, b"\xff", record("b").identity])
+def test_what_is_no_record_counts_as_not_there(tmp_path: Path, body: object) -> None:
+    path = with_record(tmp_path / "s")
+    changed(path, "UPDATE records SET body = ?", body)
+    with Store(path) as store:
+        assert store.record("id") is None
+        assert len(store.damaged) == 1
+        assert store.durations() == ()
+
+
+def test_an_older_record_takes_the_place_of_a_damaged_one(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    with Store(path) as store:
+        store.save(store.runs()[0], record(value=5))
+        changed(path, "UPDATE records SET body = '{}' WHERE number = 2")
+        assert store.record("id") == record()
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("UPDATE runs SET started = ?", b"\xff"),
+        ("UPDATE runs SET study = ?", b"study"),
+        ("UPDATE runs SET fresh = ?", "x"),
+        ("UPDATE runs SET name = ?", None),
+    ],
+)
+def test_a_damaged_run_is_named(tmp_path: Path, statement: str, value: object) -> None:
+    path = with_record(tmp_path / "s")
+    changed(path, statement, value)
+    with Store(path) as store, pytest.raises(StoreError, match="row 1 of the table runs"):
+        store.runs()
+
+
+GOES_ON = """
+import sys
+from pathlib import Path
+from hardcost.store.store import Store
+store = Store(Path(sys.argv[1]))
+store.start("run-1", "plan", "study", fresh=False)
+print("started", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_run_that_goes_on_is_nobody_else_s_until_its_process_ends(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    words = [sys.executable, "-c", GOES_ON, str(path)]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "started\n"
+        with Store(path) as store, pytest.raises(StoreError, match="run-1 is going on in another"):
+            store.unfinished("plan")
+        running.kill()
+        running.wait()
+    with Store(path) as first:
+        adopted = first.unfinished("plan")
+        assert adopted is not None
+        with Store(path) as second, pytest.raises(StoreError, match="going on in another"):
+            second.unfinished("plan")
+        assert first.unfinished("plan") == adopted

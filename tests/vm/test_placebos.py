@@ -1,0 +1,61 @@
+"""What changes nothing costs nothing, in real guests."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+pytestmark = pytest.mark.vm
+
+CALLS = "syscalls calls=exec+fork+creat+connect+open"
+SETTING = """title = "a setting with the value that it has"
+source = "this test"
+[sysctl]
+"kernel.pid_max" = "32768"
+"""
+PROGRAM = """int main(void) {
+    volatile long sum = 0;
+    for (long n = 250000; n > 0; n--) sum += n;
+    return 0;
+}
+"""
+WORDS = """title = "words that the kernel does not read"
+workloads = ["command file=program"]
+baseline = "without"
+[[configuration]]
+name = "without"
+[[configuration]]
+name = "with"
+boot = ["zz.a=1", "zz.b=1", "zz.c=1", "zz.d=1", "zz.e=1", "zz.f=1"]
+"""
+
+
+def test_a_setting_that_changes_nothing_costs_nothing_and_does_not_interact(
+    hardcost: Command,
+) -> None:
+    profile = hardcost.write("setting.toml", SETTING)
+    outcome = hardcost("bill", profile, "--workload", CALLS, "--format", "json")
+    bill = outcome.data()
+    assert bill["items"] == []
+    assert {row["metric"] for row in bill["least"]} == set(CALLS.split("=")[1].split("+"))
+    assert all(row["placebos"] == 8 for row in bill["least"])
+    assert not any(row["distinguishable"] for row in bill["totals"])
+    assert all(row["cost"] == 0 for row in bill["interaction"])
+    assert "interaction" not in hardcost("report", "last").out
+
+
+def test_words_on_the_boot_line_do_not_make_a_program_dearer(hardcost: Command) -> None:
+    source = hardcost.folder / "program.c"
+    source.write_text(PROGRAM)
+    subprocess.run(
+        ["gcc", "-O1", "-static", "-o", str(hardcost.folder / "program"), str(source)],
+        check=True,
+    )
+    study = hardcost.write("words.toml", WORDS)
+    wall = hardcost("run", study, "--format", "json").values("wall")
+    assert wall["with"] == pytest.approx(wall["without"], rel=5e-4)
