@@ -151,11 +151,8 @@ def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
 
 def _controls(book: Ledger) -> Iterator[str]:
     """Yield which control is the dearest, how many are free, and of how many it is not known."""
-    entries, free, unshown = (
-        book.entries,
-        free_entries(book),
-        [entry for entry in book.entries if entry.unshown],
-    )
+    entries, free = book.entries, free_entries(book)
+    unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
         yield "Its only control costs nothing distinguishable from 0."
     if len(entries) > 1:

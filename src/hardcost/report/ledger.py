@@ -143,8 +143,8 @@ def control_order(bill: Bill) -> dict[str, int]:
     """Return each control's place in the bill, from 0: the largest first.
 
     A control is as large as its largest cost on any metric, or, where metrics have several units,
-    its largest share of a total; without an item it is nothing. Among equals the one that costs more over all metrics is first,
-    then the one named first.
+    its largest share of a total; without an item it is nothing. Among equals the one that costs
+    more over all metrics is first, then the one named first.
     """
     by_share = _several_units(bill)
     sizes: dict[str, list[float]] = {}
