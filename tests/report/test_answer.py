@@ -122,6 +122,30 @@ def test_what_instructions_do_not_show_is_not_called_free() -> None:
     assert "no caches" in shown
 
 
+def test_a_control_that_is_in_the_rest_on_every_metric_is_free_and_counted() -> None:
+    bill = replace(bill_of([item(DEAR, "open", 500.0)]), controls=(FREE, DEAR))
+    said = answer(finding_of(bill))
+    assert said.free == ((2, FREE),)
+    assert (
+        said.sentences[-1] == "1 of 2 controls costs nothing distinguishable from 0 on any metric."
+    )
+    shown = render(bill_table(finding_of(bill)), 120)
+    assert "2 controls" in shown
+    assert re.search(rf"\(~0\) .*{FREE}", shown)
+    unshown = answer(finding_of(replace(bill, unshown=(FREE,))))
+    assert unshown.free == ()
+    assert unshown.sentences[-1].startswith("The numbers do not show what 1 control may cost")
+
+
+def test_a_total_that_placebos_reach_is_nothing() -> None:
+    bill = bill_of([item(DEAR, "open", 5.0)])
+    (total,) = bill.totals
+    said = answer(finding_of(replace(bill, totals=(replace(total, least=6.0),))))
+    assert said.sentences[0] == (
+        "mine costs nothing distinguishable from 0 on open (instrument insn)."
+    )
+
+
 def test_of_many_metrics_the_most_and_the_median_are_named() -> None:
     metrics = ("null", "open", "chmod")
     items = [

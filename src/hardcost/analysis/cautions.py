@@ -41,7 +41,11 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
     )
     billed = {item.control for item in items}
     left = _notes({name: said for name, said in caveats.items() if name not in billed})
-    return replace(finding, bill=replace(finding.bill, items=items), notes=(*finding.notes, *left))
+    return replace(
+        finding,
+        bill=replace(finding.bill, items=items, unshown=tuple(caveats)),
+        notes=(*finding.notes, *left),
+    )
 
 
 def _notes(caveats: Mapping[str, str]) -> tuple[str, ...]:

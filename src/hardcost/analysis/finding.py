@@ -110,8 +110,10 @@ class Bill:
     """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
 
     An item is beyond the metric's `least`; the others are in the rest. So is an interaction that
-    chance alone could make. `compared_with` says what the baseline is, such as "audit on, no
-    rules".
+    chance alone could make. `controls` names all that were measured, those without an item too, in
+    the profile's order; a search, which has no number for most, leaves it empty. `unshown` names
+    those whose cost the numbers do not show. `compared_with` says what the baseline is, such as
+    "audit on, no rules".
     """
 
     profile: str
@@ -122,6 +124,8 @@ class Bill:
     interaction: tuple[Sum, ...]
     compared_with: str = ""
     least: tuple[Least, ...] = ()
+    controls: tuple[str, ...] = ()
+    unshown: tuple[str, ...] = ()
 
     def least_of(self, metric: str) -> float:
         """Return the least cost that can be told from chance on a metric, in its unit."""

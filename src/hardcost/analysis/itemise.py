@@ -59,6 +59,11 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
         rest=tuple(rest),
         interaction=tuple(interaction),
         least=tuple(leasts),
+        controls=tuple(
+            control.name
+            for control in profile.controls
+            if not isinstance(control, AuditDaemon | Kernel)
+        ),
     )
 
 

@@ -69,27 +69,21 @@ def is_nothing(total: Total, cell: Cell | None) -> bool:
 
     `cell` is the metric under the whole profile, None where that is not known.
     """
-    if total.cost == 0 or cell is None:
-        return total.cost == 0
+    if not total.distinguishable or cell is None:
+        return not total.distinguishable
     return cell.ratio_low < cell.ratio_high and cell.ratio_low <= 1 <= cell.ratio_high
 
 
 def free_entries(book: Ledger) -> tuple[Entry, ...]:
     """Return the controls that cost nothing distinguishable from 0 on any metric.
 
-    Not those whose cost is one that the numbers do not show.
+    A control without an item for a metric is in the rest there. Those whose cost is one that the
+    numbers do not show are none of them.
     """
     return tuple(
         entry
         for entry in book.entries
-        if entry not in unshown_entries(book) and all(map(is_free, entry.items.values()))
-    )
-
-
-def unshown_entries(book: Ledger) -> tuple[Entry, ...]:
-    """Return the controls that cost something which the numbers do not show."""
-    return tuple(
-        entry for entry in book.entries if any(item.caveat for item in entry.items.values())
+        if not entry.unshown and all(map(is_free, entry.items.values()))
     )
 
 
@@ -157,7 +151,8 @@ def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
 
 def _controls(book: Ledger) -> Iterator[str]:
     """Yield which control is the dearest, how many are free, and of how many it is not known."""
-    entries, free, unshown = book.entries, free_entries(book), unshown_entries(book)
+    entries, free = book.entries, free_entries(book)
+    unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
         yield "Its only control costs nothing distinguishable from 0."
     if len(entries) > 1:

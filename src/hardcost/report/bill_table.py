@@ -92,7 +92,7 @@ def bill_heading(finding: Finding) -> str:
 
 def bill_size(bill: Bill) -> str:
     """Return how many controls are on a bill, in words."""
-    return count(len({item.control for item in bill.items}), "control")
+    return count(len({item.control for item in bill.items} | set(bill.controls)), "control")
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
@@ -130,7 +130,13 @@ def _least_terms(bill: Bill) -> list[tuple[str, str]]:
             ),
         )
     ]
-    if any(not total.distinguishable for total in bill.totals):
+    itemised = {(item.control, item.metric) for item in bill.items}
+    every = {control for control, _ in itemised} | set(bill.controls)
+    if any(
+        not total.distinguishable or (control, total.metric) not in itemised
+        for total in bill.totals
+        for control in every
+    ):
         terms.append((_CHANCE, "not distinguishable from 0"))
     return terms
 
@@ -390,7 +396,7 @@ def _cost(account: Account, entry: Entry) -> str:
     """Return a control's cost, with its interval where that is not a point."""
     item = entry.items.get(account.metric)
     if item is None:
-        return ABSENT
+        return _CHANCE
     shown = signed(account.items[entry.control], account.digits)
     return marked(_with_interval(shown, item, account), item)
 

@@ -312,7 +312,8 @@ def _of_several(section: Section, number: int, bill: Finding) -> Section:
 
     def linked(grid: Grid) -> Grid:
         anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
-        return replace(grid, anchors=anchors)
+        profile = visible(bill.bill.profile) if bill.bill else ""
+        return replace(grid, title=f"{profile}: {grid.title}", anchors=anchors)
 
     return replace(
         section,

@@ -29,6 +29,8 @@ FEW = 3
 class Entry:
     """One control of a bill: `number` counts from 1 in the order of the bill.
 
+    `unshown` says that its cost is one that the numbers do not show.
+
     `place` says where it is written and what benchmarks call it. `fired` sums up the audit records
     that it caused over all metrics, None where none is known.
     """
@@ -38,6 +40,7 @@ class Entry:
     place: str
     fired: int | None
     items: Mapping[str, Item]
+    unshown: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def ledger(bill: Bill) -> Ledger:
     for item in bill.items:
         items[item.control][item.metric] = item
     entries = tuple(
-        _entry(nth, control, items[control])
+        _entry(nth, control, items[control], unshown=control in bill.unshown)
         for nth, control in enumerate(sorted(order, key=order.__getitem__), start=1)
     )
     rest, interaction = _by_metric(bill.rest), _by_metric(bill.interaction)
@@ -140,14 +143,16 @@ def control_order(bill: Bill) -> dict[str, int]:
     """Return each control's place in the bill, from 0: the largest first.
 
     A control is as large as its largest cost on any metric, or, where metrics have several units,
-    its largest share of a total. Among equals the one that costs more over all metrics is first,
-    then the one named first.
+    its largest share of a total; without an item it is nothing. Among equals the one that costs
+    more over all metrics is first, then the one named first.
     """
     by_share = _several_units(bill)
     sizes: dict[str, list[float]] = {}
     for item in bill.items:
         size = item.share if by_share else item.cost
         sizes.setdefault(item.control, []).append(size if math.isfinite(size) else 0.0)
+    for control in bill.controls:
+        sizes.setdefault(control, [0.0])
     ordered = sorted(sizes, key=lambda control: (-max(sizes[control]), -sum(sizes[control])))
     return {control: nth for nth, control in enumerate(ordered)}
 
@@ -160,13 +165,18 @@ def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
     return {remainder.metric: remainder.cost for remainder in sums}
 
 
-def _entry(nth: int, control: str, items: Mapping[str, Item]) -> Entry:
+def _entry(nth: int, control: str, items: Mapping[str, Item], *, unshown: bool) -> Entry:
     fired = [item.fired for item in items.values() if item.fired is not None]
     place = next((item.place for item in items.values() if item.place), "")
     ids = next((item.ids for item in items.values()), ())
     called = (one for one in ids if not one.startswith(_REQUIREMENT))
     return Entry(
-        nth, control, " ".join(filter(None, (place, *called))), sum(fired) if fired else None, items
+        nth,
+        control,
+        " ".join(filter(None, (place, *called))),
+        sum(fired) if fired else None,
+        items,
+        unshown or any(item.caveat for item in items.values()),
     )
 
 
