@@ -1,12 +1,14 @@
 """The workload `command`: a program of the user's own, run once from start to end.
 
-The program is a static binary, since the small guest holds no libraries of its own; it runs as an
-ordinary user and is measured from its start until it is reaped.
+The program is a static binary where the small guest runs it, which holds hardly any libraries; it
+runs as an ordinary user and is measured from its start until it is reaped.
 """
 
 from __future__ import annotations
 
 import base64
+import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
 
 NAME = "command"
-TITLE = "a static program of your own, from start to end, its waiting included"
+TITLE = "a program of your own, from start to end, its waiting included"
 PARAMETERS = {
-    "file": "the program on this machine (required; a static x86_64 binary)",
+    "file": "the program on this machine (required; an x86_64 binary, a static one unless the guest"
+    ' is a whole Debian, as a study with lsm = "none" has it)',
     "args": "its arguments, joined by '+'",
 }
 AUDIT_NOTE = (
@@ -30,6 +33,9 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _PLACE = "/usr/local/bin/command"
+_NOT_FOUND = 127  # a shell's status for it, and the dynamic loader's
+_NO_LIBRARY = re.compile(r"shared librar\w+: ([^\s:]+)")
+_NO_LOADER = "os error 2"  # of a file that is there: what it is to be loaded by is not
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 
 
@@ -80,6 +86,25 @@ def measured(
     )
 
 
+def remedy(parameters: Mapping[str, str], guest: str, reason: str) -> str | None:
+    """Return what to do where a trial failed for what `guest` lacks; None where that is not why."""
+    library = _NO_LIBRARY.search(reason)
+    loader = _PLACE in reason and _NO_LOADER in reason
+    if library is None and not loader and f"status {_NOT_FOUND}" not in reason:
+        return None
+    what = f"the library {library[1]}" if library else "what the program is loaded by or starts"
+    file = parameters["file"]
+    if guest == "debian":
+        return (
+            f"this Debian guest does not hold {what}: link {file} with -static, or bring a system"
+            " that holds it by --image or --rootfs"
+        )
+    return (
+        f"the small guest does not hold {what}: link {file} with -static, or run it in a whole"
+        ' Debian: `hardcost run STUDY.toml` with lsm = "none" in each [[configuration]]'
+    )
+
+
 def _program(parameters: Mapping[str, str]) -> bytes:
     if "file" not in parameters:
         raise InputError(
@@ -90,11 +115,15 @@ def _program(parameters: Mapping[str, str]) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"the program {path} can't be read: {error.strerror}") from error
+        found = shutil.which(path) if len(path.parts) == 1 else None
+        raise InputError(
+            f"the program {path} can't be read: {error.strerror}",
+            hint=f"file={found} names the one on your PATH" if found else None,
+        ) from error
     if not content.startswith(b"\x7fELF"):
         raise InputError(
-            f"{path} is not a program that the guest can run",
-            hint="the small guest runs static binaries: link yours with -static",
+            f"{path} is not a program that the guest can run: it is no ELF file",
+            hint="a script is an argument of its interpreter, whose file is the program",
         )
     if len(content) > _LIMIT:
         raise InputError(f"{path} is larger than {_LIMIT >> 20} MiB")
