@@ -77,8 +77,7 @@ def test_a_program_that_fails_is_never_a_number(
     [
         (
             "small",
-            "ls ended with status 127 in the guest: '/usr/local/bin/command: error while loading"
-            " shared libraries: libselinux.so.1: cannot open shared object file'",
+            "'command: error while loading shared libraries: libselinux.so.1: cannot open'",
             ["library libselinux.so.1", "link /bin/ls with -static", 'lsm = "none"'],
         ),
         (
