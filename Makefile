@@ -20,6 +20,7 @@ test: ## set up, then run the linters and the tests (ARGS: what pytest is given)
 bench: ## set up, then measure hardcost itself
 	@scripts/setup
 	.venv/bin/python bench/run.py
+	.venv/bin/python bench/command_line.py
 
 lint: ## set up, then run the linters alone
 	@scripts/setup --test

@@ -98,11 +98,16 @@ def test_runs_are_told_from_each_other_newest_first(store: Path) -> None:
     assert bill["headline"] == "/etc/audit/rules.d: dearest dearer, +300 insn/op on null"
     assert study["headline"] == "My study: off x0.50 on null (syscalls calls=null)"
     assert "--resume" in ended["headline"]
+    with Store(store) as opened:
+        lone = opened.start("study-4", "p4", "mine", fresh=False)
+        made = Finding("study-4", "mine", "One", "insn", (cell("none", "null", 1),))
+        opened.finish(lone, packed(made))
+    assert runs(store)[0]["headline"] == "One: null 100 insn/op"
     assert study["workloads"] == ["syscalls calls=null"]
     assert ended["workloads"] == [record("c").workload]
     assert ended["instrument"] == "insn"
     text = said("list", "runs", "--store", str(store))
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 5
     assert "finished, 1 failed" in text
     assert study["started"][:19].replace("T", " ") in text
 

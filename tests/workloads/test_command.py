@@ -107,3 +107,38 @@ def test_a_program_that_fails_is_never_a_number(
 ) -> None:
     with pytest.raises(TrialError, match=message):
         command.measured({"file": "p"}, answers, INSN)
+
+
+@pytest.mark.parametrize(
+    ("guest", "reason", "words"),
+    [
+        (
+            "small",
+            "'command: error while loading shared libraries: libselinux.so.1: cannot open'",
+            ["library libselinux.so.1", "link /bin/ls with -static", 'lsm = "none"'],
+        ),
+        (
+            "small",
+            "the guest reports: /usr/local/bin/command: No such file or directory (os error 2)",
+            ["loaded by", 'lsm = "none"'],
+        ),
+        ("small", "p ended with status 127 in the guest: ''", ["starts", 'lsm = "none"']),
+        ("debian", "p ended with status 127 in the guest: ''", ["-static", "--image"]),
+    ],
+)
+def test_what_a_guest_lacks_has_a_remedy(guest: str, reason: str, words: list[str]) -> None:
+    said = command.remedy({"file": "/bin/ls"}, guest, reason)
+    assert said is not None
+    for word in words:
+        assert word in said
+
+
+def test_a_program_that_fails_by_itself_has_no_remedy_of_ours() -> None:
+    assert command.remedy({"file": "p"}, "small", "p ended with status 1 in the guest: ''") is None
+    assert command.remedy({"file": "p"}, "small", "p ended with signal 11 in the guest") is None
+
+
+def test_a_program_on_the_path_is_named_where_its_bare_name_was_given() -> None:
+    with pytest.raises(InputError, match="can't be read") as error:
+        command.requests({"file": "sh"}, INSN)
+    assert str(error.value.problems[0].hint).startswith("file=/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hardcost.report.text import count, decimals, plain, ratio, signed
+from hardcost.report.text import count, decimals, number, plain, ratio, signed
 from hardcost.store import glance
 
 if TYPE_CHECKING:
@@ -86,9 +86,13 @@ def _dearest(bill: dict[str, Any]) -> str:
 
 def _furthest(found: dict[str, Any]) -> str:
     """Return the cell that is furthest from its baseline, by how many times."""
-    cells = [cell for cell in found.get("cells") or [] if cell["ratio"] and cell["ratio"] > 0]
+    every = found.get("cells") or []
+    cells = [it for it in every if it["configuration"] != it["baseline"] and it["ratio"] > 0]
     if not cells:
-        return ""
+        return ", ".join(
+            f"{cell['metric']} {number(cell['value'], decimals([cell['value']]))} {cell['unit']}"
+            for cell in every[:1]
+        )
     cell = max(cells, key=lambda cell: max(cell["ratio"], 1 / cell["ratio"]))
     times = plain(ratio(cell["ratio"]))
     return f"{cell['configuration']} {times} on {cell['metric']} ({cell['workload']})"

@@ -268,8 +268,8 @@ def _tell(expected: Sequence[Stage]) -> None:
     """Say how long a run will take, unless that is but a moment."""
     span = timing.total(expected)
     if span.high is None or span.high >= _WORTH_TELLING:
-        parts = [f"{timing.count(one)} {one.name}: {timing.said(one.span)}" for one in expected]
-        note(f"expected time: {timing.said(span)} ({'; '.join(parts)})")
+        parts = [f"{one.name} ({timing.count(one)}): {timing.said(one.span)}" for one in expected]
+        note(f"expected time: {timing.said(span)}; {', '.join(parts)}")
 
 
 def _run(plan: Plan, prepared: Sequence[Prepared], store: Store, chosen: Choices) -> Run:

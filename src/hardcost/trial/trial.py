@@ -15,7 +15,7 @@ from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
 from hardcost.trial.limits import USUAL_LIMITS
-from hardcost.workloads.names import WORKLOADS, CountsOperations, NeedsDisk, NeedsTree
+from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, NeedsDisk, NeedsTree
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -108,7 +108,10 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
             observed = riding.observed(trial.setup.record, execution.answers, operations)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
-        raise (refused or _located(error, trial)) from error
+        hint = error.problems[0].hint
+        if hint is None and isinstance(module, KnowsRemedy):
+            hint = module.remedy(parameters, prepared.boot.guest, str(error))
+        raise (refused or _located(error, trial, hint)) from error
     return Record(
         identity=prepared.identity,
         configuration=trial.configuration.name,
@@ -160,10 +163,10 @@ def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
     )
 
 
-def _located(error: MachineError, trial: Trial) -> MachineError:
+def _located(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
     """Return the error, of its own kind, with the name of the trial that it struck."""
     name = f"{trial.configuration.name}, {trial.workload}"
-    return type(error)(f"{name}: {error}", hint=error.problems[0].hint, console=error.console)
+    return type(error)(f"{name}: {error}", hint=hint, console=error.console)
 
 
 def _hash(parts: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """The workload `command`: a program of the user's own, from start to end.
 
-The program is a static binary, since the small guest holds no libraries of its own; it runs as an
-ordinary user and is measured from its start until it is reaped.
+The program is a static binary where the small guest runs it, which holds hardly any libraries; it
+runs as an ordinary user and is measured from its start until it is reaped.
 
 Under the instruction counter it runs several times. The first run fills caches; the others begin
 at distances from the kernel's tick that are spread evenly, so that it does not depend on chance
@@ -12,6 +12,8 @@ instructions runs once: to it, a tick more or less is nothing.
 from __future__ import annotations
 
 import base64
+import re
+import shutil
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
 
 NAME = "command"
-TITLE = "a static program of your own, from start to end, its waiting included"
+TITLE = "a program of your own, from start to end, its waiting included"
 PARAMETERS = {
-    "file": "the program on this machine (required; a static x86_64 binary)",
+    "file": "the program on this machine (required; an x86_64 binary, a static one unless the guest"
+    ' is a whole Debian, as a study with lsm = "none" has it)',
     "args": "its arguments, joined by '+'",
     "runs": "how often to run it in a trial, the first time unmeasured; 1 runs and measures it once"
     " (default: 9, fewer where it takes long)",
@@ -43,6 +46,9 @@ _PLACE = "/usr/local/bin/command"
 _RUNS = 9  # one to fill caches, and one at each eighth of the time between two ticks
 _MOST_RUNS = 1000
 _ENOUGH = 1_000_000_000  # instructions, after which no further run begins
+_NOT_FOUND = 127  # a shell's status for it, and the dynamic loader's
+_NO_LIBRARY = re.compile(r"shared librar\w+: ([^\s:]+)")
+_NO_LOADER = "os error 2"  # of a file that is there: what it is to be loaded by is not
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 
 
@@ -142,6 +148,25 @@ def _evened(runs: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
     return tuple(time + each * (average - count) for time, count in zip(taken, ticks, strict=True))
 
 
+def remedy(parameters: Mapping[str, str], guest: str, reason: str) -> str | None:
+    """Return what to do where a trial failed for what `guest` lacks; None where that is not why."""
+    library = _NO_LIBRARY.search(reason)
+    loader = _PLACE in reason and _NO_LOADER in reason
+    if library is None and not loader and f"status {_NOT_FOUND}" not in reason:
+        return None
+    what = f"the library {library[1]}" if library else "what the program is loaded by or starts"
+    file = parameters["file"]
+    if guest == "debian":
+        return (
+            f"this Debian guest does not hold {what}: link {file} with -static, or bring a system"
+            " that holds it by --image or --rootfs"
+        )
+    return (
+        f"the small guest does not hold {what}: link {file} with -static, or run it in a whole"
+        ' Debian: `hardcost run STUDY.toml` with lsm = "none" in each [[configuration]]'
+    )
+
+
 def _program(parameters: Mapping[str, str]) -> bytes:
     if "file" not in parameters:
         raise InputError(
@@ -149,10 +174,16 @@ def _program(parameters: Mapping[str, str]) -> bytes:
             hint="--workload 'command file=PROGRAM args=A+B'",
         )
     path = Path(parameters["file"])
+    if not path.exists():
+        found = shutil.which(path) if len(path.parts) == 1 else None
+        raise InputError(
+            f"the program {path} can't be read: No such file or directory",
+            hint=f"file={found} names the one on your PATH" if found else None,
+        )
     content = files.content(path, "the program", _LIMIT)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
-            f"{path} is not a program that the guest can run",
-            hint="the small guest runs static binaries: link yours with -static",
+            f"{path} is not a program that the guest can run: it is no ELF file",
+            hint="a script is an argument of its interpreter, whose file is the program",
         )
     return content

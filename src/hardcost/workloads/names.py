@@ -56,6 +56,14 @@ class WorkloadModule(Protocol):
 
 
 @runtime_checkable
+class KnowsRemedy(Protocol):
+    """A workload that knows what to do about some failures."""
+
+    def remedy(self, parameters: Mapping[str, str], guest: str, reason: str) -> str | None:
+        """Return what to do where a trial failed for a `reason` in a `guest`; None: not known."""
+
+
+@runtime_checkable
 class NeedsTree(Protocol):
     """A workload that works on files of Linux's source."""
 

@@ -37,10 +37,15 @@ _KERNEL_OPTIONS = "kernel-options"
 def list_() -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs.
 
+    Runs come newest first, with what tells them apart: start, state, workloads, the trials that
+    each measured itself, and its largest figure. Nothing is fetched for a list: controls that come
+    with a package of Debian's are unknown until their profile is billed.
+
     `kernel-options` compares kernel configurations instead (gzip will do): their options of audit,
     integrity, security modules and hardening, beside those that were published of three vendors.
 
     \b
     Examples:  hardcost list profiles
+               hardcost list runs --format json
                hardcost list kernel-options --config /boot/config-* /proc/config.gz --differing
     """

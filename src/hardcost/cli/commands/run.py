@@ -18,8 +18,8 @@ def run() -> None:
     """Run STUDY: the name of a ready-made one, or a TOML file.
 
     Prints a table with configurations down and metrics across, saves every trial, and writes an
-    HTML report. What was measured before is taken from the store. A trial that fails is told with
-    its reason, the others go on, and the status at the end is 3.
+    HTML report. What was measured before is taken from the store. A trial that fails is
+    reported with its reason; the others go on, and the exit status is 3.
 
     \b
     Examples:  hardcost run audit-rules
