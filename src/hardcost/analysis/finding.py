@@ -36,13 +36,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Total:
-    """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`."""
+    """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`.
+
+    [low, high] is the cost's 95 % interval, None where the instrument is exact.
+    """
 
     metric: str
     unit: str
     baseline: float
     with_profile: float
     cost: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def may_be_nothing(self) -> bool:
+        """Say whether the interval reaches to both sides of 0."""
+        return self.low is not None and self.high is not None and self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)

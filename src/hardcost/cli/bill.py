@@ -13,6 +13,7 @@ from hardcost.analysis import itemise
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Advice, Finding
 from hardcost.analysis.predicted import annotated
+from hardcost.analysis.resolved import resolved
 from hardcost.cli import culprits, expected, options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out, environment_of
@@ -74,6 +75,11 @@ _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF
     "--scap-profile",
     metavar="ID",
     help="PROFILE is a SCAP datastream, and this the profile of it whose audit rules are meant.",
+)
+@click.option(
+    "--force-emulated-time",
+    is_flag=True,
+    help="Itemise times also where they are an emulator's, which are noise, for want of KVM.",
 )
 @options.measuring
 def bill(  # noqa: PLR0913  (click's options)
@@ -162,7 +168,7 @@ def _finding(
 ) -> Finding:
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
-    measured = itemise.itemise(profile, records)
+    measured = resolved(itemise.itemise(profile, records), records)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(chosen, environment_of(whole))

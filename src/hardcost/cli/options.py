@@ -13,7 +13,7 @@ import click
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user chose of how to measure and where results go."""
+    """What the user chose of how to measure and where results go.
+
+    Without `emulated_time` an emulator's times are refused.
+    """
 
     machine: str
     instrument: str | None
@@ -58,6 +61,7 @@ class Choices:
     report: Path | None
     format: str
     dry_run: bool
+    emulated_time: bool = True
 
     @property
     def setup(self) -> Setup:
@@ -233,6 +237,7 @@ def choices(words: dict[str, Any]) -> Choices:
         report=words["report"],
         format=words["format"],
         dry_run=words["dry_run"],
+        emulated_time=words.get("force_emulated_time", True),
     )
 
 
@@ -262,7 +267,11 @@ def workloads(text: str) -> tuple[Workload, ...]:
 
 
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
-    """Return the machine for an instrument, and notes on what its numbers are."""
+    """Return the machine for an instrument, and notes on what its numbers are.
+
+    Raises:
+        MachineError: Times are wanted of a processor, and KVM is not usable.
+    """
     cache = Cache()
     own = roots(chosen.image, chosen.rootfs)
 
@@ -275,6 +284,13 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
     why_not = until_done(kvm_works(cache, chosen.kernel))
     if why_not is None:
         return of(Hardware("kvm", "host")), ()
+    if not chosen.emulated_time:
+        raise MachineError(
+            "times can't be itemised here: KVM is not usable, and an emulator's times say nothing"
+            f" of a processor's, and are mostly noise ({why_not})",
+            hint="--instrument insn counts instructions exactly; `hardcost doctor` says whether KVM"
+            " works; --force-emulated-time itemises them all the same",
+        )
     emulated = (
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
-from hardcost.report.caveats import caveat_notes, caveat_words, marked
+from hardcost.report.caveats import (
+    caveat_notes,
+    caveat_words,
+    marked,
+    unresolved,
+    unresolved_notes,
+)
 from hardcost.report.grid import (
     Column,
     Document,
@@ -25,6 +31,7 @@ from hardcost.report.search import search_lines
 from hardcost.report.table import measured_on, note_lines, where
 from hardcost.report.text import (
     ABSENT,
+    MARK,
     count,
     interval,
     listed,
@@ -103,7 +110,7 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
     if any(item.findings for item in bill.items):
         terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
     if any(remainder.cost for remainder in bill.rest):
-        terms.append(("rest", "all that is too small to be told apart from nothing, summed"))
+        terms.append(("rest", "all that is not distinguishable from 0, summed"))
     if any(item.fired is not None for item in bill.items):
         terms.append(("fired", "audit records that the control caused, over all metrics"))
     return tuple(terms)
@@ -149,14 +156,18 @@ def _totals_grid(
     finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
 ) -> Grid:
     """Return what each metric costs without and with the profile, and what that is made of."""
-    accounts = book.accounts
+    accounts, known = book.accounts, _bill(finding).totals
+    unclear = unresolved(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
     costs = (
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
-        Column("cost", tuple(signed(a.cost, a.digits) for a in accounts)),
+        Column(
+            "cost",
+            tuple(signed(a.cost, a.digits) + MARK * (a.metric in unclear) for a in accounts),
+        ),
         Column("ratio", tuple(_times(account) for account in accounts)),
     )
     dearest = [_dearest(book, account) for account in accounts]
@@ -176,7 +187,7 @@ def _totals_grid(
         f"What the profile costs: {_unit(finding, book)}",
         tuple(labels),
         (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
-        notes=tuple(account.fault for account in accounts if account.fault),
+        notes=(*(a.fault for a in accounts if a.fault), *unresolved_notes(known)),
     )
 
 

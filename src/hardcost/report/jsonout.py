@@ -216,12 +216,14 @@ def _advice(advice: Advice) -> _Object:
 
 
 def _total(total: Total) -> _Object:
+    known = total.low is not None and total.high is not None
     return {
         "metric": total.metric,
         "unit": str(total.unit),
         "baseline": _finite(total.baseline),
         "with_profile": _finite(total.with_profile),
         "cost": _finite(total.cost),
+        **({"low": _finite(total.low or 0.0), "high": _finite(total.high or 0.0)} if known else {}),
     }
 
 
