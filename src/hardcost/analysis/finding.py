@@ -15,6 +15,7 @@ class Cell:
     95 % interval, a point where all samples are alike, as most are under `insn`. `minimum`
     is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds
     the trials' medians by seed and repetition, in that order. All but the ratios are in `unit`.
+    `resolution` is how near to 1 a ratio says nothing, where one trial is one draw; else 0.
     """
 
     configuration: str
@@ -32,6 +33,7 @@ class Cell:
     ratio_low: float
     ratio_high: float
     each: tuple[float, ...] = ()
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.cautions import cautioned
+from hardcost.analysis.coarse import coarse
 from hardcost.analysis.finding import Failure, Score
 from hardcost.cli import options
 from hardcost.cli.console import note, progress
@@ -28,7 +29,7 @@ from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.bootlines import BootLines, problems_of
 from hardcost.trial.trial import PACKAGES_PARTED, prepare
-from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.names import WORKLOADS, resolutions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,6 +106,7 @@ def carry_out(
             failures=failures,
         )
         finding = cautioned(finding, lines.controls, lines.faults)
+        finding = coarse(finding, resolutions())
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
     present(finding, chosen.format, report)

@@ -32,7 +32,7 @@ from hardcost.report.published_table import (
 )
 from hardcost.report.search import search_lines
 from hardcost.report.table import run_matrices
-from hardcost.report.text import count, phrases, visible
+from hardcost.report.text import MARK, count, phrases, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,6 +127,7 @@ def _template() -> Template:
     )
     environment.filters["phrases"] = phrases
     environment.filters["pages"] = _pages
+    environment.filters["behind"] = _behind
     return environment.get_template("report.html.j2")
 
 
@@ -134,6 +135,11 @@ def _subtitle(finding: Finding) -> str:
     """Return which profile a bill is for."""
     bill = finding.bill
     return f"Bill for {visible(bill.profile)}: {bill_size(bill)}" if bill else ""
+
+
+def _behind(notes: Sequence[str], text: str) -> str:
+    """Return the notes that a cell's sign stands for, none where it bears no sign."""
+    return " ".join(note for note in notes if note.startswith(MARK)) if MARK in text else ""
 
 
 def _pages(grid: Grid) -> list[Grid]:

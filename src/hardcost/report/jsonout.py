@@ -170,6 +170,7 @@ def _cell(cell: Cell) -> _Object:
         "minimum": _finite(cell.minimum),
         "difference": _finite(cell.difference),
         **({"each": [_finite(value) for value in cell.each]} if several else {}),
+        **({"resolution": cell.resolution} if cell.resolution else {}),
     }
 
 
