@@ -49,3 +49,20 @@ def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
     items = json.loads(to_json(cautioned))["items"]
     assert {item.get("caveat") for item in items} == {None, SENTENCE}
     assert items[0]["caveat"] == SENTENCE
+
+
+def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:
+    assert bill.bill is not None
+    first, *others = bill.bill.totals
+    unclear = replace(first, low=-3.0, high=first.cost + 5)
+    made = replace(bill, bill=replace(bill.bill, totals=(unclear, *others)))
+    totals, _ = bill_grids(made, top=20)
+    cost = totals.groups[0].columns[2]
+    assert cost.header == "cost"
+    assert [MARK in cell for cell in cost.cells] == [True, *(False for _ in others)]
+    (note,) = totals.notes
+    assert "null: the cost lies between -3 and " in note
+    assert "not distinguishable from 0" in note
+    document = json.loads(to_json(made))
+    assert document["totals"][0]["low"] == -3.0
+    assert "low" not in document["totals"][1]

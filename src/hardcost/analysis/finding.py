@@ -15,6 +15,7 @@ class Cell:
     95 % interval, a point where all samples are alike, as most are under `insn`. `minimum`
     is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds
     the trials' medians by seed and repetition, in that order. All but the ratios are in `unit`.
+    `resolution` is how near to 1 a ratio says nothing, where one trial is one draw; else 0.
     """
 
     configuration: str
@@ -32,6 +33,7 @@ class Cell:
     ratio_low: float
     ratio_high: float
     each: tuple[float, ...] = ()
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Total:
     """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`.
 
     `cost` is found as an item's is, sample by sample, so that one control's is the whole profile's;
-    `with_profile` follows from it. A cost of up to `least` can't be told from chance.
+    `with_profile` follows from it. A cost of up to `least` can't be told from chance. [low, high]
+    is the cost's 95 % interval, None where the instrument is exact.
     """
 
     metric: str
@@ -48,11 +51,18 @@ class Total:
     with_profile: float
     cost: float
     least: float = 0.0
+    low: float | None = None
+    high: float | None = None
 
     @property
     def distinguishable(self) -> bool:
         """Whether the cost is beyond what chance makes of nothing."""
-        return abs(self.cost) > self.least
+        return abs(self.cost) > self.least and not self.may_be_nothing
+
+    @property
+    def may_be_nothing(self) -> bool:
+        """Say whether the interval reaches to both sides of 0."""
+        return self.low is not None and self.high is not None and self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)

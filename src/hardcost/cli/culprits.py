@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis import blamed
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
+from hardcost.analysis.resolved import resolved
 from hardcost.cli import options
 from hardcost.cli.console import note
 from hardcost.cli.finding import notes_of
@@ -176,7 +177,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
     records: Sequence[Record],
     told: Search,
 ) -> Finding:
-    bill = blamed.itemise(profile, found.problem, outcome, records)
+    bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
     bill = dataclasses.replace(bill, compared_with=compared_with(profile))
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.configuration == PROFILE]

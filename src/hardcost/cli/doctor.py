@@ -155,5 +155,8 @@ def _exact(machine: VirtualMachine) -> str:
 def _kvm(cache: Cache) -> Check:
     why_not = until_done(kvm_works(cache, None))
     found = "a guest booted under KVM" if why_not is None else f"{why_not}"
-    remedy = "`--instrument time` works without KVM, but its times are an emulator's"
+    remedy = (
+        "without KVM `--instrument time` reads an emulator's times, and `hardcost bill` refuses to"
+        " itemise them; `--instrument insn` needs no KVM"
+    )
     return Check("instrument time (KVM)", why_not is None, found, remedy, needed=False)

@@ -9,6 +9,7 @@ from hardcost.analysis import itemise
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.predicted import annotated
+from hardcost.analysis.resolved import resolved
 from hardcost.cli import budgets, expected
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import environment_of
@@ -45,7 +46,8 @@ def finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
     """
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
-    bill = replace(itemise.itemise(profile, records), compared_with=compared_with(profile))
+    bill = resolved(itemise.itemise(profile, records), records)
+    bill = replace(bill, compared_with=compared_with(profile))
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(chosen, environment_of(whole))

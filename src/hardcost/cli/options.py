@@ -10,7 +10,7 @@ from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user chose of how to measure and where results go."""
+    """What the user chose of how to measure and where results go.
+
+    Without `emulated_time` an emulator's times are refused.
+    """
 
     machine: str
     instrument: str | None
@@ -54,6 +57,7 @@ class Choices:
     report: Path | None
     format: str
     dry_run: bool
+    emulated_time: bool = True
 
     @property
     def setup(self) -> Setup:
@@ -108,6 +112,7 @@ def choices(words: dict[str, Any]) -> Choices:
         report=words["report"],
         format=words["format"],
         dry_run=words["dry_run"],
+        emulated_time=words.get("force_emulated_time", True),
     )
 
 
@@ -152,6 +157,7 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
 
     Raises:
         InputError: There is no such processor model.
+        MachineError: Times are wanted of a processor, and KVM is not usable.
     """
     processors.check(chosen.cpu)
     cache = Cache()
@@ -166,6 +172,13 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
     why_not = until_done(kvm_works(cache, chosen.kernel))
     if why_not is None:
         return of(Hardware("kvm", "host")), ()
+    if not chosen.emulated_time:
+        raise MachineError(
+            "times can't be itemised here: KVM is not usable, and an emulator's times say nothing"
+            f" of a processor's, and are mostly noise ({why_not})",
+            hint="--instrument insn counts instructions exactly; `hardcost doctor` says whether KVM"
+            " works; --force-emulated-time itemises them all the same",
+        )
     emulated = (
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )

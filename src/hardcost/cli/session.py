@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.cautions import cautioned
+from hardcost.analysis.coarse import coarse
 from hardcost.analysis.finding import Failure, Score
 from hardcost.cli import options, outlook, timing, typed
 from hardcost.cli.console import note, progress
@@ -29,7 +30,7 @@ from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.trial.bootlines import BootLines, problems_of
 from hardcost.trial.trial import PACKAGES_PARTED, prepare
-from hardcost.workloads.names import WORKLOADS, check
+from hardcost.workloads.names import WORKLOADS, check, resolutions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,6 +116,7 @@ def carry_out(
             folder=typed.folder(),
         )
         finding = cautioned(finding, lines.controls, lines.faults)
+        finding = coarse(finding, resolutions())
         store.finish(run, packed(finding))
     report = chosen.report or chosen.store.parent / "reports" / f"{finding.run}.html"
     present(finding, chosen.format, report)

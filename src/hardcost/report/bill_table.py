@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.report.advice import advice_lines
 from hardcost.report.answer import AUDIT_OFF, answer, baseline_words, by_metric
-from hardcost.report.caveats import caveat_notes, caveat_words, marked
+from hardcost.report.caveats import (
+    caveat_notes,
+    caveat_words,
+    marked,
+    unresolved,
+    unresolved_notes,
+)
 from hardcost.report.grid import (
     Column,
     Document,
@@ -26,6 +32,7 @@ from hardcost.report.search import search_lines
 from hardcost.report.table import measured_on, note_lines, where
 from hardcost.report.text import (
     ABSENT,
+    MARK,
     count,
     interval,
     listed,
@@ -181,7 +188,8 @@ def _totals_grid(
     finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
 ) -> Grid:
     """Return what each metric costs without and with the profile, and what that is made of."""
-    accounts = book.accounts
+    accounts, known = book.accounts, _bill(finding).totals
+    unclear = unresolved(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
@@ -190,7 +198,7 @@ def _totals_grid(
         *([_audit_off(accounts, off)] if off else []),
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
-        Column("cost", tuple(_total_cost(a) for a in accounts)),
+        Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
         *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
         Column("ratio", tuple(_times(account) for account in accounts)),
     )
@@ -212,7 +220,7 @@ def _totals_grid(
         f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
         (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
-        notes=tuple(account.fault for account in accounts if account.fault),
+        notes=(*(a.fault for a in accounts if a.fault), *unresolved_notes(known)),
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import MARK, listed, visible
+from hardcost.report.text import MARK, decimals, listed, signed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hardcost.analysis.finding import Item
+    from hardcost.analysis.finding import Item, Total
 
 
 def marked(text: str, item: Item) -> str:
@@ -29,3 +29,22 @@ def caveat_notes(items: Iterable[Item]) -> list[str]:
         if item.caveat:
             about.setdefault(item.caveat, {})[visible(item.control)] = None
     return [f"{MARK} {listed(names)}: {visible(caveat)}" for caveat, names in about.items()]
+
+
+def unresolved(totals: Iterable[Total]) -> frozenset[str]:
+    """Return the metrics whose totals are not distinguishable from 0."""
+    return frozenset(total.metric for total in totals if total.may_be_nothing)
+
+
+def unresolved_notes(totals: Iterable[Total]) -> list[str]:
+    """Return which totals may be nothing, each with its interval: they are not itemised."""
+    notes = []
+    for total in totals:
+        if total.may_be_nothing:
+            ends = (total.low or 0.0, total.high or 0.0)
+            low, high = (signed(end, decimals(ends)) for end in ends)
+            notes.append(
+                f"{MARK} {visible(total.metric)}: the cost lies between {low} and {high}, so it is "
+                "not distinguishable from 0, and is not itemised"
+            )
+    return notes

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.means import mean_penalties
+from hardcost.report.draws import draw_notes, draw_ratio
 from hardcost.report.grid import Column, Grid, Group
 from hardcost.report.text import ABSENT, ratio, visible
 
@@ -64,6 +65,8 @@ def _summary(finding: Finding, family: Family) -> Grid:
     if whole:
         ratios = {(c.configuration, c.workload): c.ratio for _, c in family.panels[_USUAL]}
     words = {key: ratio(found) for key, found in ratios.items()}
+    drawn = [c for _, c in family.panels[_USUAL] if c.resolution] if whole else []
+    words |= {(c.configuration, c.workload): draw_ratio(c) for c in drawn}
     words |= {(c.configuration, c.workload): "base" for c in cells if c.configuration == baseline}
     lost = [(f.configuration, f.workload) for f in finding.failures if f.workload in own_workloads]
     words = dict.fromkeys(lost, "failed") | words
@@ -78,7 +81,7 @@ def _summary(finding: Finding, family: Family) -> Grid:
     title = f"{visible(family.title)}: {what}{by}, how many times {visible(baseline)} "
     title += f"(instrument {visible(finding.instrument)})"
     labels = (Column("configuration", tuple(map(visible, names)), left=True),)
-    return Grid(title, labels, tuple(groups))
+    return Grid(title, labels, tuple(groups), notes=tuple(draw_notes(drawn)))
 
 
 def families(cells: Sequence[Cell]) -> list[Family]:

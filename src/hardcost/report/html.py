@@ -43,7 +43,7 @@ from hardcost.report.several import (
 )
 from hardcost.report.svg import renamed
 from hardcost.report.table import run_matrices, where
-from hardcost.report.text import count, phrases, visible
+from hardcost.report.text import MARK, count, phrases, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,6 +159,7 @@ def _template() -> Template:
     environment.filters["pages"] = _pages
     environment.filters["breadth"] = _breadth
     environment.filters["coded"] = _coded
+    environment.filters["behind"] = _behind
     return environment.get_template("report.html.j2")
 
 
@@ -171,6 +172,11 @@ def _subtitle(finding: Finding) -> str:
     if bill is not None:
         what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
     return f"{what}; {where(finding)}"
+
+
+def _behind(notes: Sequence[str], text: str) -> str:
+    """Return the notes that a cell's sign stands for, none where it bears no sign."""
+    return " ".join(note for note in notes if note.startswith(MARK)) if MARK in text else ""
 
 
 def _pages(grid: Grid) -> list[Grid]:

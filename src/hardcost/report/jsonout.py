@@ -187,6 +187,7 @@ def _cell(cell: Cell) -> _Object:
         "minimum": _finite(cell.minimum),
         "difference": _finite(cell.difference),
         **({"each": [_finite(value) for value in cell.each]} if several else {}),
+        **({"resolution": cell.resolution} if cell.resolution else {}),
     }
 
 
@@ -238,6 +239,7 @@ def _advice(advice: Advice) -> _Object:
 
 
 def _total(total: Total) -> _Object:
+    known = total.low is not None and total.high is not None
     return {
         "metric": total.metric,
         "unit": str(total.unit),
@@ -245,6 +247,7 @@ def _total(total: Total) -> _Object:
         "with_profile": _finite(total.with_profile),
         "cost": _finite(total.cost),
         "distinguishable": total.distinguishable,
+        **({"low": _finite(total.low or 0.0), "high": _finite(total.high or 0.0)} if known else {}),
     }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.means import cost_ratio, is_rate
 from hardcost.report.axes import numeric_axis
+from hardcost.report.draws import draw_difference, draw_notes, draw_ratio, draw_value
 from hardcost.report.failures import failure_lines
 from hardcost.report.families import summary_grids
 from hardcost.report.grid import Column, Document, Grid, GridText, Lines
@@ -179,6 +181,7 @@ def _table_notes(
     rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))
     if rates:
         yield f"of {', '.join(rates)} more is better"
+    yield from draw_notes(own)
     if lost:
         yield "failed: the reasons stand below"
     for name in _unique(f.configuration for f in failures if f.configuration not in lost):
@@ -225,13 +228,19 @@ def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
 
 
 def _value(cell: Cell | None, digits: int) -> str:
-    return ABSENT if cell is None else interval(cell.value, cell.low, cell.high, digits)
+    if cell is None:
+        return ABSENT
+    if cell.resolution:
+        return draw_value(cell, digits)
+    return interval(cell.value, cell.low, cell.high, digits)
 
 
 def _difference(cell: Cell | None, digits: int) -> str:
     if cell is None:
         return ABSENT
-    return BASE if _is_baseline(cell) else signed(cell.difference, digits)
+    if _is_baseline(cell):
+        return BASE
+    return draw_difference(cell, digits) if cell.resolution else signed(cell.difference, digits)
 
 
 def _ratio(cell: Cell | None) -> str:
@@ -239,6 +248,8 @@ def _ratio(cell: Cell | None) -> str:
         return ABSENT
     if _is_baseline(cell):
         return BASE
+    if cell.resolution and math.isfinite(cell.ratio):
+        return draw_ratio(cell)
     middle, low, high = map(ratio, (cell.ratio, cell.ratio_low, cell.ratio_high))
     if low == high == middle or MISSING in {low, middle, high}:
         return middle

@@ -22,10 +22,11 @@ ABSENT = "-"
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 TO = "\N{EN DASH}"
+ABOUT = "\N{ALMOST EQUAL TO}"
 MARK = "\N{DAGGER}"
 """The sign at a number that doesn't show all; the sentence that explains it stands below."""
 
-_SYMBOLS = str.maketrans({TIMES: "x", TO: "..", MARK: "(+)", "±": "+/-", "…": "..."})
+_SYMBOLS = str.maketrans({TIMES: "x", TO: "..", MARK: "(+)", ABOUT: "~", "±": "+/-", "…": "..."})
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 _WHOLE = 1e-9

@@ -30,6 +30,10 @@ AUDIT_NOTE = "dd's cost holds the work on its audit records until it ends"
 GUEST: Final = "debian"
 PACKAGES = ("coreutils",)
 
+RESOLUTION = 0.005
+"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
+load begins later (ARCHITECTURE.md, Determinism)."""
+
 _FLAGS = {
     "fdatasync": "conv=fdatasync",
     "fsync": "conv=fsync",

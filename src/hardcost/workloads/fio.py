@@ -44,6 +44,10 @@ AUDIT_NOTE = "an I/O's cost holds the work of daemons on audit records while fio
 GUEST: Final = "debian"
 PACKAGES = ("fio",)
 
+RESOLUTION = 0.005
+"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
+load begins later (ARCHITECTURE.md, Determinism)."""
+
 _SIZE = 16
 _MOST_SIZE = 512
 _SECONDS = 3

@@ -35,6 +35,10 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "debian"
 PACKAGES = ("mariadb-server", "mariadb-client", "sysbench")
+
+RESOLUTION = 0.01
+"""How near to 1 the ratio of two single trials says nothing: one change (SELinux) was +0.1 %
+of the baseline on one machine and +0.9 % on another."""
 _REPORTED = re.compile(r"^ *([\w ]+): +(\d+)(?: +\(.*\))?$", re.MULTILINE)
 SETTINGS = (
     "MariaDB has Debian's configuration: transactions are durable"

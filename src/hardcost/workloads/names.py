@@ -87,6 +87,16 @@ class SaysSettings(Protocol):
 
 
 @runtime_checkable
+class IsOneDraw(Protocol):
+    """A workload of a whole system: one trial is one draw.
+
+    `RESOLUTION` is how near to 1 a ratio of two such trials says nothing (0.005: half a per cent).
+    """
+
+    RESOLUTION: float
+
+
+@runtime_checkable
 class NeedsDisk(Protocol):
     """A workload that may write more than a guest's root usually holds."""
 
@@ -101,6 +111,15 @@ WORKLOADS: dict[str, WorkloadModule] = {
         *(apache.PREFORK, apache.WORKER, postfix, mariadb),
     )
 }
+
+
+def resolutions() -> dict[str, float]:
+    """Return the resolution of each workload of which one trial is one draw, by name."""
+    return {
+        name: module.RESOLUTION
+        for name, module in WORKLOADS.items()
+        if isinstance(module, IsOneDraw)
+    }
 
 
 def workload(name: str, parameters: Mapping[str, str]) -> WorkloadModule:

@@ -35,6 +35,10 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "debian"
 PACKAGES = ("postfix",)
+
+RESOLUTION = 0.005
+"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
+load begins later (ARCHITECTURE.md, Determinism)."""
 # They stand in master.cf, since Postfix sleeps until its main.cf has not been changed for some
 # seconds: a daemon that starts under load would be measured asleep.
 _CHANGES = {

@@ -46,6 +46,10 @@ AUDIT_NOTE = "a test's cost holds the work of daemons on its records until it en
 GUEST: Final = "debian"
 PACKAGES = ("coreutils", "dash", "grep")
 
+RESOLUTION = 0.005
+"""How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
+load begins later (ARCHITECTURE.md, Determinism)."""
+
 _PROGRAM = "hardcost-unixbench"
 _PLACE = f"/usr/local/bin/{_PROGRAM}"
 _MOST_COPIES = 64

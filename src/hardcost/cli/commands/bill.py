@@ -48,6 +48,11 @@ from hardcost.cli.lazy import carried_out_by
     metavar="ID",
     help="PROFILE is a SCAP datastream, and this the profile of it whose audit rules are meant.",
 )
+@click.option(
+    "--force-emulated-time",
+    is_flag=True,
+    help="Itemise times also where they are an emulator's, which are noise, for want of KVM.",
+)
 @measuring_settings
 @carried_out_by("hardcost.cli.bill:bill")
 def bill() -> None:

@@ -1,0 +1,69 @@
+"""What a bill of an instrument that varies can be said to show, beside what may be nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.estimates import by_metric, shift
+from hardcost.analysis.finding import Sum
+from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.instruments.names import instrument as instrument_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.analysis.finding import Bill, Item, Total
+    from hardcost.store.record import Record
+
+
+def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
+    """Return a bill without parts that are not distinguishable from 0; it still adds up.
+
+    Under an instrument that varies each total has its interval. One that reaches to both sides of 0
+    is not split: all of it is rest. Of others the interaction, which is a remainder, goes to the
+    rest where the intervals of total and items together could make it up.
+    """
+    if not records or instrument_named(records[0].instrument).exact:
+        return bill
+    totals = _with_intervals(bill.totals, records)
+    unclear = {total.metric for total in totals if total.may_be_nothing}
+    items = tuple(item for item in bill.items if item.metric not in unclear)
+    rest = {remainder.metric: remainder.cost for remainder in bill.rest}
+    interaction = {remainder.metric: remainder.cost for remainder in bill.interaction}
+    for total in totals:
+        metric, left = total.metric, interaction.get(total.metric, 0.0)
+        own = [item for item in items if item.metric == metric]
+        if metric in unclear:
+            rest[metric], interaction[metric] = total.cost, 0.0
+        elif left and abs(left) <= _spread(total, own):
+            rest[metric], interaction[metric] = rest.get(metric, 0.0) + left, 0.0
+    return replace(
+        bill,
+        totals=totals,
+        items=items,
+        rest=_sums(rest),
+        interaction=_sums(interaction),
+    )
+
+
+def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple[Total, ...]:
+    known = by_metric(records)
+    found = []
+    for total in totals:
+        trials = known[total.metric]
+        by = shift(trials[PROFILE], trials[BASELINE])
+        found.append(replace(total, low=by.low, high=by.high))
+    return tuple(found)
+
+
+def _spread(total: Total, items: Sequence[Item]) -> float:
+    """Return how far total and items may be off together, each independent of the others."""
+    low, high = total.low or 0.0, total.high or 0.0
+    halves = [(high - low) / 2, *((item.high - item.low) / 2 for item in items)]
+    return math.hypot(*halves)
+
+
+def _sums(amounts: Mapping[str, float]) -> tuple[Sum, ...]:
+    return tuple(Sum(metric, amount) for metric, amount in amounts.items())

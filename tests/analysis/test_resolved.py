@@ -1,0 +1,76 @@
+"""Of an instrument that varies a bill splits what it can tell from nothing, and adds up."""
+
+from __future__ import annotations
+
+import math
+
+from hardcost.analysis.finding import Bill, Item, Sum, Total
+from hardcost.analysis.resolved import resolved
+from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.store.record import Record
+from hardcost.workloads.measured import Measured
+
+
+def records(instrument: str, costs: tuple[float, ...]) -> list[Record]:
+    """Return trials of baseline and profile, which is dearer by one of `costs` in each."""
+    return [
+        Record(
+            identity=f"{configuration} {repetition}",
+            configuration=configuration,
+            workload="syscalls",
+            instrument=instrument,
+            seed=0,
+            repetition=repetition,
+            measured=(Measured(metric="null", unit="ns/op", samples=(100 + own,) * 9),),
+            environment={},
+            start_seconds=0,
+            host_seconds=0,
+        )
+        for repetition, cost in enumerate(costs)
+        for configuration, own in ((BASELINE, 0.0), (PROFILE, cost))
+    ]
+
+
+def bill(cost: float, item: float, spread: float = 0.0) -> Bill:
+    return Bill(
+        "p",
+        "p",
+        (Total("null", "ns/op", 100, 100 + cost, cost),),
+        (Item("x", "null", "ns/op", item, item - spread, item + spread, 0, 0, None),),
+        (Sum("null", 0.0),),
+        (Sum("null", cost - item),),
+    )
+
+
+def sums(made: Bill) -> tuple[float, float, float]:
+    """Return items, rest and interaction, having checked that they add up."""
+    items = math.fsum(item.cost for item in made.items)
+    rest, interaction = made.rest[0].cost, made.interaction[0].cost
+    assert items + rest + interaction == made.totals[0].cost
+    return items, rest, interaction
+
+
+def test_a_total_that_may_be_nothing_is_not_split() -> None:
+    noise = records("time", (-40.0, 30.0, -20.0, 50.0, 0.0))
+    made = resolved(bill(4.0, -10.0), noise)
+    assert made.totals[0].may_be_nothing
+    assert sums(made) == (0, 4, 0)
+
+
+def test_a_clear_total_keeps_its_items_and_a_clear_interaction() -> None:
+    steady = records("time", (100.0, 101.0, 99.0, 100.0, 100.0))
+    made = resolved(bill(100.0, 60.0), steady)
+    assert not made.totals[0].may_be_nothing
+    assert sums(made) == (60, 0, 40)
+
+
+def test_an_interaction_that_the_intervals_could_make_up_is_rest() -> None:
+    steady = records("time", (100.0, 101.0, 99.0, 100.0, 100.0))
+    made = resolved(bill(100.0, 90.0, spread=15.0), steady)
+    assert sums(made) == (90, 10, 0)
+
+
+def test_exact_bills_stay_as_they_are() -> None:
+    exact = bill(4.0, -10.0)
+    assert resolved(exact, records("insn", (-40.0, 30.0, 4.0))) is exact
+    assert not exact.totals[0].may_be_nothing
