@@ -246,6 +246,7 @@ class Producer:
     """Runs what marks ask for in a folder of its own, each command once."""
 
     folder: Path
+    store: Path | None = None  # None: a fresh one
     printed: dict[tuple[str, ...], str] = field(default_factory=dict)
     named: dict[str, Mark] = field(default_factory=dict)
 
@@ -258,7 +259,7 @@ class Producer:
     @cached_property
     def _environment(self) -> dict[str, str]:
         paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-        store = str(self.folder / "store.sqlite")
+        store = str(self.store or self.folder / "store.sqlite")
         return {**os.environ, "PYTHONPATH": paths, "HARDCOST_STORE": store, "COLUMNS": "120"}
 
     def output(self, mark: Mark, *more: str) -> str:
@@ -452,10 +453,15 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"default: {', '.join(PAGES)}")
     parser.add_argument("--check", action="store_true", help="compare; 1 if a figure differs")
     parser.add_argument("--slow", action="store_true", help="also what takes long")
+    parser.add_argument(
+        "--store",
+        type=lambda text: Path(text).resolve(),
+        help="go on with this store, such as that of an interrupted run (default: a fresh one)",
+    )
     chosen = parser.parse_args()
     differ = False
     with tempfile.TemporaryDirectory(prefix="hardcost-figures-") as folder:
-        producer = Producer(Path(folder))
+        producer = Producer(Path(folder), chosen.store)
         producer.prepare()
         for page in chosen.pages or PAGES:
             path = ROOT / page
