@@ -17,6 +17,7 @@ Words are those of `hardcost`; `python` starts a script of bench/, {package:NAME
 a Debian package. `; slow` marks what takes long. A block may leave lines out: it is a part of the
 output, in its order, and `…` says where something is missing. To write it anew, each of its lines
 is replaced by the line of the output that differs from it by figures alone, as far as possible.
+Where a command fails, or prints no such line, the page keeps what it has, and the status is 1.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import argparse
 import difflib
 import itertools
 import json
+import math
 import os
 import re
 import shlex
@@ -58,6 +60,7 @@ _PACKAGE = re.compile(r"\{package:([a-z0-9.+-]+)\}")
 _GAP = "…"
 _FAILED = 2  # the least exit status that is no answer
 _ALIKE = 0.8  # the least likeness of two lines that may be the same one
+_FOLLOWING = 0.875  # what it is worth that a line follows the one that it followed; exact in binary
 
 
 class FiguresError(Exception):
@@ -174,13 +177,12 @@ def merged(block: Sequence[str], output: Sequence[str]) -> tuple[list[str], list
     figures; a line that followed another goes on following it where that can be.
     """
     wanted = [at for at, line in enumerate(block) if _is_matched(line)]
-    likeness = {at: [_likeness(block[at], line) for line in output] for at in wanted}
-    missing = [at for at in wanted if not any(likeness[at])]
-    wanted = [at for at in wanted if at not in missing]
-    found = list(block)
-    for at, to in _aligned(wanted, likeness, len(output)).items():
-        found[at] = output[to]
-    return found, [block[at] for at in missing]
+    likeness = [[_likeness(block[at], line) for line in output] for at in wanted]
+    follows = [nth > 0 and wanted[nth - 1] == at - 1 for nth, at in enumerate(wanted)]
+    found, aligned = list(block), _aligned(likeness, follows)
+    for nth, to in aligned.items():
+        found[wanted[nth]] = output[to]
+    return found, [block[at] for nth, at in enumerate(wanted) if nth not in aligned]
 
 
 def _is_matched(line: str) -> bool:
@@ -198,7 +200,7 @@ def _likeness(line: str, other: str) -> float:
         return 0.0
     matcher = difflib.SequenceMatcher(None, mine, its, autojunk=False)
     alike = matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE
-    return matcher.ratio() if alike and matcher.ratio() >= _ALIKE else 0.0
+    return 1.0 if alike and matcher.ratio() >= _ALIKE else 0.0
 
 
 def _key(line: str) -> str:
@@ -207,31 +209,32 @@ def _key(line: str) -> str:
     return re.sub(r"-{2,}|━+|─+", "-", " ".join(words))
 
 
-def _aligned(
-    wanted: Sequence[int], likeness: Mapping[int, Sequence[float]], length: int
-) -> dict[int, int]:
-    """Return which line of the output each line of a block becomes, by dynamic programming."""
-    none = (-1.0, -1)
-    best: list[list[tuple[float, int]]] = []  # by line: the score where it becomes output's j
-    for nth, at in enumerate(wanted):
-        row = []
-        reach = none  # the best of the line before, ending above j
-        for j in range(length):
-            if nth and j and best[-1][j - 1][0] > reach[0]:
-                reach = (best[-1][j - 1][0], j - 1)
-            before = reach if nth else (0.0, -1)
-            if nth and j and wanted[nth - 1] == at - 1 and best[-1][j - 1][0] >= 0:
-                before = max(before, (best[-1][j - 1][0] + 0.9, j - 1))
-            able = likeness[at][j] > 0 and before[0] >= 0
-            row.append((before[0] + likeness[at][j], before[1]) if able else none)
-        best.append(row)
+def _aligned(likeness: Sequence[Sequence[float]], follows: Sequence[bool]) -> dict[int, int]:
+    """Return which line of the output each line of a block becomes, by dynamic programming.
+
+    `likeness` is of each line of the block with each of the output; a line that `follows` the one
+    above it is worth more where it follows that in the output too.
+    """
+    lines, length = len(likeness), len(likeness[0]) if likeness else 0
+    ends = [[-math.inf] * (length + 1) for _ in range(lines + 1)]  # the last of each is aligned
+    best = [[0.0] * (length + 1) for _ in range(lines + 1)]
+    for i, j in itertools.product(range(1, lines + 1), range(1, length + 1)):
+        if likeness[i - 1][j - 1]:
+            run = ends[i - 1][j - 1] + _FOLLOWING if follows[i - 1] else -math.inf
+            ends[i][j] = likeness[i - 1][j - 1] + max(best[i - 1][j - 1], run)
+        best[i][j] = max(ends[i][j], best[i - 1][j], best[i][j - 1])
     found: dict[int, int] = {}
-    if not best or not any(score >= 0 for score, _ in best[-1]):
-        return found
-    j = max(range(length), key=lambda one: best[-1][one][0])
-    for nth in range(len(wanted) - 1, -1, -1):
-        found[wanted[nth]] = j
-        j = best[nth][j][1]
+    i, j, in_run = lines, length, False
+    while i and j:
+        if in_run or best[i][j] == ends[i][j]:
+            found[i - 1] = j - 1
+            rest = ends[i][j] - likeness[i - 1][j - 1]
+            in_run = follows[i - 1] and ends[i - 1][j - 1] + _FOLLOWING == rest
+            i, j = i - 1, j - 1
+        elif best[i][j] == best[i - 1][j]:
+            i -= 1
+        else:
+            j -= 1
     return found
 
 
@@ -243,6 +246,7 @@ class Producer:
     """Runs what marks ask for in a folder of its own, each command once."""
 
     folder: Path
+    store: Path | None = None  # None: a fresh one
     printed: dict[tuple[str, ...], str] = field(default_factory=dict)
     named: dict[str, Mark] = field(default_factory=dict)
 
@@ -255,7 +259,7 @@ class Producer:
     @cached_property
     def _environment(self) -> dict[str, str]:
         paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-        store = str(self.folder / "store.sqlite")
+        store = str(self.store or self.folder / "store.sqlite")
         return {**os.environ, "PYTHONPATH": paths, "HARDCOST_STORE": store, "COLUMNS": "120"}
 
     def output(self, mark: Mark, *more: str) -> str:
@@ -404,7 +408,7 @@ def _of_bill(data: Mapping[str, Any], metric: str, kind: str) -> str:
 
 
 def renewed(page: str, text: str, producer: Producer, *, slow: bool) -> tuple[str, list[str]]:
-    """Return a page with its figures taken anew, and what could not be."""
+    """Return a page with its figures taken anew, and what could not be; that stays as it is."""
     lines, faults = text.split("\n"), []
     found: list[str] = []
     at = 0
@@ -416,7 +420,12 @@ def renewed(page: str, text: str, producer: Producer, *, slow: bool) -> tuple[st
             found += block.lines(lines)
             skipped.add(block.mark.options.get("name", ""))
             continue
-        new, missing = producer.produced(block.mark, block.lines(lines))
+        try:
+            new, missing = producer.produced(block.mark, block.lines(lines))
+        except FiguresError as error:
+            new, missing = block.lines(lines), []
+            faults.append(str(error))
+            skipped.add(block.mark.options.get("name", ""))
         found += new
         faults += [f"{block.mark.where}: nothing produces the line: {line}" for line in missing]
     found += lines[at:]
@@ -426,10 +435,14 @@ def renewed(page: str, text: str, producer: Producer, *, slow: bool) -> tuple[st
         name, what = inline["name"], inline["what"]
         mark = named.get(name)
         if mark is None:
-            raise FiguresError(f"{page}: no mark is called {name!r}")
-        if name in skipped:
+            faults.append(f"{page}: no mark is called {name!r}")
+        if mark is None or name in skipped:
             return inline[0]
-        return f"{producer.figure(mark, name, what)}<!--= {name} {what} -->"
+        try:
+            return f"{producer.figure(mark, name, what)}<!--= {name} {what} -->"
+        except (FiguresError, KeyError, ValueError) as error:
+            faults.append(f"{page}: {name} has no figure {what!r}: {error}")
+            return inline[0]
 
     return _INLINE.sub(anew, "\n".join(found)), faults
 
@@ -440,19 +453,20 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"default: {', '.join(PAGES)}")
     parser.add_argument("--check", action="store_true", help="compare; 1 if a figure differs")
     parser.add_argument("--slow", action="store_true", help="also what takes long")
+    parser.add_argument(
+        "--store",
+        type=lambda text: Path(text).resolve(),
+        help="go on with this store, such as that of an interrupted run (default: a fresh one)",
+    )
     chosen = parser.parse_args()
     differ = False
     with tempfile.TemporaryDirectory(prefix="hardcost-figures-") as folder:
-        producer = Producer(Path(folder))
+        producer = Producer(Path(folder), chosen.store)
         producer.prepare()
         for page in chosen.pages or PAGES:
             path = ROOT / page
             text = path.read_text()
-            try:
-                new, faults = renewed(page, text, producer, slow=chosen.slow)
-            except FiguresError as error:
-                print(error, file=sys.stderr)
-                return _FAILED
+            new, faults = renewed(page, text, producer, slow=chosen.slow)
             differ = differ or bool(faults) or (chosen.check and new != text)
             for fault in faults:
                 print(fault, file=sys.stderr)

@@ -124,3 +124,8 @@ def test_a_figure_of_a_sentence_is_taken_out_of_the_json() -> None:
     kinds = ("times", "without", "interaction", "most", "usual")
     found = [figures.figure(data, f"null {kind}") for kind in kinds]
     assert found == ["3.1", "502", "904", "104", "19"]
+
+
+def test_rows_that_changed_places_come_in_the_order_of_the_output() -> None:
+    old = [*OUTPUT[7:9], *OUTPUT[5:7], "The end."]
+    assert figures.merged(old, OUTPUT) == (OUTPUT[5:], [])

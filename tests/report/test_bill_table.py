@@ -172,3 +172,21 @@ def test_what_was_predicted_and_what_lint_found_stand_beside_a_rule(bill: Findin
     assert columns(grid)[first.metric, "predicted"].cells[at] == "+7"
     assert "lint: catch-all" in grid.texts[at].more
     assert "predicted" not in render(bill_table(bill), 120)
+
+
+def test_a_bill_says_what_it_is_compared_with_and_shows_audit_off_beside(
+    bill: Finding, run: Finding
+) -> None:
+    it = bill.bill
+    assert it is not None
+    null = next(cell for cell in run.cells if cell.metric == "null")
+    off = replace(null, configuration="audit-off", value=it.totals[0].with_profile / 2)
+    told = replace(bill, bill=replace(it, compared_with="audit on, no rules"), cells=(off,))
+    shown = render(bill_table(told), 160)
+    assert "32 controls; compared with: audit on, no rules; instrument insn" in shown
+    assert re.search(r"^without +audit on, no rules$", shown, re.MULTILINE)
+    totals, _ = bill_grids(told, top=20)
+    column = columns(totals)["audit off", "ratio"]
+    assert totals.labels[0].cells[0] == it.totals[0].metric == "null"
+    assert (column.cells[0], set(column.cells[1:])) == ("\xd72.00", {"-"})
+    assert "audit off" not in render(bill_table(replace(told, cells=())), 160)

@@ -60,6 +60,10 @@ def problems_of(folder: Path, text: str) -> list[tuple[int | None, str]]:
     return [(one.place.line if one.place else None, one.message) for one in caught.value.problems]
 
 
+def test_a_study_without_a_title_goes_by_its_file_s_name(tmp_path: Path) -> None:
+    assert study_of(tmp_path, GOOD.replace('title = "A study"', "")).title == "my"
+
+
 class TestAuditRules:
     def test_it_compares_audit_off_with_rules_and_each_with_the_catch_all(self) -> None:
         numbers = (0, 1, 10, 20, 30, 40, 50, 100, 160)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -104,3 +105,48 @@ profile = "{profile}"
     plan = hardcost("bill", profile, "--dry-run", "--format", "json").data()
     without = [trial for trial in plan["trials"] if trial["configuration"].startswith("without:")]
     assert len(without) >= fewest
+
+
+def test_two_profiles_share_a_run_and_a_baseline(hardcost: Command) -> None:
+    old = hardcost.write("old.rules", RULES)
+    new = hardcost.write("new.rules", "".join(RULES.splitlines(keepends=True)[:2]))
+    outcome = hardcost("bill", old, new, "--workload", WORKLOAD, "--format", "json")
+    data = outcome.data()
+    assert data["shared_baseline"]
+    assert data["common"] == RULES.splitlines()[:2]
+    first, second = data["bills"]
+    assert [first["profile"], second["profile"]] == [old, new]
+    for one in (first, second):
+        assert {row["baseline"] for row in one["totals"] if row["metric"] == "null"} == {
+            outcome.values("null")["baseline"]
+        }
+        items, total = per_metric(one["items"]), per_metric(one["totals"])
+        rest, interaction = per_metric(one["rest"]), per_metric(one["interaction"])
+        for metric, cost in total.items():
+            assert items[metric] + rest[metric] + interaction[metric] == cost
+    assert set(outcome.values("null")) == {"audit-off", "baseline", old, new}
+    shown = hardcost("report", "last").out
+    assert "One baseline for all: audit on, no rules." in shown
+    (page,) = (hardcost.store.parent / "reports").glob("*.html")
+    assert f"hardcost bill {old} {new} --workload &#39;{WORKLOAD}&#39;" in page.read_text()
+
+
+def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
+    folder = hardcost.folder / "sysctl.d"
+    folder.mkdir()
+    (folder / "1.conf").write_text("# one\nfs.protected_symlinks = 0\n")
+    words = ("--boot", "init_on_alloc=0", "--workload", "syscalls calls=null+stat")
+    outcome = hardcost("bill", "sysctl.d", *words, "--format", "json")
+    items = {item["control"]: item for item in outcome.data()["items"] if item["metric"] == "stat"}
+    assert items["fs.protected_symlinks=0"]["place"] == "sysctl.d/1.conf:2"
+    assert items["init_on_alloc=0"]["cost"] < 0
+    alone = hardcost("bill", "--sysctl", "fs.protected_symlinks=0", *words, "--format", "json")
+    assert alone.data()["totals"] == outcome.data()["totals"]
+
+
+def test_what_fits_no_metric_s_budget_is_told_with_its_cost(hardcost: Command) -> None:
+    rules = hardcost.write("my.rules", CHMOD)
+    words = ("bill", rules, "--workload", WORKLOAD, "--budget", "chmod<=50%,open=900%")
+    outcome = hardcost(*words, status=1)
+    assert re.search(r"too dear by\s+itself: [\d,.]+%\s+more,\s+on\s+chmod,", outcome.out)
+    assert "where 50.0% is allowed" in " ".join(outcome.out.split())
