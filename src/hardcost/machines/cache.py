@@ -410,6 +410,8 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            if error.errno in folders.FULL:
+                raise folders.no_space(self.root) from error
             raise MachineError(
                 f"the cache folder {folder} can't be made: {error.strerror}",
                 hint="set HARDCOST_CACHE to a folder that you can write to",

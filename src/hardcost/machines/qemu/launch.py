@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
+from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers
 from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
@@ -99,7 +100,11 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
             _limited(limit_seconds + _GRACE_SECONDS, still),
             guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
         ):
-            yield Launch(guest, started, state)
+            try:
+                yield Launch(guest, started, state)
+            except MachineError as error:
+                _blame_full_disk(error, (scratch, *(() if kept is None else (kept.state.parent,))))
+                raise
 
 
 async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
@@ -116,6 +121,14 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error
     return Execution(read, guest.console(), start_seconds, time.monotonic() - launch.started)
+
+
+def _blame_full_disk(error: MachineError, written: Sequence[Path]) -> None:
+    """Raise the error of a guest anew where a disk that it wrote to is full, else do nothing."""
+    for folder in written:
+        if is_full(folder):
+            said = f"{error}: no space left on the disk of {folder.parent}"
+            raise type(error)(said, hint=REMEDY, console=error.console) from error
 
 
 @contextlib.asynccontextmanager
