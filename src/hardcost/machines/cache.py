@@ -97,7 +97,7 @@ class Cache:
 
     def __init__(self, root: Path | None = None) -> None:
         """Use `root`, else the default place."""
-        self.root = root or default_root()
+        self.root = (root or default_root()).absolute()
         self._held: dict[tuple[str, str], _Held] = {}
         weakref.finalize(self, _let_go, self._held)
         self._found_whole: set[tuple[str, str, int | None, tuple[str, ...]]] = set()
