@@ -377,3 +377,29 @@ def test_a_full_disk_is_told_and_something_can_be_removed_from_it(tmp_path: Path
     full, removed = done.stdout.splitlines()
     assert full.startswith(f"no space left on the disk of {tmp_path / 'kernels'} | free some")
     assert removed == "aa []"
+
+
+HEAL = """
+import sys
+import time
+from pathlib import Path
+from hardcost.machines.cache import Cache
+
+def fill(folder):
+    time.sleep(1)
+    (folder / "content").write_text("whole")
+
+place = Cache(Path(sys.argv[1])).make("kernels", "aa", "a kernel", fill)
+print((place / "content").stat().st_ino, (place / "content").read_text())
+"""
+
+
+def test_two_runs_that_find_the_same_damage_make_it_again_once(tmp_path: Path) -> None:
+    place = Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
+    flip(place / "content")
+    words = [sys.executable, "-c", HEAL, str(tmp_path)]
+    runs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = {run.communicate()[0] for run in runs}
+    assert [run.returncode for run in runs] == [0, 0]
+    assert len(said) == 1
+    assert "whole" in said.pop()

@@ -13,14 +13,14 @@ from hardcost.cli.console import note
 from hardcost.cli.options import format_option
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
-from hardcost.machines import process
+from hardcost.machines import confined, process
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import aptsources, namespace
 from hardcost.machines.images import debian as image
 from hardcost.machines.kernels import tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
-from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.argv import QEMU, Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.report.text import visible
 from hardcost.store.store import Store, default_path
@@ -75,6 +75,7 @@ def _checks() -> list[Check]:
         _program("apt-get", "apt"),
         _program("dpkg-deb", "dpkg"),
         _try("QEMU", lambda: machine.qemu_version),
+        _confined(),
         _try("the probe", lambda: str(guest.probe_binary())),
         _try("kernel", lambda: machine.kernel.release),
         _try("small guest", lambda: str(guest.initramfs(cache))),
@@ -131,6 +132,15 @@ def _converting() -> Check:
     check = _program("qemu-img", "qemu-utils")
     said = check.found if check.ok else "missing; --image needs it for qcow2 alone"
     return replace(check, needed=False, found=said)
+
+
+def _confined() -> Check:
+    """Say what keeps QEMU from the host; it is no condition of measuring."""
+    filtered = bool(confined.sandbox_words(QEMU))
+    user = "nobody" if confined.is_other_user(uses_kvm=False) else "this user"
+    calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
+    remedy = "install a QEMU that is built with seccomp, as Debian's is"
+    return Check("QEMU kept apart", filtered, f"runs as {user}; {calls}", remedy, needed=False)
 
 
 def _store() -> str:
