@@ -18,7 +18,7 @@ workloads = ["syscalls calls=null"]
 baseline = "plain"
 [[configuration]]
 name = "plain"
-boot = ["hardcost.test=full"]
+boot = ["zzz.full=1"]
 """
 
 

@@ -41,23 +41,10 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Launch:
-    """A guest that runs, and when its QEMU was started, on the host's monotonic clock.
-
-    `state` is QEMU's descriptor of the file that its devices' state is saved in or read from.
-    """
+    """A guest that runs, and when its QEMU was started, on the host's monotonic clock."""
 
     guest: GuestProcess
     started: float
-    state: int | None
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The files of a snapshot: `memory`, and the devices' `state`, which is `saved` or read."""
-
-    memory: Path
-    state: Path
-    saved: bool
 
 
 @contextlib.asynccontextmanager
@@ -67,10 +54,10 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     cache: Cache,
     job: Sequence[Request],
     *,
-    kept: Snapshot | None,
+    memory: Path | None,
     limit_seconds: float,
 ) -> AsyncIterator[Launch]:
-    """Give a guest with `job` at hand, in the memory of a snapshot or in memory of its own.
+    """Give a guest with `job` at hand, in the file `memory` or in memory of its own.
 
     It is gone when the block ends, and the block ends soon after `limit_seconds` of host time in
     which it could run.
@@ -82,16 +69,15 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     uses_kvm = recipe.hardware.acceleration == "kvm"
     files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
     with cache.scratch() as scratch, contextlib.closing(files):
-        streams, state = _streams(scratch, job, files), None
+        streams = _streams(scratch, job, files)
         mine = replace(
             recipe,
             kernel=files.read(recipe.kernel),
             initramfs=files.read(recipe.initramfs),
             disks=tuple(replace(disk, path=files.write(disk.path)) for disk in recipe.disks),
         )
-        if kept is not None:
-            streams = replace(streams, memory=files.write(kept.memory))
-            state = files.written(kept.state) if kept.saved else files.descriptor(kept.state)
+        if memory is not None:
+            streams = replace(streams, memory=files.write(memory))
 
         def words(descriptor: int) -> list[str]:
             return command(mine, replace(streams, qmp_descriptor=descriptor))
@@ -101,9 +87,9 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
             guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
         ):
             try:
-                yield Launch(guest, started, state)
+                yield Launch(guest, started)
             except MachineError as error:
-                _blame_full_disk(error, (scratch, *(() if kept is None else (kept.state.parent,))))
+                _blame_full_disk(error, (scratch, *(() if memory is None else (memory.parent,))))
                 raise
 
 
