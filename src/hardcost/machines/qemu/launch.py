@@ -82,15 +82,15 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
         def words(descriptor: int) -> list[str]:
             return command(mine, replace(streams, qmp_descriptor=descriptor))
 
-        async with (
-            _limited(limit_seconds + _GRACE_SECONDS, still),
-            guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
-        ):
-            try:
+        try:
+            async with (
+                _limited(limit_seconds + _GRACE_SECONDS, still),
+                guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
+            ):
                 yield Launch(guest, started)
-            except MachineError as error:
-                _blame_full_disk(error, (scratch, *(() if memory is None else (memory.parent,))))
-                raise
+        except MachineError as error:
+            _blame_full_disk(error, (scratch, *(() if memory is None else (memory.parent,))))
+            raise
 
 
 async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
