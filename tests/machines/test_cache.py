@@ -344,3 +344,63 @@ def test_any_use_of_the_cache_sweeps_what_the_dead_left(tmp_path: Path) -> None:
     Cache(tmp_path).find("kernels", "bb")
     assert not any((tmp_path / "scratch").iterdir())
     assert not any((tmp_path / "kernels").iterdir())
+
+
+FULL_DISK = """
+import sys
+from pathlib import Path
+from hardcost.errors import MachineError
+from hardcost.machines.cache import Cache
+
+root = Path(sys.argv[1])
+Cache(root).make("kernels", "aa", "a kernel", lambda place: (place / "a").write_bytes(b"x" * 2**21))
+try:
+    Cache(root).make("kernels", "bb", "", lambda place: (place / "b").write_bytes(b"x" * 2**24))
+except MachineError as error:
+    print(error, "|", error.problems[0].hint)
+try:
+    (root / "rest").write_bytes(b"x" * 2**24)
+except OSError:
+    pass
+print(Cache(root).remove_all()[0][0].name, [one.name for one in (root / "kernels").iterdir()])
+"""
+
+
+def test_a_full_disk_is_told_and_something_can_be_removed_from_it(tmp_path: Path) -> None:
+    mount = f"mount -t tmpfs -o size=8m none {tmp_path}"
+    words = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh", sys.executable]
+    able = subprocess.run([*words, "-c", ""], capture_output=True, check=False)
+    if able.returncode:
+        pytest.skip("only root can mount a small disk")
+    done = subprocess.run(
+        [*words, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    full, removed = done.stdout.splitlines()
+    assert full.startswith(f"no space left on the disk of {tmp_path / 'kernels'} | free some")
+    assert removed == "aa []"
+
+
+HEAL = """
+import sys
+import time
+from pathlib import Path
+from hardcost.machines.cache import Cache
+
+def fill(folder):
+    time.sleep(1)
+    (folder / "content").write_text("whole")
+
+place = Cache(Path(sys.argv[1])).make("kernels", "aa", "a kernel", fill)
+print((place / "content").stat().st_ino, (place / "content").read_text())
+"""
+
+
+def test_two_runs_that_find_the_same_damage_make_it_again_once(tmp_path: Path) -> None:
+    place = Cache(tmp_path).make("kernels", "aa", "a kernel", fill)
+    flip(place / "content")
+    words = [sys.executable, "-c", HEAL, str(tmp_path)]
+    runs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = {run.communicate()[0] for run in runs}
+    assert [run.returncode for run in runs] == [0, 0]
+    assert len(said) == 1
+    assert "whole" in said.pop()

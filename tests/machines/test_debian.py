@@ -1,4 +1,4 @@
-"""Packages in the cache: which of several names was taken, and where the examples lie."""
+"""Packages in the cache: which of several names was taken, and what is no name of one."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def kept(cache: Cache, package: str, name: str, text: str) -> Path:
-    """Put a file of a package's entry into the cache."""
+def kept(cache: Cache, package: str, *files: str) -> Path:
+    """Put a package's entry into the cache: its `files`, each `PATH=CONTENT`."""
+
+    def fill(folder: Path) -> None:
+        for file in files:
+            path, _, text = file.partition("=")
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+
     key = digest({"package": package, "architecture": platform.machine()})
-    path = cache.root / "packages" / key / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path.parent
+    return cache.make("packages", key, package, fill)
 
 
 def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    kept(cache, "old", "version", "1")
-    new = kept(cache, "new", "version", "2")
-    kept(cache, "new | old", "package", "new")
+    kept(cache, "old", "version=1")
+    new = kept(cache, "new", "version=2")
+    kept(cache, "new | old", "package=new")
     assert debian.unpacked(cache, "new | old") == new / "files"
     assert debian.version(cache, "new | old") == "2"
 
@@ -36,14 +40,56 @@ def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", ["rules", "audit-rules"])
 def test_the_examples_of_rules_are_found_in_either_folder(tmp_path: Path, folder: str) -> None:
     cache = Cache(tmp_path)
-    package = kept(cache, "auditd", "version", "1")
-    place = package / "files/usr/share/doc/auditd/examples" / folder
-    place.mkdir(parents=True)
-    assert debian.sample_rules(cache) == place
+    place = f"files/usr/share/doc/auditd/examples/{folder}"
+    package = kept(cache, "auditd", "version=1", f"{place}/30-stig.rules=-D")
+    assert debian.sample_rules(cache) == package / place
 
 
 def test_a_package_without_examples_is_an_error(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    kept(cache, "auditd", "version", "1")
+    kept(cache, "auditd", "version=1")
     with pytest.raises(MachineError, match="the package auditd has no"):
         debian.sample_rules(cache)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["-oAPT::Update::Pre-Invoke::=id", "--help", "a", "Libc6", "libc6=1", "a b", "x/../y", ""],
+)
+def test_what_is_no_name_of_a_package_is_refused_before_apt_sees_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="is no name of a Debian package"):
+        debian.unpacked(Cache(tmp_path), name)
+
+
+def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second guard, without the first: programs in apt's place note what they are given."""
+    (tmp_path / "apt").mkdir()
+    log, apt = tmp_path / "log", tmp_path / "apt/apt-get"
+    name = "-oAPT::Update::Pre-Invoke::=id"
+    offers = f"printf '{name}:\\n  Installed: (none)\\n  Candidate: 1\\n'"
+    apt.write_text(
+        f'#!/bin/sh\necho "$@" >>{log}\ncase "$*" in *policy*) {offers};; *) exit 1;; esac\n'
+    )
+    apt.chmod(0o755)
+    (tmp_path / "apt/apt-cache").symlink_to(apt)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'apt'}:/usr/bin:/bin")
+    monkeypatch.setattr(debian, "_checked", lambda name: name)
+    with pytest.raises(MachineError):
+        debian.unpacked(Cache(tmp_path / "cache"), name)
+    said = log.read_text()
+    assert f"policy -- {name}" in said
+    assert f"download -- {name}" in said
+
+
+def test_a_version_is_known_where_it_is_what_was_recorded(tmp_path: Path) -> None:
+    place = kept(Cache(tmp_path), "libc6", "version=2.36-9+deb12u9")
+    assert debian._recorded_version(place) == "2.36-9+deb12u9"
+    (place / "version").write_text("2.36-9+deb12u8")
+    assert debian._recorded_version(place) is None
+    (place / "manifest").unlink()
+    assert debian._recorded_version(place) == "2.36-9+deb12u8"
+    (place / "version").write_text("-o1")
+    assert debian._recorded_version(place) is None

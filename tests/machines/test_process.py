@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines.process import follow
+from hardcost.machines.process import follow, run
 
 
 def test_each_line_is_heard_and_the_last_needs_no_end() -> None:
@@ -43,3 +43,10 @@ def test_a_program_and_what_it_started_end_with_the_call(tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         follow(["sh", "-c", script], stop)
     assert not alive.exists()
+
+
+def test_a_program_that_found_the_disk_full_has_that_for_a_remedy() -> None:
+    script = "echo 'tar: x: Cannot write: No space left on device' >&2; exit 2"
+    with pytest.raises(MachineError) as raised:
+        run(["sh", "-c", script], remedy="is the archive whole?")
+    assert raised.value.problems[0].hint == "no space is left on the disk: free some"

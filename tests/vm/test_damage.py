@@ -19,6 +19,7 @@ pytestmark = pytest.mark.vm
 STUDY = """
 title = "damage"
 workloads = ["syscalls calls=null"]
+baseline = "plain"
 [[configuration]]
 name = "plain"
 """

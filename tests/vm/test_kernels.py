@@ -207,7 +207,7 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Com
     while (found := working_in(place.parent)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not found
-    assert not (place.parent / "whole").exists()
+    assert not (place.parent / "o/manifest").exists()
 
 
 def test_a_full_disk_is_told_and_leaves_no_kernel(apart: Command) -> None:

@@ -18,6 +18,7 @@ LIMIT = 20  # seconds for a trial: many times what it takes
 STUDY = """
 title = "stopped"
 workloads = ["syscalls calls=null"]
+baseline = "plain"
 [[configuration]]
 name = "plain"
 """

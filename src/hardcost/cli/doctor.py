@@ -12,14 +12,14 @@ import click
 from hardcost.cli.console import note
 from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
-from hardcost.machines import host, process
+from hardcost.machines import confined, host, process
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import debian as image
 from hardcost.machines.images import namespace
 from hardcost.machines.kernels import source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
-from hardcost.machines.qemu.argv import Hardware
+from hardcost.machines.qemu.argv import QEMU, Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.report.text import visible
 from hardcost.store.place import default_path
@@ -69,6 +69,7 @@ def _checks() -> list[Check]:
         on,
         _program("setpriv", "util-linux"),
         _try("QEMU", lambda: machine.qemu_version),
+        _confined(),
         _try("the probe", lambda: f"{guest.probe_binary()}, built with {guest.toolchain()}"),
         _try("kernel", lambda: machine.kernel.release),
         _try("small guest", lambda: str(guest.initramfs(cache))),
@@ -129,6 +130,15 @@ def _converting() -> Check:
     check = _program("qemu-img", "qemu-utils")
     said = check.found if check.ok else "missing; --image needs it for qcow2 alone"
     return replace(check, needed=False, found=said)
+
+
+def _confined() -> Check:
+    """Say what keeps QEMU from the host; it is no condition of measuring."""
+    filtered = bool(confined.sandbox_words(QEMU))
+    user = "nobody" if confined.is_other_user(uses_kvm=False) else "this user"
+    calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
+    remedy = "install a QEMU that is built with seccomp, as Debian's is"
+    return Check("QEMU kept apart", filtered, f"runs as {user}; {calls}", remedy, needed=False)
 
 
 def _store() -> str:

@@ -147,7 +147,9 @@ def _failure(error: OSError) -> HardcostError:
     """Return what the system refused as an error of ours."""
     where = f"{error.filename}: " if error.filename else ""
     full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    return HardcostError(f"{where}{error.strerror or error}", hint="make room" if full else None)
+    return HardcostError(
+        f"{where}{error.strerror or error}", hint="free some space on its disk" if full else None
+    )
 
 
 def _as_interrupt(_signal: int, _frame: object) -> NoReturn:

@@ -99,7 +99,7 @@ class Cache:
 
     def __init__(self, root: Path | None = None) -> None:
         """Use `root`, else the default place."""
-        self.root = root or default_root()
+        self.root = (root or default_root()).absolute()
         self._held: dict[tuple[str, str], _Held] = {}
         weakref.finalize(self, _let_go, self._held)
         self._found_whole: set[tuple[str, str, int | None, tuple[str, ...]]] = set()
@@ -169,7 +169,8 @@ class Cache:
         if not manifest.is_there(place):
             damage = "it has no hashes to be compared with (an older hardcost kept none)"
         log.warning("cache: %s %s (%s) is made again, since %s", kind, name, _title(place), damage)
-        self.throw_away(kind, name)
+        # Another run may make it again at this moment: what is whole by then stays.
+        self.throw_away(kind, name, lambda: manifest.damage(place, entry, parts) is not None)
         return None
 
     def check(self, folder: Path) -> None:
@@ -192,15 +193,19 @@ class Cache:
         """Say whether an entry is there, whole or not."""
         return (self.root / kind / name).is_dir()
 
-    def throw_away(self, kind: str, name: str) -> None:
-        """Remove an entry, whoever uses it: what they have open stays what it is to them."""
+    def throw_away(self, kind: str, name: str, only_if: Callable[[], bool] = lambda: True) -> None:
+        """Remove an entry, whoever uses it: what they have open stays what it is to them.
+
+        It stays where `only_if` says no, once nobody else makes it.
+        """
         self._found_whole = {one for one in self._found_whole if one[:2] != (kind, name)}
         held = self._held.pop((kind, name), None)
         if held is not None:
             _let_go({(kind, name): held})
         with self._lock_file(kind, name) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            folders.removed(self.root / kind / name)
+            if only_if():
+                folders.removed(self.root / kind / name)
 
     def _hold(self, kind: str, name: str) -> bool:
         """Keep an entry from being removed while this process lives; say whether it is there."""
@@ -412,6 +417,8 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            if error.errno in folders.FULL:
+                raise folders.no_space(self.root) from error
             raise MachineError(
                 f"the cache folder {folder} can't be made: {error.strerror}",
                 hint="set HARDCOST_CACHE to a folder that you can write to",

@@ -107,24 +107,6 @@ class Files:
         """
         return self._handed(path, os.O_RDWR | os.O_CREAT, 0o060)
 
-    def written(self, path: Path) -> int:
-        """Return the descriptor of a new file to be written.
-
-        Raises:
-            MachineError: It can't be made.
-        """
-        self._handed(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0)
-        return self.descriptors[-1]
-
-    def descriptor(self, path: Path) -> int:
-        """Return the descriptor of a file to be read.
-
-        Raises:
-            MachineError: It can't be opened.
-        """
-        self._handed(path, os.O_RDONLY, 0)
-        return self.descriptors[-1]
-
     def own(self, path: Path, permissions: int) -> None:
         """Let QEMU do with a file or folder what `permissions` (of a group) say.
 

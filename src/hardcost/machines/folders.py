@@ -22,12 +22,13 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _LITTLE_SPACE = 64 << 20  # bytes; what failed with less left has failed for that
 
 
+REMEDY = "free some, with `hardcost image remove` for one, or set HARDCOST_CACHE elsewhere"
+"""What to do about a disk that is full."""
+
+
 def no_space(folder: Path) -> MachineError:
     """Return the error of a disk that is full where `folder` lies."""
-    return MachineError(
-        f"no space left on the disk of {folder}",
-        hint="free some, with `hardcost image remove` for one, or set HARDCOST_CACHE elsewhere",
-    )
+    return MachineError(f"no space left on the disk of {folder}", hint=REMEDY)
 
 
 def is_full(folder: Path) -> bool:

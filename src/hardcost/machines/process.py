@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import select
 import shlex
 import shutil
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MESSAGE_LIMIT = 4000  # characters of a failed program's own words that an error repeats
 _KEPT_LINES = 30  # of what a followed program prints, for the same end
+_FULL = re.compile("No space left on device|enough free space in|Disk quota exceeded")
 _SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 _SILENCE_SECONDS = 1.0
 _DEATH_SECONDS = 10.0  # until all that a killed program started must have gone
@@ -65,7 +67,8 @@ def run(
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
-            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}", hint=remedy
+            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}",
+            hint=_hint(said, remedy),
         )
     return done.stdout.decode(errors="replace")
 
@@ -107,7 +110,14 @@ def follow(
             _end(process)
     if status:
         told = "\n".join(said)[-_MESSAGE_LIMIT:]
-        raise MachineError(f"failed with status {status}: {shlex.join(words)}\n{told}", hint=remedy)
+        raise MachineError(
+            f"failed with status {status}: {shlex.join(words)}\n{told}", hint=_hint(told, remedy)
+        )
+
+
+def _hint(said: str, remedy: str | None) -> str | None:
+    """Return the remedy for what a program said when it failed."""
+    return "no space is left on the disk: free some" if _FULL.search(said) else remedy
 
 
 def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | None]:

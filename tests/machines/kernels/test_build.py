@@ -142,3 +142,34 @@ def test_a_source_of_ones_own_may_be_edited_after_it_was_patched(tmp_path: Path)
     after = asyncio.run(kernels(tmp_path).build(three))
     assert after.name != before.name
     assert after.image.read_text() == before.image.read_text() + "six\n"
+
+
+def test_what_is_damaged_of_a_build_is_made_again(tmp_path: Path) -> None:
+    recipe = patch(tmp_path, "three.patch", THREE)
+    before = asyncio.run(kernels(tmp_path).build(recipe))
+    (place,) = (tmp_path / "cache/builds").glob("*/seed")
+    builds = place.parent
+    damaged = (
+        builds / "seed",
+        next((builds / "resolved").iterdir()),
+        builds / "o/vmlinux",
+        builds / "tree/Makefile",
+        builds / "tree/kernel/audit.c",
+    )
+    for path in damaged:
+        content = path.read_bytes()
+        path.unlink()  # a link to the source else, which would be damaged with it
+        path.write_bytes(content.replace(b"e", b"o"))
+        shutil.rmtree(tmp_path / "cache/kernels")
+        after = asyncio.run(kernels(tmp_path).build(recipe))
+        assert after.name == before.name, path
+        assert after.image.read_text() == AUDIT.replace("three", "THREE"), path
+        assert path.read_bytes() == content, path
+
+
+def test_a_kept_kernel_that_is_damaged_is_built_again(tmp_path: Path) -> None:
+    before = asyncio.run(kernels(tmp_path).build(KernelRecipe()))
+    before.image.write_text("another")
+    assert kernels(tmp_path).find(KernelRecipe()) is None
+    asyncio.run(kernels(tmp_path).build(KernelRecipe()))
+    assert before.image.read_text() == AUDIT

@@ -54,7 +54,7 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
     words: list[str | Path] = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", str(_BLOCK)]
     words += ["-I", "256", "-i", "8192", "-O", features, "-U", _UUID, "-E", _EXTENDED]
     words += ["-J", f"size={max(4, min(64, size >> 25))}"] if journal else []
-    words += [image, f"{size >> 10}k"]
+    words += ["--", image, f"{size >> 10}k"]
     with image.open("wb") as file:
         file.truncate(size)
     run(words, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
@@ -62,7 +62,7 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
     values.mkdir()
     change(image, contents.commands(files, EPOCH, values), image.with_suffix(".script"))
     shutil.rmtree(values)
-    checked: list[str | Path] = ["e2fsck", "-f", "-n", image]
+    checked: list[str | Path] = ["e2fsck", "-f", "-n", "--", image]
     run(checked, remedy=REMEDY, limit_seconds=_LIMIT_SECONDS, environment=_ENVIRONMENT)
 
 
@@ -82,7 +82,7 @@ def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
         if line and _HARMLESS.match(line) is None:
             wrong.append(line)
 
-    words = as_root(["debugfs", "-w", "-f", script, image])
+    words = as_root(["debugfs", "-w", "-f", script, "--", image])
     follow(words, heard, remedy=REMEDY, environment=_ENVIRONMENT)
     if wrong:
         raise MachineError(f"debugfs could not change {image}: {wrong[0]}")
@@ -96,12 +96,14 @@ def inside(image: Path, start: int) -> str:
 
 def text_of(file_system: str, path: str) -> str:
     """Return the text of a file in a file system, empty where it is not there."""
-    return run(["debugfs", "-R", f"cat {contents.quoted(path)}", file_system], remedy=REMEDY)
+    return run(["debugfs", "-R", f"cat {contents.quoted(path)}", "--", file_system], remedy=REMEDY)
 
 
 def is_there(file_system: str, path: str) -> bool:
     """Say whether a file system has a file."""
-    return bool(run(["debugfs", "-R", f"stat {contents.quoted(path)}", file_system], remedy=REMEDY))
+    return bool(
+        run(["debugfs", "-R", f"stat {contents.quoted(path)}", "--", file_system], remedy=REMEDY)
+    )
 
 
 def content_digest(image: Path) -> str:

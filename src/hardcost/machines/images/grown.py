@@ -39,9 +39,9 @@ def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
 
     def fill(folder: Path) -> None:
         larger = folder / _FILE
-        run(["cp", "--sparse=always", image.path, larger])
+        run(["cp", "--sparse=always", "--", image.path, larger])
         os.truncate(larger, gib * _GIB)
-        run(["resize2fs", "-f", larger], remedy="apt-get install e2fsprogs")
+        run(["resize2fs", "-f", "--", larger], remedy="apt-get install e2fsprogs")
         title = f"{image.title}, {gib} GiB"
         kept.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
 

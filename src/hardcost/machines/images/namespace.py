@@ -52,4 +52,4 @@ def why_not() -> str | None:
 def remove(tree: Path) -> None:
     """Remove a tree of files of several users, if it is there."""
     if tree.exists():
-        run(as_root(["rm", "-rf", "--one-file-system", tree]))
+        run(as_root(["rm", "-rf", "--one-file-system", "--", tree]))

@@ -69,7 +69,7 @@ def image_file(path: Path, cache: Cache) -> RootImage:
         if is_qcow2:
             _converted(path, image)
         else:
-            words: list[str | Path] = ["cp", "--sparse=always", "--reflink=auto", path, image]
+            words: list[str | Path] = ["cp", "--sparse=always", "--reflink=auto", "--", path, image]
             run(words, limit_seconds=_WHOLE_LIMIT_SECONDS)
         os.truncate(image, _padded(image.stat().st_size))
         _adopted(folder, image, path, _root(image, path))
@@ -149,7 +149,7 @@ def _converted(path: Path, image: Path) -> None:
             hint="`qemu-img convert -O qcow2` makes a whole one of it",
         )
     run(
-        ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", path, image],
+        ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", "--", path, image],
         remedy="apt-get install qemu-utils; if that is there, the image itself is damaged",
         limit_seconds=_WHOLE_LIMIT_SECONDS,
     )
@@ -204,7 +204,7 @@ def _adopted(
     It gets a place for Linux's source where it has none.
     """
     place = ext4.inside(image, 0 if partition is None else partition.start)
-    checked = run(["sh", "-c", 'e2fsck -f -p "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
+    checked = run(["sh", "-c", 'e2fsck -f -p -- "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
     said, _, status = checked.strip().rpartition("=")
     if int(status) not in _CHECKED:
         raise MachineError(

@@ -71,7 +71,7 @@ def _start(root: RootImage) -> int:
 
 
 def _kernels(system: str) -> list[str]:
-    said = run(["debugfs", "-R", "ls -p /boot", system], remedy=ext4.REMEDY)
+    said = run(["debugfs", "-R", "ls -p /boot", "--", system], remedy=ext4.REMEDY)
     return [name for name in _LISTED.findall(said) if name.startswith(_KERNELS)]
 
 
@@ -83,7 +83,8 @@ def _version(name: str) -> list[tuple[int, int, str]]:
 
 
 def _dump(system: str, path: str, target: Path) -> None:
-    run(["debugfs", "-R", f"dump {contents.quoted(path)} {contents.quoted(str(target))}", system])
+    command = f"dump {contents.quoted(path)} {contents.quoted(str(target))}"
+    run(["debugfs", "-R", command, "--", system])
     if not target.is_file() or not target.stat().st_size:
         raise MachineError(f"{path} can't be copied out of {system}")
 
@@ -93,7 +94,7 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
     for base in ("/usr/lib/modules", "/lib/modules"):
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
             path = contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
-            run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", system])
+            run(["debugfs", "-R", f"rdump {path} {contents.quoted(str(into))}", "--", system])
             _remove_links(into)
     for packed in into.rglob("*.ko.*"):
         packed.with_suffix("").write_bytes(modulefile.content(packed))

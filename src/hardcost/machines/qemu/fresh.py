@@ -37,7 +37,7 @@ async def execute(
     boot_limit = SYSTEM_LIMIT_SECONDS if whole else BOOT_LIMIT_SECONDS
     limits = boot_limit + limit_seconds
     async with launched(
-        recipe, argv.boot_words, cache, job, kept=None, limit_seconds=limits
+        recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limits
     ) as launch:
         await launch.guest.until_heard(boot_limit)
         return await carried_out(launch, limit_seconds)

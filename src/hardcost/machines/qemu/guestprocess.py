@@ -8,7 +8,7 @@ import logging
 import signal
 import socket
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from qemu.qmp import QMPClient, QMPError
 
@@ -27,6 +27,7 @@ REMEDY = "apt-get install qemu-system-x86"
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk
+_STATE = "state"  # what QEMU knows the file of a snapshot by
 _POLL_SECONDS = 0.002
 _LAST_SECONDS = 5.0  # of host time, for a QEMU that speaks no more to be gone
 
@@ -53,6 +54,19 @@ class GuestProcess:
             return await self.qmp.execute(name, arguments or None)
         except (QMPError, EOFError, OSError) as error:
             raise await self.gone(f"QEMU failed at '{name}': {error}") from error
+
+    async def handed(self, file: IO[bytes]) -> str:
+        """Give QEMU a file that hardcost has opened; return what it is called in a migration.
+
+        Raises:
+            MachineError: QEMU is gone.
+        """
+        try:
+            self.qmp.send_fd_scm(file.fileno())
+        except (QMPError, EOFError, OSError) as error:
+            raise await self.gone(f"QEMU takes no file: {error}") from error
+        await self.command("getfd", fdname=_STATE)
+        return f"fd:{_STATE}"
 
     async def until_migrated(self) -> None:
         """Wait until a snapshot is written or read.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
+from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answers
 from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
@@ -41,23 +42,10 @@ class Command(Protocol):
 
 @dataclass(frozen=True)
 class Launch:
-    """A guest that runs, and when its QEMU was started, on the host's monotonic clock.
-
-    `state` is QEMU's descriptor of the file that its devices' state is saved in or read from.
-    """
+    """A guest that runs, and when its QEMU was started, on the host's monotonic clock."""
 
     guest: GuestProcess
     started: float
-    state: int | None
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The files of a snapshot: `memory`, and the devices' `state`, which is `saved` or read."""
-
-    memory: Path
-    state: Path
-    saved: bool
 
 
 @contextlib.asynccontextmanager
@@ -67,10 +55,10 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     cache: Cache,
     job: Sequence[Request],
     *,
-    kept: Snapshot | None,
+    memory: Path | None,
     limit_seconds: float,
 ) -> AsyncIterator[Launch]:
-    """Give a guest with `job` at hand, in the memory of a snapshot or in memory of its own.
+    """Give a guest with `job` at hand, in the file `memory` or in memory of its own.
 
     It is gone when the block ends, and the block ends soon after `limit_seconds` of host time in
     which it could run.
@@ -82,25 +70,28 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     uses_kvm = recipe.hardware.acceleration == "kvm"
     files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
     with cache.scratch() as scratch, contextlib.closing(files):
-        streams, state = _streams(scratch, job, files), None
+        streams = _streams(scratch, job, files)
         mine = replace(
             recipe,
             kernel=files.read(recipe.kernel),
             initramfs=files.read(recipe.initramfs),
             disks=tuple(replace(disk, path=files.write(disk.path)) for disk in recipe.disks),
         )
-        if kept is not None:
-            streams = replace(streams, memory=files.write(kept.memory))
-            state = files.written(kept.state) if kept.saved else files.descriptor(kept.state)
+        if memory is not None:
+            streams = replace(streams, memory=files.write(memory))
 
         def words(descriptor: int) -> list[str]:
             return command(mine, replace(streams, qmp_descriptor=descriptor))
 
-        async with (
-            _limited(limit_seconds + _GRACE_SECONDS, still),
-            guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
-        ):
-            yield Launch(guest, started, state)
+        try:
+            async with (
+                _limited(limit_seconds + _GRACE_SECONDS, still),
+                guest_process(words, streams, files, guard(uses_kvm=uses_kvm), still) as guest,
+            ):
+                yield Launch(guest, started)
+        except MachineError as error:
+            _blame_full_disk(error, (scratch, *(() if memory is None else (memory.parent,))))
+            raise
 
 
 async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
@@ -117,6 +108,14 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error
     return Execution(read, guest.console(), start_seconds, time.monotonic() - launch.started)
+
+
+def _blame_full_disk(error: MachineError, written: Sequence[Path]) -> None:
+    """Raise the error of a guest anew where a disk that it wrote to is full, else do nothing."""
+    for folder in written:
+        if is_full(folder):
+            said = f"{error}: no space left on the disk of {folder.parent}"
+            raise type(error)(said, hint=REMEDY, console=error.console) from error
 
 
 @contextlib.asynccontextmanager

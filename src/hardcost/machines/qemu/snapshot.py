@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Literal
 
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import argv
-from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, Snapshot, carried_out, launched
+from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Execution, Request
     from hardcost.machines.qemu.argv import Recipe
-    from hardcost.machines.qemu.launch import Launch
+    from hardcost.machines.qemu.guestprocess import GuestProcess
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16
@@ -58,13 +58,13 @@ async def restore(
     Raises:
         TrialError: The guest panicked, hung or died, or its answers make no sense.
     """
-    kept = Snapshot(folder / "ram", folder / "state", saved=False)
     async with launched(
-        recipe, argv.restore_words, cache, job, kept=kept, limit_seconds=limit_seconds
+        recipe, argv.restore_words, cache, job, memory=folder / "ram", limit_seconds=limit_seconds
     ) as launch:
         guest = launch.guest
         await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-        await guest.command("migrate-incoming", uri=f"fd:{launch.state}")
+        with _opened(folder / "state", "rb") as state:
+            await guest.command("migrate-incoming", uri=await guest.handed(state))
         await guest.until_migrated()
         # A short job may end the guest before QEMU says that it goes on.
         with contextlib.suppress(MachineError):
@@ -74,18 +74,36 @@ async def restore(
 
 async def boot_and_save(recipe: Recipe, folder: Path, cache: Cache) -> None:
     """Boot until the guest stops itself and save its state in `folder`, clean or not."""
-    kept = Snapshot(folder / "ram", folder / "state", saved=True)
-    kept.memory.unlink(missing_ok=True)
+    ram = folder / "ram"
+    ram.unlink(missing_ok=True)
     async with launched(
-        recipe, argv.boot_words, cache, (), kept=kept, limit_seconds=BOOT_LIMIT_SECONDS
+        recipe, argv.boot_words, cache, (), memory=ram, limit_seconds=BOOT_LIMIT_SECONDS
     ) as launch:
         await launch.guest.until_paused(BOOT_LIMIT_SECONDS)
-        await _save(launch)
+        await _save(launch.guest, folder)
         shutil.copy(launch.guest.streams.console, folder / "console")
 
 
-async def _save(launch: Launch) -> None:
-    guest = launch.guest
+async def _save(guest: GuestProcess, folder: Path) -> None:
     await guest.command("migrate-set-capabilities", capabilities=_SHARED_MEMORY)
-    await guest.command("migrate", uri=f"fd:{launch.state}")
+    with _opened(folder / "state", "wb") as state:
+        await guest.command("migrate", uri=await guest.handed(state))
     await guest.until_migrated()
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
+    """Give an open file.
+
+    Raises:
+        MachineError: It can't be opened.
+    """
+    try:
+        file = path.open(mode)
+    except OSError as error:
+        raise MachineError(
+            f"the snapshot's {path} can't be opened: {error.strerror}",
+            hint="run the command again: a snapshot that is damaged is made again",
+        ) from error
+    with file:
+        yield file
