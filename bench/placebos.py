@@ -248,11 +248,11 @@ def _count(rows: dict[str, Row], name: str, profile: Profile, bill: Bill) -> Non
         row.value = total.baseline
         row.least = max(row.least, least[total.metric])
         items = {item.control: item for item in bill.items if item.metric == total.metric}
-        wrong = [item.cost for control, item in items.items() if control in placebos]
+        wrong = [one.cost for one in items.values() if one.control in placebos and one.cost]
         row.asked += len(placebos)
         if rules:
             row.rules += len(rules)
-            row.found += sum(control in items for control in rules)
+            row.found += sum(control in items and items[control].cost > 0 for control in rules)
         else:
             row.asked += 1
             wrong += [total.cost] * total.distinguishable

@@ -69,7 +69,7 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "apt").mkdir()
     log, apt = tmp_path / "log", tmp_path / "apt/apt-get"
     name = "-oAPT::Update::Pre-Invoke::=id"
-    offers = f"printf '{name}:\\n  Installed: (none)\\n  Candidate: 1\\n'"
+    offers = f"printf -- '{name}:\\n  Installed: (none)\\n  Candidate: 1\\n'"
     apt.write_text(
         f'#!/bin/sh\necho "$@" >>{log}\ncase "$*" in *policy*) {offers};; *) exit 1;; esac\n'
     )

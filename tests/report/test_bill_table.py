@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hardcost.analysis.finding import Least
 from hardcost.errors import InputError
 from hardcost.report.bill_table import bill_grids, bill_table, matrix_grid
 from hardcost.report.grid import render
@@ -101,6 +102,31 @@ def test_a_rest_has_its_column_its_row_and_its_explanation(bill: Finding) -> Non
     shown = render(bill_table(replace(bill, bill=replace(it, rest=rest, interaction=less))), 120)
     assert "+ rest" in shown
     assert re.search(r"\+7 +0\.\d% +\+7 +\+7 +\+7  rest$", shown, re.MULTILINE)
+    assert "does not add up" not in shown
+
+
+def test_a_cost_that_may_be_chance_is_marked_and_the_least_is_shown(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    first = it.totals[0]
+    least = tuple(Least(one.metric, 12.0, 8) for one in it.totals)
+    totals = (replace(first, cost=7.0, with_profile=first.baseline + 7, least=12.0), *it.totals[1:])
+    marked = replace(it, totals=totals, least=least)
+    shown = render(bill_table(replace(bill, bill=marked)), 160)
+    assert re.search(r"\+7 \(~0\) +12 ", shown)
+    assert "8 placebos" in shown
+    assert "(~0)" not in render(bill_table(bill), 160)
+    assert "no placebos were measured" in render(bill_table(bill), 160)
+
+
+def test_an_interaction_that_is_none_has_neither_column_nor_row(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    none = tuple(replace(part, cost=0.0) for part in it.interaction)
+    shown = render(
+        bill_table(replace(bill, bill=replace(it, rest=it.interaction, interaction=none))), 120
+    )
+    assert "interaction" not in shown
     assert "does not add up" not in shown
 
 

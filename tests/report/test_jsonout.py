@@ -40,8 +40,10 @@ def test_a_cell_is_as_it_was_measured(run: Finding) -> None:
 
 def test_a_bill_adds_its_keys_and_adds_up(bill: Finding) -> None:
     document = json.loads(to_json(bill))
-    assert list(document) == [*HEAD, "totals", "items", "rest", "interaction"]
-    assert list(document["totals"][0]) == ["metric", "unit", "baseline", "with_profile", "cost"]
+    assert list(document) == [*HEAD, "totals", "items", "rest", "interaction", "least"]
+    assert list(document["totals"][0]) == [
+        "metric", "unit", "baseline", "with_profile", "cost", "distinguishable",
+    ]  # fmt: skip
     assert list(document["items"][0]) == [
         "control", "metric", "cost", "low", "high", "share", "alone", "fired", "place",
     ]  # fmt: skip

@@ -186,7 +186,9 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         study=plan.study,
         title=plan.title,
         instrument=plan.instrument,
-        cells=cells(measured, records),
+        cells=cells(
+            measured, [one for one in records if not placebos.reference(one.configuration)]
+        ),
         notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
         bill=bill,
         search=told,

@@ -49,6 +49,18 @@ def test_boot_parameters_come_last_so_that_they_win() -> None:
     assert argv.kernel_line(ICOUNT, Boot(("audit=0",))).endswith(" audit=0")
 
 
+@pytest.mark.parametrize("word", ["", "x", "hardcost.placebo=" + "x" * 300])
+def test_the_kernels_line_is_as_long_whatever_a_configuration_adds(word: str) -> None:
+    line = argv.kernel_line(ICOUNT, Boot((word,) if word else ()))
+    assert len(line) % 512 == 0
+
+
+def test_a_line_that_padding_would_have_the_kernel_cut_off_is_left_as_it_is() -> None:
+    words = tuple(f"hardcost.placebo={'x' * 180}" for _ in range(8))
+    assert len(argv.kernel_line(ICOUNT, Boot(words))) < 2048
+    assert "hardcost.pad" not in argv.kernel_line(ICOUNT, Boot(words))
+
+
 def test_a_comma_in_a_path_is_doubled_in_option_lists() -> None:
     words = argv.restore_words(made(kernel=Path("/k,1")), STREAMS)
     assert any("mem-path=/a,,b/ram" in word for word in words)
