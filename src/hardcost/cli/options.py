@@ -268,7 +268,10 @@ def workloads(text: str) -> tuple[Workload, ...]:
             problem = error.problems[0]
             raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
         if read in found:
-            raise InputError(f"--workload: '{read}' stands twice")
+            raise InputError(
+                f"--workload: '{read}' stands twice",
+                hint="it is measured once: leave one of them out",
+            )
         found.append(read)
     return tuple(found)
 

@@ -30,6 +30,7 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
+_HINT = "the small guest runs static binaries: link yours with -static"
 _PLACE = "/usr/local/bin/command"
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 
@@ -88,10 +89,10 @@ def _program(parameters: Mapping[str, str]) -> bytes:
             hint="--workload 'command file=PROGRAM args=A+B'",
         )
     path = Path(parameters["file"])
-    content = files.content(path, "the program", _LIMIT)
+    content = files.content(path, "the program", _LIMIT, _HINT)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
             f"{path} is not a program that the guest can run",
-            hint="the small guest runs static binaries: link yours with -static",
+            hint=_HINT,
         )
     return content
