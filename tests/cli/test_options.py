@@ -110,6 +110,10 @@ profile = "rhel9-stig"
             ["bill", "rhel9-stig", "--workload", "syscalls calls=nul"],
             "--workload: the workload sys",
         ),
+        (
+            ["bill", "rhel9-stig", "--workload", "fio seconds=3", "--instrument", "insn"],
+            "no use for seconds under",
+        ),
         (["bill", "stig-reduced", "--workload", "fio seconds=3"], "no use for seconds under"),
         (["bill", "stig-reduced", "--cpu", "Skylak"], "processor model 'Skylak'"),
     ],

@@ -26,6 +26,7 @@ from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.store.store import default_path
 from hardcost.study.read import workload
 from hardcost.trial.trial import USUAL_LIMITS
+from hardcost.workloads.names import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,7 +202,9 @@ def choices(words: dict[str, Any]) -> Choices:
     """Return the values of the options that `measuring` added.
 
     Raises:
-        InputError: A workload is misspelt, or two options contradict each other.
+        InputError: A workload is wrong, there is no such processor model, or two options
+            contradict each other.
+        MachineError: QEMU is missing, which lists the models.
     """
     if words["fresh"] and words["resume"]:
         raise InputError(
@@ -211,11 +214,14 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
+    processors.check(words["cpu"])
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
         instrument=words["instrument"],
-        workloads=None if words["workload"] is None else workloads(words["workload"]),
+        workloads=(
+            None if words["workload"] is None else workloads(words["workload"], words["instrument"])
+        ),
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
         kernel=words["kernel"],
@@ -253,8 +259,10 @@ def _riding(text: str) -> tuple[str, ...]:
     return names
 
 
-def workloads(text: str) -> tuple[Workload, ...]:
+def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
     """Return the workloads in text such as `build,syscalls calls=null+open`.
+
+    Their values have to be right under `instrument`, or under any if it is None.
 
     Raises:
         InputError: There is no such workload or parameter, a word is not KEY=VALUE, a value is
@@ -264,6 +272,8 @@ def workloads(text: str) -> tuple[Workload, ...]:
     for one in text.split(","):
         try:
             read = workload(one)
+            if instrument is not None:
+                check(read.name, dict(read.parameters), [INSTRUMENTS[instrument]])
         except InputError as error:
             problem = error.problems[0]
             raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
@@ -277,12 +287,7 @@ def workloads(text: str) -> tuple[Workload, ...]:
 
 
 def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
-    """Return the machine for an instrument, and notes on what its numbers are.
-
-    Raises:
-        InputError: There is no such processor model.
-    """
-    processors.check(chosen.cpu)
+    """Return the machine for an instrument, and notes on what its numbers are."""
     cache = Cache()
     own = roots(chosen.image, chosen.rootfs)
 
