@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardcost.cli import session
 from hardcost.design.plan import Configuration, Trial, Workload
@@ -49,7 +49,7 @@ def test_the_same_state_under_two_names_is_measured_once_and_shown_under_both(
 ) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(b"\x7fELF the same")
-    machine = Ready()
+    machine: Any = Ready()
     prepared = [
         prepare(
             Trial(
@@ -80,7 +80,7 @@ def test_a_damaged_record_is_told_and_measured_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a").write_bytes(b"\x7fELF")
-    machine = Ready()
+    machine: Any = Ready()
     workload = Workload("command", (("file", str(tmp_path / "a")),))
     prepared = [prepare(Trial(Configuration("none"), workload, "insn", 0), machine)]
     with Store(tmp_path / "s") as store:
