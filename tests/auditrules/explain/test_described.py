@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.auditrules.event import NO_INODE
@@ -182,6 +182,7 @@ numbers = st.integers(0, 2000)
 paths = st.text("ab \\/-é", max_size=8).map(lambda text: "/" + text)
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.data())
 def test_the_words_of_an_event_describe_it_again(data: st.DataObject) -> None:
     draw = data.draw
