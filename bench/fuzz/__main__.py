@@ -1,7 +1,7 @@
 """Inputs without end for all that reads what users hand over.
 
-    python -m bench.fuzz                                    # each target for ten seconds of the processor
-    python -m bench.fuzz --target study --seconds 600 --seed 7
+    python -m bench.fuzz                                 # ten seconds of the processor for each
+    nice -n 19 python -m bench.fuzz --target study --seconds 600 --seed 7
     python -m bench.fuzz --target study --input build/fuzz/study/0123.input   # one again
 
 What is wanted: no traceback, no input that takes more than 10 s of the processor or 1 GiB of
@@ -11,7 +11,6 @@ memory, and no error of another kind than bad input has. `--list` names the targ
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -36,7 +35,6 @@ def main() -> None:
     if options.input is not None:
         _again(names[0], options.input)
         return
-    os.nice(19)
     print(f"{'target':12}{'inputs':>10}{'a second':>10}{'peak MiB':>10}{'findings':>10}")
     wrong = 0
     for name in names:

@@ -28,7 +28,8 @@ LONGEST_SECONDS = 10.0
 MOST_MEMORY = 1 << 30
 """Bytes that inputs may add to the address space of the process."""
 
-_SILENT_SECONDS = 120.0  # without an end of an input, though Python may not be interrupted
+_STUCK_SECONDS = 30.0  # of the processor for one input, in a library that can't be interrupted
+_WAITING_SECONDS = 120.0  # that an input sleeps: it waits for what doesn't come
 _HEAD = struct.Struct("<QQQQ")  # inputs done, bytes of this one, peak of memory, findings
 _SHARED = 1 << 22
 
@@ -81,7 +82,7 @@ def fuzz(target: Target, seed: int, seconds: float, folder: Path) -> Result:
     return result
 
 
-def _attempt(  # noqa: PLR0913
+def _attempt(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
     target: Target, seed: str, seconds: float, folder: Path, shared: mmap.mmap, result: Result
 ) -> None:
     """Run a process until its time is over or it dies, and add what it did to `result`."""
@@ -114,17 +115,27 @@ def _children_seconds() -> float:
 
 def _watched(child: int, shared: mmap.mmap) -> int:
     """Wait for a process; end it where an input takes far too long."""
-    last, since = (-1, 0), time.monotonic()
+    last, used, ready = (-1, 0), 0.0, time.monotonic()
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return status
-        now = _HEAD.unpack_from(shared)[:2]
+        now, (state, seconds) = _HEAD.unpack_from(shared)[:2], _state(child)
         if now != last:
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > _SILENT_SECONDS:
+            last, used = now, seconds
+        if now != last or state == "R":
+            ready = time.monotonic()
+        if seconds - used > _STUCK_SECONDS or time.monotonic() - ready > _WAITING_SECONDS:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.05)
+
+
+def _state(child: int) -> tuple[str, float]:
+    """Return whether a process runs (R) or sleeps, and its seconds of the processor."""
+    stat = Path(f"/proc/{child}/stat").read_text(encoding="ascii", errors="replace")
+    words = stat.rpartition(")")[2].split()
+    ticks = int(words[11]) + int(words[12])
+    return words[0], ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _work(

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
 from bench.fuzz import mutate, seeds
 from bench.fuzz.run import Target
+
 from hardcost.auditrules import loading, parse
 from hardcost.auditrules.cost import histogram
 from hardcost.auditrules.explain.described import described
@@ -23,7 +23,7 @@ from hardcost.auditrules.rule import Kind, Place, RulesError
 from hardcost.auditrules.translate import translate, translate_all
 from hardcost.auditrules.write import UnwritableError, listed, text_of
 from hardcost.cli.finding import unpacked as finding_unpacked
-from hardcost.controls import apply, auditprofile, catalogue, khc, scapsettings
+from hardcost.controls import auditprofile, catalogue, khc, scapsettings
 from hardcost.controls.control import Sysctl
 from hardcost.design import grid, leave_one_out
 from hardcost.design.plan import Configuration, Trial, Workload
@@ -41,7 +41,7 @@ from hardcost.trial.trial import execute, prepare
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_STATUS_NO = 1
+_MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is made in it)
 _MOST_TRIALS = 60  # worked out of a plan
 
 
@@ -57,7 +57,7 @@ _made: list[tempfile.TemporaryDirectory[str]] = []
 
 def _folder() -> str:
     if not _made:
-        memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # no waiting for a disk
+        memory = _MEMORY if Path(_MEMORY).is_dir() else None  # no waiting for a disk
         _made.append(tempfile.TemporaryDirectory(prefix="hardcost-fuzz-", dir=memory))
     return _made[0].name
 
@@ -259,8 +259,6 @@ _bad = (InputError,)
 
 
 def _listed() -> Sequence[Target]:
-    told: Any = tuple[type[BaseException], ...]
-    del told
     verbs = {
         "lint": _verb("rules", "lint", "FILE", "--format", "sarif", no=True),
         "cost": _verb("rules", "cost", "FILE", "--leave-out-faulty", "--format", "json"),

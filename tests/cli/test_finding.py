@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import json
 import math
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from tests.report.guests import failed, filecopy, selinux
 
+from hardcost.cli import finding as finding_module
 from hardcost.cli.finding import notes_of, packed, unpacked
 from hardcost.errors import StoreError
 from hardcost.store.record import Record
 from hardcost.workloads import postfix
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def record(workload: str) -> Record:
@@ -58,3 +63,18 @@ def test_a_damaged_finding_is_told() -> None:
 def test_what_differs_from_debians_configuration_of_a_server_is_told_once() -> None:
     records = [record("postfix mails=1"), record("syscalls"), record("postfix mails=2")]
     assert notes_of(records) == (postfix.SETTINGS,)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_report_is_written_where_nobody_reads_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    def gone(*_: object) -> NoReturn:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(finding_module, "show", gone)
+    monkeypatch.setattr("builtins.print", gone)
+    monkeypatch.setattr(finding_module, "note", lambda _: None)
+    with pytest.raises(BrokenPipeError):
+        finding_module.present(filecopy(), form, tmp_path / "r.html")
+    assert "</html>" in (tmp_path / "r.html").read_text()

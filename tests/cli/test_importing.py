@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -86,6 +87,14 @@ def test_a_report_that_cant_be_read_is_told(name: str) -> None:
     result = run(name)
     assert isinstance(result.exception, InputError)
     assert "can't be read: " in str(result.exception)
+
+
+def test_a_report_that_is_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name, why in ((str(tmp_path / "pipe"), "it is a pipe"), ("/dev/zero", "it is a device")):
+        result = run(name)
+        assert isinstance(result.exception, InputError)
+        assert why in str(result.exception)
 
 
 @pytest.mark.parametrize("name", ["/nonexistent/x.toml", "x" * 5000])

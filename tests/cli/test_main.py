@@ -53,6 +53,7 @@ def status_after(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
         (InputError("no such file", place=Place("a.rules", 3)), 2, "error: a.rules:3: no such"),
         (TrialError("it died", hint="look"), 3, "error: it died\n  hint: look"),
         (StoreError("full"), 3, "error: full"),
+        (MemoryError(), 3, "error: there is not enough memory"),
         (HardcostError("first\nsecond"), 3, "error: first\n       second"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (click.UsageError("which?"), 2, "Error: which?"),

@@ -21,10 +21,9 @@ from hardcost.machines.cache import Cache
         ("syscalls", [Workload("syscalls")]),
         ("syscalls calls=null+open", [Workload("syscalls", (("calls", "null+open"),))]),
         (
-            " syscalls , command file=x args=a=b+c ",
-            [Workload("syscalls"), Workload("command", (("file", "x"), ("args", "a=b+c")))],
+            " syscalls , command file=/bin/true args=a=b+c ",
+            [Workload("syscalls"), Workload("command", (("file", "/bin/true"), ("args", "a=b+c")))],
         ),
-        ("syscalls,syscalls", [Workload("syscalls")]),
     ],
 )
 def test_workloads_are_read_with_their_parameters(text: str, expected: list[Workload]) -> None:
@@ -38,6 +37,14 @@ def test_workloads_are_read_with_their_parameters(text: str, expected: list[Work
         ("", "no workload ''"),
         ("syscals", "no workload 'syscals'"),
         ("syscalls,", "no workload ''"),
+        ("syscalls,dd,syscalls", "'syscalls' stands twice"),
+        ("syscalls calls=nul", "no call 'nul'"),
+        ("syscalls calls=null+open+null", "'null' stands twice in calls"),
+        ("fio size=99999999", "can't take '99999999' for size"),
+        ("filecopy concurrency=0", "can't take '0' for concurrency"),
+        (f"dd count={'9' * 5000}", "can't take '9999"),
+        ("command", "needs a program"),
+        ("command file=/dev/zero", "it is a device, not a regular file"),
         ("syscalls call=null", "no parameter 'call'"),
         ("syscalls null", "'null' after 'syscalls' is not KEY=VALUE"),
         ("syscalls calls=null,open", "no workload 'open'"),
@@ -84,3 +91,50 @@ def test_a_root_of_the_users_is_looked_at_when_it_is_needed(tmp_path: Path) -> N
 
 def test_the_command_line_takes_every_security_module() -> None:
     assert get_args(LsmMode) == LSM_MODES
+
+
+STUDY = """title = "x"
+workloads = [
+    "dd",
+    "filecopy concurrency=0",
+    "dd",
+]
+baseline = "a"
+[[configuration]]
+name = "a"
+profile = "rhel9-stig"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run", "STUDY"], ":4: the workload filecopy can't take '0' for concurrency"),
+        (["run", "STUDY"], ":5: the workload 'dd' stands twice"),
+        (["run", "cis-audit", "--workload", "fio size=0"], "--workload: the workload fio can't"),
+        (["run", "cis-audit", "--cpu", "nonesuch"], "--cpu: QEMU has no processor model"),
+        (
+            ["bill", "rhel9-stig", "--workload", "syscalls calls=nul"],
+            "--workload: the workload sys",
+        ),
+        (
+            ["bill", "rhel9-stig", "--workload", "fio seconds=3", "--instrument", "insn"],
+            "no use for seconds under",
+        ),
+        (["bill", "stig-reduced", "--workload", "fio seconds=3"], "no use for seconds under"),
+        (["bill", "stig-reduced", "--cpu", "Skylak"], "processor model 'Skylak'"),
+    ],
+)
+def test_wrong_words_are_told_before_anything_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+) -> None:
+    cache, study = tmp_path / "cache", tmp_path / "study.toml"
+    study.write_text(STUDY)
+    monkeypatch.setenv("HARDCOST_CACHE", str(cache))
+    argv = [str(study) if word == "STUDY" else word for word in words]
+    ended = CliRunner().invoke(hardcost, [*argv, "--store", str(tmp_path / "s")])
+    assert isinstance(ended.exception, InputError)
+    said = [f"{problem.place}: {problem.message}" for problem in ended.exception.problems]
+    assert any(told in one for one in said), said
+    assert not cache.exists()
+    assert not (tmp_path / "s").exists()

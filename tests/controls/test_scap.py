@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -273,3 +274,10 @@ def test_a_profile_without_audit_rules_is_no_profile_of_ours(path: Path) -> None
     path.write_text(stream(profile("p"), rule("a", file_of("a", "-b 99"))))
     with pytest.raises(InputError, match="asks for no audit rules"):
         catalogue.load_scap(str(path), "p")
+
+
+def test_a_datastream_is_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place, why in ((tmp_path / "pipe", "it is a pipe"), (tmp_path, "it is a folder")):
+        with pytest.raises(InputError, match=why):
+            scap.audit_rules(place, "stig")

@@ -93,3 +93,40 @@ def test_a_place_is_that_of_the_value() -> None:
     file = TomlFile("f.toml", {}, {("a",): 3})
     assert str(file.place("a", 0)) == "f.toml:3"
     assert str(file.place("b")) == "f.toml"
+
+
+DEEP = ".".join("k" * 500)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            f"a = 1\nb = {'9' * 5000}\n",
+            "f.toml:2: this is not TOML: a number is too long to be one",
+        ),
+        (f"[{DEEP}]\n", "f.toml: values are nested too deep: more than 32 levels"),
+        (f"{DEEP} = 1\n", "f.toml: values are nested too deep: more than 32 levels"),
+        (
+            f"a = {'{a=' * 200}1{'}' * 200}\n",
+            "f.toml: values are nested too deep: more than 32 levels",
+        ),
+        (
+            f"a = {'[' * 5000}{']' * 5000}\n",
+            "f.toml: values are nested too deep: more than 32 levels",
+        ),
+        (f"a = '{'x' * (2 << 20)}'\n", "f.toml: this is larger than 2 MiB"),
+    ],
+)
+def test_what_is_too_much_for_a_file_is_told(text: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text.encode(), "f.toml")
+    (problem,) = caught.value.problems
+    assert f"{problem.place}: {problem.message}" == told
+
+
+def test_of_very_many_mistakes_the_first_are_told_and_the_others_counted() -> None:
+    listed, _ = problems_of("".join(f"k{number} = 1\n" for number in range(20_000)))
+    assert len(listed) == 101
+    assert listed[0] == (1, "there is no key 'k0' here")
+    assert listed[-1] == (None, "and 19900 more")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from hardcost.auditrules.rule import Rule
+from hardcost.controls import watched
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -15,6 +18,7 @@ from hardcost.controls.control import (
 from hardcost.design import leave_one_out
 from hardcost.design.leave_one_out import bill_plan
 from hardcost.design.plan import Plan, Workload
+from hardcost.errors import InputError
 
 WATCH = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
 NEVER = AuditRule(Rule("-a never,task"))
@@ -125,3 +129,20 @@ def test_a_run_is_called_by_the_profile_without_its_folder() -> None:
     assert (plan.instrument, {trial.seed for trial in plan.trials}) == ("insn", {0})
     assert plan.notes[0] == "a note"
     assert "inode number" in plan.notes[1]
+
+
+def test_too_many_controls_to_be_measured_singly_are_told_with_what_it_would_take() -> None:
+    boots = tuple(BootParameter(f"p{number}") for number in range(1001))
+    with pytest.raises(InputError, match=r"1001 controls .* about 6006 trials") as caught:
+        bill_plan(Profile("x", "X", "", boots), SYSCALLS, seeds=(1, 2, 3))
+    assert "--method search" in str(caught.value.problems[0].hint)
+
+
+def test_what_rules_watch_is_gathered_once_for_all_controls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    real = watched.paths
+    monkeypatch.setattr(watched, "paths", lambda rules: asked.append(1) or real(rules))
+    leave_one_out.steady(PROFILE.controls)
+    assert len(asked) == 1

@@ -188,3 +188,15 @@ kconfig = ["SLUB_DEBUG_ON=y"]
     )
     names = [one.name for one in found["bits=32 debug"].controls]
     assert names == ["kernel lean", "ARCH_MMAP_RND_BITS=32", "SLUB_DEBUG_ON=y"]
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        f"values = {list(range(9000))}\naudit.repeat = '-a always,exit -F uid={{n}}'\n",
+        f"values = {list(range(5000))}\ncumulative = true\nboot = ['a{{value}}']\n",
+    ],
+)
+def test_axes_that_come_to_far_too_many_rules_are_told(tmp_path: Path, axis: str) -> None:
+    found = messages(tmp_path, f'[[axis]]\nname = "a"\n{axis}')
+    assert "the axes come to more than 1000000 rules in all configurations" in found

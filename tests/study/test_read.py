@@ -134,15 +134,33 @@ class TestGood:
         study = study_of(tmp_path, GOOD + 'audit.profile = "stig-reduced"\n')
         assert len(study.configurations[1].controls) == 50
 
-    def test_seeds_and_workloads_count_once(self, tmp_path: Path) -> None:
-        text = GOOD.replace("baseline", "seeds = [3, 1, 3]\nbaseline").replace(
-            '["syscalls calls=null+open"]', '["syscalls", "syscalls"]'
-        )
-        study = study_of(tmp_path, text)
-        assert (study.seeds, study.workloads) == ((3, 1), (Workload("syscalls"),))
+    def test_seeds_count_once(self, tmp_path: Path) -> None:
+        study = study_of(tmp_path, GOOD.replace("baseline", "seeds = [3, 1, 3]\nbaseline"))
+        assert study.seeds == (3, 1)
 
 
 class TestWrong:
+    def test_workloads_are_checked_with_their_values_each_at_its_line(self, tmp_path: Path) -> None:
+        listed = '["dd",\n"filecopy concurrency=0",\n"syscalls calls=null+null",\n"dd"]'
+        assert problems_of(tmp_path, GOOD.replace('["syscalls calls=null+open"]', listed)) == [
+            (4, "the workload filecopy can't take '0' for concurrency"),
+            (5, "'null' stands twice in calls of the workload syscalls"),
+            (6, "the workload 'dd' stands twice"),
+        ]
+
+    def test_no_package_is_fetched_for_a_study_that_is_wrong_anyway(self, tmp_path: Path) -> None:
+        fetched: list[str] = []
+
+        def fetch(package: str) -> Path:
+            fetched.append(package)
+            return tmp_path
+
+        wrong = GOOD.replace("calls=null", "calls=nul") + 'profile = "rhel9-stig"\n'
+        (tmp_path / "my.toml").write_text(wrong)
+        with pytest.raises(InputError, match="no call 'nul'"):
+            read(str(tmp_path / "my.toml"), fetch)
+        assert not fetched
+
     def test_five_mistakes_are_five_problems_with_their_lines(self, tmp_path: Path) -> None:
         assert problems_of(tmp_path, FIVE_MISTAKES) == [
             (3, "there is no workload 'syscals'"),

@@ -61,8 +61,10 @@ def test_a_number_that_cannot_be_is_an_error_with_its_range(text: str) -> None:
     assert error.value.problems[0].hint == "it is a number from 1 to 8"
 
 
-def test_chosen_names_come_in_the_known_order_and_once() -> None:
-    assert programs.chosen("w", {"n": "c+a+c"}, "n", ["a", "b", "c"]) == ("a", "c")
+def test_chosen_names_come_in_the_known_order_and_stand_once() -> None:
+    assert programs.chosen("w", {"n": "c+a"}, "n", ["a", "b", "c"]) == ("a", "c")
+    with pytest.raises(InputError, match="'c' stands twice in n"):
+        programs.chosen("w", {"n": "c+a+c"}, "n", ["a", "b", "c"])
     assert programs.chosen("w", {}, "n", ["a", "b"]) == ("a", "b")
     with pytest.raises(InputError, match="no 'd'"):
         programs.chosen("w", {"n": "a+d"}, "n", ["a", "b"])

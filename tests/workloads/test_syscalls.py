@@ -29,8 +29,8 @@ def test_every_call_has_numbers_for_every_instrument() -> None:
     assert str(len(syscalls.calls())) in syscalls.TITLE
 
 
-def test_the_calls_asked_for_are_those_chosen_in_their_order_once_each() -> None:
-    (request,) = syscalls.requests({"calls": "open+null+open"}, INSN)
+def test_the_calls_asked_for_are_those_chosen_in_their_order() -> None:
+    (request,) = syscalls.requests({"calls": "open+null"}, INSN)
     assert [row["name"] for row in request["calls"]] == ["open", "null"]
     (request,) = syscalls.requests({}, INSN)
     assert [row["name"] for row in request["calls"]] == list(syscalls.calls())

@@ -21,6 +21,7 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.study.read import workload
+from hardcost.workloads.names import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,8 +78,10 @@ def choices(words: dict[str, Any]) -> Choices:
     """Return the values of the options that `measuring` added.
 
     Raises:
-        InputError: A workload is misspelt, or two options contradict each other.
-        MachineError: The host is none on which hardcost can measure.
+        InputError: A workload is wrong, there is no such processor model, or two options
+            contradict each other.
+        MachineError: The host is none on which hardcost can measure, or QEMU is missing, which
+            lists the models.
     """
     if words["fresh"] and words["resume"]:
         raise InputError(
@@ -89,11 +92,14 @@ def choices(words: dict[str, Any]) -> Choices:
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
     host.check()
+    processors.check(words["cpu"])
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
         instrument=words["instrument"],
-        workloads=None if words["workload"] is None else workloads(words["workload"]),
+        workloads=(
+            None if words["workload"] is None else workloads(words["workload"], words["instrument"])
+        ),
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
         kernel=words["kernel"],
@@ -132,8 +138,10 @@ def _riding(text: str) -> tuple[str, ...]:
     return names
 
 
-def workloads(text: str) -> tuple[Workload, ...]:
+def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
     """Return the workloads in text such as `build,syscalls calls=null+open`.
+
+    Their values have to be right under `instrument`, or under any if it is None.
 
     Raises:
         InputError: There is no such workload or parameter, a word is not KEY=VALUE, a value is
@@ -143,11 +151,16 @@ def workloads(text: str) -> tuple[Workload, ...]:
     for one in text.split(","):
         try:
             read = workload(one)
+            if instrument is not None:
+                check(read.name, dict(read.parameters), [INSTRUMENTS[instrument]])
         except InputError as error:
             problem = error.problems[0]
             raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
         if read in found:
-            raise InputError(f"--workload: '{read}' stands twice")
+            raise InputError(
+                f"--workload: '{read}' stands twice",
+                hint="it is measured once: leave one of them out",
+            )
         found.append(read)
     return tuple(found)
 
@@ -156,10 +169,8 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
     """Return the machine for an instrument, and notes on what its numbers are.
 
     Raises:
-        InputError: There is no such processor model.
         MachineError: Times are wanted of a processor, and KVM is not usable.
     """
-    processors.check(chosen.cpu)
     cache = Cache()
     own = roots(chosen.image, chosen.rootfs)
 

@@ -132,7 +132,7 @@ class Store:
         if not all(isinstance(text, str) for text in texts) or fresh not in {0, 1}:
             raise StoreError(
                 f"row {number} of the table runs in {self.path} is damaged: {name!r}",
-                hint=f"remove that row with sqlite3 (its rowid is {number}), or name another file by"
+                hint=f"remove that row with sqlite3 (its rowid is {number}), or name another by"
                 " --store",
             )
         ended = None if finished is None else str(finished)

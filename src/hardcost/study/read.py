@@ -187,7 +187,8 @@ class _Reader:
             try:
                 one = workload(text)
                 if one in found:
-                    self._wrong(f"the workload '{one}' stands twice", *at, index)
+                    hint = "it is measured once: leave one of them out"
+                    self._wrong(f"the workload '{one}' stands twice", *at, index, hint=hint)
                 found.append(one)
             except HardcostError as error:
                 for problem in error.problems:

@@ -42,6 +42,7 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
+_HINT = "the small guest runs static binaries: link yours with -static"
 _PLACE = "/usr/local/bin/command"
 _RUNS = 9  # one to fill caches, and one at each eighth of the time between two ticks
 _MOST_RUNS = 1000
@@ -180,7 +181,7 @@ def _program(parameters: Mapping[str, str]) -> bytes:
             f"the program {path} can't be read: No such file or directory",
             hint=f"file={found} names the one on your PATH" if found else None,
         )
-    content = files.content(path, "the program", _LIMIT)
+    content = files.content(path, "the program", _LIMIT, _HINT)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
             f"{path} is not a program that the guest can run: it is no ELF file",

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
+import gzip
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from hardcost.errors import InputError
 from hardcost.machines.kernels import config
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_configuration_is_read_as_the_kernel_writes_it() -> None:
@@ -123,3 +121,19 @@ def test_a_base_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no line of a kernel's configuration") as caught:
         config.base_text(str(wrong))
     assert str(caught.value.problems[0].place) == f"{wrong}:1"
+
+
+def test_a_configuration_that_unpacks_to_far_more_is_refused(tmp_path: Path) -> None:
+    bomb = tmp_path / "config.gz"
+    bomb.write_bytes(gzip.compress(b"# x\n" * (50 << 20)))
+    with pytest.raises(InputError, match="is larger than 4 MiB"):
+        config.file_text(bomb)
+    bomb.write_bytes(gzip.compress(b"CONFIG_A=y\n" * 99)[:40])
+    with pytest.raises(InputError, match="it ends too early"):
+        config.file_text(bomb)
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "/"])
+def test_a_configuration_is_a_file(place: str) -> None:
+    with pytest.raises(InputError, match="it is a "):
+        config.file_text(Path(place))

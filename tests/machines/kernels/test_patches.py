@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -152,3 +153,10 @@ def test_a_damaged_patch_is_read_or_refused_and_never_names_what_lies_outside(
             for name in change.names:
                 assert not {"", ".", ".."} & set(Path(name).parts)
                 assert not name.startswith("/")
+
+
+def test_a_patch_is_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.patch")
+    for place, why in ((tmp_path / "x.patch", "it is a pipe"), ("/dev/zero", "it is a device")):
+        with pytest.raises(InputError, match=why):
+            patches.read([str(place)])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hardcost.errors import InputError
 from hardcost.machines.images.image import RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
@@ -150,3 +151,11 @@ def test_only_a_debian_guest_that_counts_instructions_is_kept_busy() -> None:
     assert "hardcost.spin" in argv.kernel_line(ICOUNT, DEBIAN, DISKS).split()
     assert "hardcost.spin" not in argv.kernel_line(argv.Hardware("tcg"), DEBIAN, DISKS)
     assert "hardcost.spin" not in argv.kernel_line(ICOUNT, STOPPED)
+
+
+def test_a_line_that_the_kernel_would_cut_is_refused() -> None:
+    spare = argv.LONGEST_LINE - len(argv.kernel_line(ICOUNT, Boot())) - 1
+    line = argv.kernel_line(ICOUNT, Boot(parameters=("x" * spare,)))
+    assert len(line) == argv.LONGEST_LINE == 2047
+    with pytest.raises(InputError, match=r"would have 2048 bytes, .* the kernel takes 2047"):
+        argv.kernel_line(ICOUNT, Boot(parameters=("x" * (spare + 1),)))

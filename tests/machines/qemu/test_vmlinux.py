@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 import zstandard
 
 from hardcost.errors import InputError
-from hardcost.machines.qemu import vmlinux
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu import kernel, vmlinux
 
 
 def elf(*, note_kind: int = 18) -> bytes:
@@ -87,3 +89,47 @@ def test_a_missing_kernel_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be read") as error:
         vmlinux.extract(tmp_path / "none")
     assert error.value.problems[0].hint
+
+
+def zstd_bomb(first: bytes) -> bytes:
+    packer = zstandard.ZstdCompressor().compressobj()
+    parts = [packer.compress(first), *(packer.compress(bytes(1 << 24)) for _ in range(40))]
+    return b"".join([*parts, packer.flush()])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (bzimage(zstd_bomb(elf())), "unpacked it is larger than 512 MiB"),
+        (bzimage(zstd_bomb(b"no kernel")), "no ELF file inside"),
+        (bzimage(gzip.compress(b"no kernel" + bytes(64 << 20))), "no ELF file inside"),
+        (elf()[:0x38] + b"\xff\xff" + elf()[0x3A:], "it has 65535 program headers, more than 128"),
+    ],
+)
+def test_a_hostile_image_takes_neither_memory_nor_time(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
+    image = tmp_path / "vmlinuz"
+    image.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        vmlinux.extract(image)
+
+
+def test_notes_are_bounded(tmp_path: Path) -> None:
+    size = 3 << 20
+    content = bytearray(elf(note_kind=1)) + bytes(size)
+    struct.pack_into("<Q", content, 64 + 32, size)
+    (tmp_path / "vmlinux").write_bytes(content)
+    with pytest.raises(InputError, match="more than 1 MiB of notes"):
+        vmlinux.extract(tmp_path / "vmlinux")
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("/dev/zero", "it is a device"), ("PIPE", "it is a pipe"), ("/", "it is a folder")],
+)
+def test_what_is_no_file_is_not_waited_for(place: str, why: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    image = tmp_path / "pipe" if place == "PIPE" else Path(place)
+    with pytest.raises(InputError, match=why):
+        kernel.from_file(Cache(tmp_path / "cache"), image)
