@@ -77,7 +77,7 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
     ]
     limit = BOOT_LIMIT_SECONDS + _JOB_SECONDS
     async with launched(
-        recipe, argv.boot_words, cache, job, kept=None, limit_seconds=limit
+        recipe, argv.boot_words, cache, job, memory=None, limit_seconds=limit
     ) as launch:
         await launch.guest.until_heard(BOOT_LIMIT_SECONDS)
         execution = await carried_out(launch, _JOB_SECONDS)
