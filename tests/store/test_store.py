@@ -1,5 +1,6 @@
 """The store: what was saved is there, whatever happens next."""
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
@@ -105,9 +106,8 @@ def test_rubbish_is_no_store(tmp_path: Path) -> None:
 
 
 def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "s") as connection:
+    with contextlib.closing(sqlite3.connect(tmp_path / "s")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    connection.close()
     with pytest.raises(StoreError, match="newer"):
         Store(tmp_path / "s")
 

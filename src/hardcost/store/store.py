@@ -74,9 +74,13 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             with _alone_in(path.parent):
                 self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = FULL")
-                self._lay_out()
+                try:
+                    self._connection.execute("PRAGMA journal_mode = WAL")
+                    self._connection.execute("PRAGMA synchronous = FULL")
+                    self._lay_out()
+                except BaseException:
+                    self._connection.close()
+                    raise
 
     def __enter__(self) -> Self:
         """Return itself."""
