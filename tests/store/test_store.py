@@ -1,5 +1,6 @@
 """The store: what was saved is there, whatever happens next."""
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
