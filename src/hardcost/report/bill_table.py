@@ -183,9 +183,9 @@ def _totals_grid(
         tuple(labels),
         (
             Group("", costs),
-            *([Group("audit off", off)] if off else []),
             Group("one control", most),
             Group("cost is made of", tuple(made_of)),
+            *([Group("audit off", off)] if off else []),
         ),
         notes=tuple(account.fault for account in accounts if account.fault),
     )
