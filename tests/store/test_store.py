@@ -1,6 +1,5 @@
 """The store: what was saved is there, whatever happens next."""
 
-import contextlib
 import sqlite3
 import subprocess
 import sys

@@ -195,7 +195,6 @@ def _totals_grid(
         labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
     off = by_metric(finding, AUDIT_OFF)
     costs = (
-        *([_audit_off(accounts, off)] if off else []),
         Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
@@ -219,7 +218,12 @@ def _totals_grid(
     return Grid(
         f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
         tuple(labels),
-        (Group("", costs), Group("one control", most), Group("cost is made of", tuple(made_of))),
+        (
+            Group("", costs),
+            Group("one control", most),
+            Group("cost is made of", tuple(made_of)),
+            *([Group("", (_audit_off(accounts, off),))] if off else []),
+        ),
         notes=(*(a.fault for a in accounts if a.fault), *unresolved_notes(known)),
     )
 
