@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,7 @@ from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.place import default_root
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
@@ -212,4 +214,10 @@ def kernels(cache: Cache, source: Path | None, jobs: int | None = None) -> Kerne
 
 def package_root(package: str) -> Path:
     """Return the folder in which a Debian package lies unpacked."""
-    return debian.unpacked(Cache(), package)
+    return debian.unpacked(_packages(default_root()), package)
+
+
+@functools.cache
+def _packages(root: Path) -> Cache:
+    """Return a cache that looks at each package once a run, however many profiles read it."""
+    return Cache(root)

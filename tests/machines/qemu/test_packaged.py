@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from typing import TYPE_CHECKING
 
@@ -16,19 +17,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def _unpack(name: str, files: tuple[str, ...], folder: Path) -> None:
+    root = folder / "files"
+    (root / "usr/bin").mkdir(parents=True)
+    for path in files:
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(path)
+    if name == "two":
+        (root / "usr/bin/as").symlink_to("x-as")
+    (folder / "version").write_text("1")
+
+
 @pytest.fixture
 def packages(tmp_path: Path) -> Packages:
     """Return two packages that lie unpacked in a cache."""
     cache = Cache(tmp_path)
     for name, files in {"one": ("usr/bin/x-as", "usr/include/a.h"), "two": ()}.items():
         title = digest({"package": name, "architecture": platform.machine()})
-        root = tmp_path / "packages" / title / "files"
-        (root / "usr/bin").mkdir(parents=True)
-        for path in files:
-            (root / path).parent.mkdir(exist_ok=True)
-            (root / path).write_text(path)
-        if name == "two":
-            (root / "usr/bin/as").symlink_to("x-as")
+        cache.make("packages", title, name, functools.partial(_unpack, name, files))
     return Packages(cache, ("one", "two"))
 
 
