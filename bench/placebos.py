@@ -18,7 +18,7 @@ import json
 import random
 import sys
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -228,7 +228,9 @@ async def _billed(
             itemise.itemise(
                 profile,
                 [
-                    replace(known[one.identity], configuration=one.trial.configuration.name)
+                    known[one.identity].model_copy(
+                        update={"configuration": one.trial.configuration.name}
+                    )
                     for one in plan
                 ],
             ),
