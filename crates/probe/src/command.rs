@@ -19,9 +19,7 @@ const OUTPUT_LIMIT: usize = 64 << 10;
 ///
 /// A run in which the program fails is the last one.
 pub fn measure(session: &mut Session, plan: &CommandPlan) -> Result<()> {
-    let pace = session.pace(plan.clock);
-    pace.settle();
-    let ticks = (pace == Pace::Tick).then(Ticks::find).transpose()?;
+    let ticks = (session.pace(plan.clock) == Pace::Tick).then(Ticks::find).transpose()?;
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
         let answer = run(session, plan, ticks.as_ref(), number)?;

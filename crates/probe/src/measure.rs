@@ -20,7 +20,6 @@ const MOST: u32 = 1 << 20;
 /// Measures calls, one after the other, and answers for each.
 pub fn calls(session: &mut Session, clock: ClockName, plans: &[CallPlan]) -> Result<()> {
     plans.iter().try_for_each(check)?;
-    session.pace(clock).settle();
     session.say(&Answer::Clock { clock, overhead: clock.overhead(EMPTY_WINDOWS) })?;
     for plan in plans {
         let answer = call(session, clock, plan)?;

@@ -17,9 +17,6 @@ use crate::sys::{Fault, syscall, word};
 const APART: u64 = 60_000_000;
 /// From the tick to a window: the tick's own work and what it wakes are over.
 const AFTER_TICK: u64 = 300_000;
-/// By then what was put off until after the preparation is done: once, some 250,000 instructions
-/// come a tenth of a second after it.
-const SETTLED: Duration = Duration::from_secs(2);
 /// So many nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
@@ -32,15 +29,6 @@ pub enum Pace {
     Pause(Duration),
     /// By sleeping some ticks, to the same distance from a tick each time.
     Tick,
-}
-
-impl Pace {
-    /// Lets pass what the preparation has left for later, where sleeping takes no time.
-    pub fn settle(self) {
-        if self == Self::Tick {
-            thread::sleep(SETTLED);
-        }
-    }
 }
 
 /// Keeps windows apart.
