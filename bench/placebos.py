@@ -18,13 +18,13 @@ import json
 import random
 import sys
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import itemise
 from hardcost.analysis.estimates import by_metric, shift
-from hardcost.analysis.least import bound
+from hardcost.analysis.least import SEEN, bound
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import AuditDaemon, AuditRule, Placebo, Profile
 from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
@@ -174,10 +174,12 @@ def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
     """Bill each placebo of a kind alone, with others of the kind for its bill's placebos."""
     chance = random.Random(metric)  # noqa: S311  (the same draws each time)
     row.metric = metric
+    seen = SEEN.get(metric.removeprefix("syscalls "), 0.0)
     for at, one in enumerate(shifts):
         others = [other.value for place, other in enumerate(shifts) if place != at]
         for _ in range(_DRAWS):
-            least = bound(chance.sample(others, min(USUAL, len(others))))
+            drawn = bound(chance.sample(others, min(USUAL, len(others))))
+            least = max(drawn, seen)
             row.least = max(row.least, least)
             row.asked += 1
             crosses = one.low <= 0 <= one.high and one.low != one.high
@@ -228,7 +230,9 @@ async def _billed(
             itemise.itemise(
                 profile,
                 [
-                    replace(known[one.identity], configuration=one.trial.configuration.name)
+                    known[one.identity].model_copy(
+                        update={"configuration": one.trial.configuration.name}
+                    )
                     for one in plan
                 ],
             ),

@@ -8,16 +8,17 @@ import random
 import pytest
 
 from hardcost.analysis.budget import within
+from hardcost.analysis.estimates import by_metric
 from hardcost.analysis.finding import Total
 from hardcost.analysis.itemise import itemise
-from hardcost.analysis.least import FALSE_ALARMS, bound, interaction_bound
+from hardcost.analysis.least import FALSE_ALARMS, bound, interaction_bound, least
 from hardcost.controls.control import Profile, Sysctl
 from hardcost.store.record import Record
 from hardcost.units import Unit
 from hardcost.workloads.measured import Measured
 
 
-def record(configuration: str, value: float) -> Record:
+def record(configuration: str, value: float, metric: str = "exec") -> Record:
     return Record(
         identity=configuration,
         configuration=configuration,
@@ -25,7 +26,7 @@ def record(configuration: str, value: float) -> Record:
         instrument="insn",
         seed=0,
         repetition=0,
-        measured=(Measured(metric="exec", unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
+        measured=(Measured(metric=metric, unit=Unit.INSN_PER_OP, samples=(value,) * 9),),
         environment={},
         notes=(),
         start_seconds=0.0,
@@ -97,6 +98,17 @@ def test_items_rest_and_interaction_make_the_total_whatever_is_below_the_least()
     assert [item.cost for item in bill.items] == [300]
     assert bill.interaction[0].cost == 600 - 300 - 3
     assert bill.items[0].cost + bill.rest[0].cost + bill.interaction[0].cost == 600
+
+
+def test_what_the_bench_saw_of_a_call_is_chance_where_a_bills_placebos_saw_nothing() -> None:
+    def found(*configurations: str) -> float:
+        records = [
+            record(name, 1003 if name == "profile" else 1000, "open") for name in configurations
+        ]
+        return least("open", by_metric(records)["open"]).cost
+
+    assert found("baseline", "profile", "placebo:baseline:0") == 3
+    assert found("baseline", "profile") == 0
 
 
 def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
