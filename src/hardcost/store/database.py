@@ -131,6 +131,9 @@ def told(path: Path) -> Iterator[None]:
             "_".join(name.split("_")[:2]), (f"can't be used: {error}", _ELSEWHERE)
         )
         raise StoreError(f"the store {path} {what}", hint=hint) from error
+    except UnicodeDecodeError as error:
+        what, hint = _SAID["SQLITE_CORRUPT"]
+        raise StoreError(f"the store {path} {what}: a name is no text", hint=hint) from error
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         hint = "make room" if full else _ELSEWHERE
