@@ -276,5 +276,5 @@ def test_a_table_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "s"
     made(path, BOOKMARKS)
     path.write_bytes(path.read_bytes().replace(b"bookmarks", b"\xff" * 9))
-    with pytest.raises(StoreError, match=r"is damaged|no store of hardcost's"):
+    with pytest.raises(StoreError, match="is damaged"):
         Store(path)

@@ -126,7 +126,8 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", None) or ""
+        is_no_text = "Could not decode" in str(error)  # Python's own error, without a code
+        name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or ""
         what, hint = _SAID.get(
             "_".join(name.split("_")[:2]), (f"can't be used: {error}", _ELSEWHERE)
         )
