@@ -87,7 +87,7 @@ def test_a_damaged_record_is_told_and_measured_again(
         run = store.start("run", "plan", "study", fresh=False)
         session._measured(run, prepared, machine, store, limits=LIMITS)
         store._connection.execute("UPDATE records SET body = '{}'")
-        (record,), _ = session._measured(run, prepared, machine, store, limits=LIMITS)
-    assert record.measured[0].samples == (5000,)
+        records, _ = session._measured(run, prepared, machine, store, limits=LIMITS)
+    assert [one.measured[0].samples for one in records] == [(5000,)]
     assert len(machine.started) == 2
     assert "is damaged: " in capsys.readouterr().err

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from hardcost.auditrules.rule import Rule
@@ -19,6 +21,9 @@ from hardcost.design import leave_one_out
 from hardcost.design.leave_one_out import bill_plan
 from hardcost.design.plan import Plan, Workload
 from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WATCH = AuditRule(Rule("-w /etc/x -k a", watched_files=("/etc/x",)))
 NEVER = AuditRule(Rule("-a never,task"))
@@ -143,6 +148,11 @@ def test_what_rules_watch_is_gathered_once_for_all_controls(
 ) -> None:
     asked = []
     real = watched.paths
-    monkeypatch.setattr(watched, "paths", lambda rules: asked.append(1) or real(rules))
+
+    def counted(rules: Sequence[Rule]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        asked.append(rules)
+        return real(rules)
+
+    monkeypatch.setattr(watched, "paths", counted)
     leave_one_out.steady(PROFILE.controls)
     assert len(asked) == 1

@@ -251,3 +251,30 @@ def test_a_run_that_goes_on_is_nobody_else_s_until_its_process_ends(tmp_path: Pa
         with Store(path) as second, pytest.raises(StoreError, match="going on in another"):
             second.unfinished("plan")
         assert first.unfinished("plan") == adopted
+
+
+def test_a_run_that_its_index_does_not_have_is_damage(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    data, leaf_of_an_index = bytearray(path.read_bytes()), 0x0A
+    for page in range(0, len(data), 4096):
+        at = data.find(b"run-1", page, page + 4096)
+        if data[page] == leaf_of_an_index and at > 0:
+            data[at : at + 5] = b"run-2"
+    path.write_bytes(data)
+    with Store(path) as store, pytest.raises(StoreError, match="what the run run-1 found is dam"):
+        store.finding("last")
+
+
+def test_what_a_run_found_is_text(tmp_path: Path) -> None:
+    path = with_record(tmp_path / "s")
+    changed(path, "UPDATE runs SET finding = ?", b"{}")
+    with Store(path) as store, pytest.raises(StoreError, match="what the run run-1 found is dam"):
+        store.finding("last")
+
+
+def test_a_table_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    made(path, BOOKMARKS)
+    path.write_bytes(path.read_bytes().replace(b"bookmarks", b"\xff" * 9))
+    with pytest.raises(StoreError, match="is damaged"):
+        Store(path)

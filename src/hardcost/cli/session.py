@@ -212,8 +212,8 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     for damage in store.damaged:
         note(f"{damage}; it is measured again")
     store.damaged.clear()
-    if known:
-        note(f"{len(known)} of {len(prepared)} trials are in the store already")
+    if found := sum(trial.identity in known for trial in prepared):
+        note(f"{found} of {len(prepared)} trials are in the store already")
     if missing:
         measuring = _measure(
             run, missing, known, machine, store, limits=limits, lines=lines, goes_on=goes_on

@@ -126,11 +126,15 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", None) or ""
+        is_no_text = "Could not decode" in str(error)  # Python's own error, without a code
+        name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or ""
         what, hint = _SAID.get(
             "_".join(name.split("_")[:2]), (f"can't be used: {error}", _ELSEWHERE)
         )
         raise StoreError(f"the store {path} {what}", hint=hint) from error
+    except UnicodeDecodeError as error:
+        what, hint = _SAID["SQLITE_CORRUPT"]
+        raise StoreError(f"the store {path} {what}: a name is no text", hint=hint) from error
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         hint = "make room" if full else _ELSEWHERE

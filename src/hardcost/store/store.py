@@ -186,15 +186,15 @@ class Store:
             row = self._connection.execute(
                 "SELECT finding FROM runs WHERE name = ?", (exact[0].name,)
             ).fetchone()
+        if row is None or not isinstance(row[0], str | None):
+            raise StoreError(
+                f"what the run {exact[0].name} found is damaged in {self.path}",
+                hint="run its study again: what was measured is taken from the store",
+            )
         if row[0] is None:
             raise InputError(
                 f"the run {exact[0].name} was interrupted or failed, and has no result",
                 hint="run its study again with --resume",
-            )
-        if not isinstance(row[0], str):
-            raise StoreError(
-                f"what the run {exact[0].name} found is damaged in {self.path}",
-                hint="run its study again: what was measured is taken from the store",
             )
         return exact[0], row[0]
 

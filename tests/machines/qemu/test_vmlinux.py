@@ -67,6 +67,7 @@ def test_a_vmlinux_is_taken_as_it_is(tmp_path: Path) -> None:
         (bzimage(b"")[:520], "not a Linux kernel"),
         (b"\x7fELF", "damaged"),
         (elf()[:-4], "damaged"),
+        (elf()[:0x20] + b"\xff" * 8 + elf()[0x28:], "damaged: it ends too early"),
         (elf(note_kind=1), "no PVH entry"),
         (bzimage(b"\x02!L\x18 lz4 is not unpacked"), "packed in a way"),
         (bzimage(gzip.compress(elf())[:40]), "damaged"),

@@ -55,7 +55,7 @@ def extract(image: Path) -> bytes:
     vmlinux = content if content.startswith(_ELF) else _unpack(image, content)
     try:
         bootable = _has_pvh_entry(vmlinux)
-    except struct.error:
+    except (struct.error, OverflowError):  # a place beyond the end, or beyond any memory
         raise InputError(f"the kernel {image} is damaged: {_TOO_EARLY}") from None
     except _DamagedError as error:
         raise InputError(f"the kernel {image} is damaged: {error}") from None
