@@ -208,7 +208,7 @@ def _read_store(path: Path) -> None:
     with Store(path) as store:
         store.runs()
         store.record("id")
-        store.typical_seconds()
+        store.durations()
         store.unfinished("plan")
         _, text = store.finding("last")
         finding_unpacked(text)

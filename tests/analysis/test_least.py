@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from hardcost.analysis.budget import within
+from hardcost.analysis.budget import Budget, within
 from hardcost.analysis.estimates import by_metric
 from hardcost.analysis.finding import Total
 from hardcost.analysis.itemise import itemise
@@ -112,5 +112,5 @@ def test_what_the_bench_saw_of_a_call_is_chance_where_a_bills_placebos_saw_nothi
 
 
 def test_a_total_that_is_not_told_from_chance_is_within_any_budget() -> None:
-    assert within([Total("exec", "insn/op", 1000, 1100, 100, least=120)], 0.0)
-    assert not within([Total("exec", "insn/op", 1000, 1100, 100, least=99)], 0.05)
+    assert within([Total("exec", "insn/op", 1000, 1100, 100, least=120)], Budget(0.0))
+    assert not within([Total("exec", "insn/op", 1000, 1100, 100, least=99)], Budget(0.05))

@@ -94,4 +94,4 @@ def test_a_full_disk_is_no_closed_pipe(rules: Path) -> None:
             check=False,
         )
     assert ended.returncode == 3
-    assert ended.stderr == "error: No space left on device\n  hint: make room\n"
+    assert ended.stderr == "error: No space left on device\n  hint: free some space on its disk\n"

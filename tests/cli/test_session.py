@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.cli import session
 from hardcost.design.plan import Configuration, Trial, Workload
+from hardcost.machines.cache import Cache
 from hardcost.machines.fake import FakeMachine
 from hardcost.store.store import Store
+from hardcost.trial.bootlines import BootLines
 from hardcost.trial.trial import prepare
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ DONE = {
     "stderr": "",
     "audit": None,
 }
+LINES = BootLines()
 LIMITS = session.Limits(2, None)
 
 
@@ -50,6 +53,7 @@ def test_the_same_state_under_two_names_is_measured_once_and_shown_under_both(
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(b"\x7fELF the same")
     machine: Any = Ready()
+    machine.cache = Cache(tmp_path / "cache")
     prepared = [
         prepare(
             Trial(
@@ -67,7 +71,9 @@ def test_the_same_state_under_two_names_is_measured_once_and_shown_under_both(
     with Store(tmp_path / "s") as store:
         run = store.start("run", "plan", "study", fresh=False)
         for _ in range(2):  # measured, then out of the store
-            records, failures = session._measured(run, prepared, machine, store, limits=LIMITS)
+            records, failures = session._measured(
+                run, prepared, machine, store, limits=LIMITS, lines=LINES
+            )
             shown = [(record.configuration, record.workload) for record in records]
             assert shown == [
                 (one.trial.configuration.name, str(one.trial.workload)) for one in prepared
@@ -81,13 +87,14 @@ def test_a_damaged_record_is_told_and_measured_again(
 ) -> None:
     (tmp_path / "a").write_bytes(b"\x7fELF")
     machine: Any = Ready()
+    machine.cache = Cache(tmp_path / "cache")
     workload = Workload("command", (("file", str(tmp_path / "a")),))
     prepared = [prepare(Trial(Configuration("none"), workload, "insn", 0), machine)]
     with Store(tmp_path / "s") as store:
         run = store.start("run", "plan", "study", fresh=False)
-        session._measured(run, prepared, machine, store, limits=LIMITS)
+        session._measured(run, prepared, machine, store, limits=LIMITS, lines=LINES)
         store._connection.execute("UPDATE records SET body = '{}'")
-        records, _ = session._measured(run, prepared, machine, store, limits=LIMITS)
+        records, _ = session._measured(run, prepared, machine, store, limits=LIMITS, lines=LINES)
     assert [one.measured[0].samples for one in records] == [(5000,)]
     assert len(machine.started) == 2
     assert "is damaged: " in capsys.readouterr().err

@@ -175,13 +175,9 @@ def _program(parameters: Mapping[str, str]) -> bytes:
             hint="--workload 'command file=PROGRAM args=A+B'",
         )
     path = Path(parameters["file"])
-    if not path.exists():
-        found = shutil.which(path) if len(path.parts) == 1 else None
-        raise InputError(
-            f"the program {path} can't be read: No such file or directory",
-            hint=f"file={found} names the one on your PATH" if found else None,
-        )
-    content = files.content(path, "the program", _LIMIT, _HINT)
+    elsewhere = shutil.which(path) if len(path.parts) == 1 else None
+    hint = f"file={elsewhere} names the one on your PATH" if elsewhere else _HINT
+    content = files.content(path, "the program", _LIMIT, hint)
     if not content.startswith(b"\x7fELF"):
         raise InputError(
             f"{path} is not a program that the guest can run: it is no ELF file",

@@ -56,4 +56,32 @@ from hardcost.cli.lazy import carried_out_by
 @measuring_settings
 @carried_out_by("hardcost.cli.bill:bill")
 def bill() -> None:
-    """Itemise what PROFILE costs, control by control."""
+    """Itemise what PROFILE costs, control by control.
+
+    PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
+    /etc/audit/rules.d, a file of sysctls or a folder like /etc/sysctl.d, a single KEY=VALUE, a
+    profile in TOML, or a SCAP datastream with --scap-profile. --sysctl, --boot and --lsm add
+    settings to it, or make a profile by themselves. Several PROFILEs are measured in one run and
+    shown side by side.
+
+    \b
+    Each control is measured twice: left out of the whole profile, and alone.
+      cost         what leaving it out saves
+      alone        what it costs by itself
+      interaction  what the costs together don't explain
+      least        what placebos, which change nothing, seem to cost: a cost of up to
+                   that is not distinguishable from 0, and goes into the rest
+    The costs, the rest and the interaction add up to the total, exactly.
+
+    Where that takes too long, as with kernel options, each of which takes a kernel of its own, a
+    search halves the profile instead until it has found what costs more than --resolution, and
+    confirms that: alone, and by leaving it out. It prints how it came to its answer.
+
+    \b
+    Examples:  hardcost bill stig-reduced
+               hardcost bill audit-samples --budget 50%
+               hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
+               hardcost bill --sysctl kernel.randomize_va_space=2 --boot init_on_alloc=1
+               hardcost bill old.rules new.rules
+               hardcost bill kspp --workload build,syscalls
+    """
