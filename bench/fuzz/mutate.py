@@ -155,7 +155,7 @@ def elements(generator: random.Random, data: bytes) -> bytes:
     for _ in range(generator.randrange(1, 6)):
         one, other = generator.choice(every), generator.choice(every)
         _change_element(generator, one, other)
-    return etree.tostring(root)[:LARGEST]
+    return bytes(etree.tostring(root))[:LARGEST]
 
 
 def _change_element(generator: random.Random, one: etree._Element, other: etree._Element) -> None:

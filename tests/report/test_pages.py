@@ -40,7 +40,7 @@ def finding(
     bill_of: Callable[[tuple[str, ...]], Finding],
 ) -> Finding:
     small = replace(bill_of(("null", "open")), cells=tuple(_measured()))
-    made = {
+    made: dict[str, Callable[[], Finding]] = {
         "bill": lambda: bill,
         "small-bill": lambda: small,
         "run": lambda: run_of(("null", "open")),
@@ -51,7 +51,7 @@ def finding(
             small, bill=None, cells=(), together=SideBySide((small, small), (), shared=True)
         ),
     }
-    found: Finding = made[request.param]()
+    found = made[request.param]()
     return replace(found, observed=found.observed[:4], notes=("see `audit=0`",))
 
 
@@ -164,7 +164,7 @@ def test_every_control_of_a_bill_has_a_row_to_link_to(bill: Finding) -> None:
 def test_a_wide_table_says_that_it_scrolls(run_of: Callable[[tuple[str, ...]], Finding]) -> None:
     def hints(metrics: tuple[str, ...]) -> list[str]:
         page = lxml_html.document_fromstring(to_html(run_of(metrics)))
-        return page.xpath("//figure[@class='table']/p[contains(@class, 'hint')]/@class")
+        return list(page.xpath("//figure[@class='table']/p[contains(@class, 'hint')]/@class"))
 
     assert "hint over-35" in hints(("null", "open"))
     assert "hint over-65" in hints(("null", "open", "stat", "chmod"))

@@ -83,7 +83,7 @@ def test_the_time_in_which_hardcost_is_stopped_does_not_count() -> None:
 
 
 def test_what_was_late_for_a_standstill_is_tried_once_more() -> None:
-    tried = []
+    tried: list[type[TrialError]] = []
 
     async def fail() -> None:
         tried.append(StoodStillError if len(tried) != 1 else TrialError)
