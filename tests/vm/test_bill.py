@@ -51,7 +51,8 @@ def test_a_bill_adds_up_says_what_fired_and_shows_rules_as_text(hardcost: Comman
 
     chmod = {item["control"]: item for item in bill["items"] if item["metric"] == "chmod"}
     assert chmod[CHMOD]["fired"] == 99  # once for each sample
-    assert {item["fired"] for rule, item in chmod.items() if rule != CHMOD} == {0}
+    others = {item["fired"] for item in bill["items"] if item["control"] != CHMOD}
+    assert others == {0}
     assert all(item["fired"] == 0 for item in bill["items"] if item["metric"] != "chmod")
     assert chmod[CHMOD]["share"] > 0.9
 
