@@ -21,6 +21,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import patches, sandbox
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.kernels.make import Trust
+from hardcost.machines.kernels.source import from_folder
 from hardcost.machines.machine import KernelRecipe
 
 works = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -65,11 +66,12 @@ ATTEMPTS = {
     "write to the system": "echo owned >/usr/owned",
     "write to its source": "echo owned >>$(CURDIR)/kernel/audit.c",
     "read the rest of the cache": "cat {cache}/kernels/*/about.json",
-    "write to the rest of the cache": "echo owned >{cache}/owned",
+    "write to the rest of the cache": "echo owned >{cache}/kernels/owned",
     "seal its own output": "echo owned >$(O)/../owned",
     "change the kernel's settings": "cat /proc/sys/kernel/core_pattern",
-    "open a socket": "{python} -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\"",
-    "reach an abstract socket": "{python} -c \"import socket;"
+    "open a socket": "{python} -c 'import socket;"
+    ' socket.create_connection(("127.0.0.1", {port}))\'',
+    "reach an abstract socket": '{python} -c "import socket;'
     " socket.socket(socket.AF_UNIX).connect('\\0{name}')\"",
     "kill its parent": "kill -9 {pid}",
     "become root": "unshare --user --map-root-user true",
@@ -135,10 +137,12 @@ def test_a_build_ends_with_hardcost_however_that_ends(tmp_path: Path, step: str)
     mark = f"62{os.getpid()}"
     source(tmp_path, **{step: f"setsid sleep {mark}"})
     code = (
-        "import sys; from pathlib import Path; from tests.machines.kernels import test_sandbox as t;"
-        "t.build(Path(sys.argv[1]))"
+        "import sys; from pathlib import Path; from tests.machines.kernels import test_sandbox as t"
+        "; t.build(Path(sys.argv[1]))"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, tmp_path], cwd=Path(__file__).parents[3])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path], cwd=Path(__file__).parents[3]
+    )
     try:
         await_that(lambda: sleepers(mark))
     finally:
@@ -159,30 +163,39 @@ def test_what_a_build_leaves_leads_nobody_out_of_it(tmp_path: Path, home: Path) 
         with pytest.raises(MachineError, match="the build left"):
             build(tmp_path)
     shutil.rmtree(tmp_path / "linux")
-    # What it leaves in the place of what hardcost writes is not written through.
-    source(tmp_path, build="ln -sf ../title $(O)/manifest; touch $(O)/x", configure="true")
-    build(tmp_path)
-    (seed,) = (
-        one
-        for one in (tmp_path / "cache/builds").glob("*/seed")
-        if (one.parent / "o/manifest").exists()
+
+
+@works
+def test_nothing_is_written_through_a_link_that_a_build_left(tmp_path: Path) -> None:
+    source(tmp_path, build="ln -s ../linked $(O)/.config.; ln -s .config $(O)/manifest")
+    (tmp_path / "linux/Makefile").write_text(
+        (tmp_path / "linux/Makefile").read_text().replace("../linked", "vmlinux")
     )
-    assert not (seed.parent / "o/manifest").is_symlink()
-    assert (seed.parent / "title").read_text().startswith("builds of")
+    first = build(tmp_path)
+    (place,) = (one.parent for one in (tmp_path / "cache/builds").glob("*/seed"))
+    assert not (place / "o/manifest").is_symlink()
+    assert (place / "o/.config").read_text() == first.with_name("config").read_text()
 
 
 @works
 def test_a_patch_that_changes_the_build_leaves_nothing_to_other_kernels(tmp_path: Path) -> None:
-    source(tmp_path)
-    path = tmp_path / "sub.patch"
-    path.write_text(added("kernel/Makefile", "obj-y += audit.o") + THREE)
+    folder = source(tmp_path, build="test ! -e kernel/Makefile || $(MAKE) -f kernel/Makefile")
     heard: list[str] = []
-    made = kernels(tmp_path, warn=heard.append)
+    made = Kernels(Cache(tmp_path / "cache"), trust=Trust(warn=heard.append))
+    made.__dict__["source"] = from_folder(folder)  # in the place of Debian's
+    asyncio.run(made.build(KernelRecipe()))
+    assert not heard
+    path, lines = tmp_path / "sub.patch", ("all:", "\ttouch $(O)/left; ! touch $(CCACHE_DIR)/left")
+    path.write_text(added("kernel/Makefile", *lines) + THREE)
     recipe = KernelRecipe(patches=(str(path),))
-    asyncio.run(made.build(recipe))
-    (remark,) = (one for one in heard if "sub.patch" in one)
-    assert remark in made.remarks(recipe)
-    assert "changes kernel/Makefile, which run on this machine" in remark
+    patched = asyncio.run(made.build(recipe))
+    assert "THREE" in patched.image.read_text()
+    assert "touch" in (patched.image.parent / "log").read_text()
+    assert not list((tmp_path / "cache").rglob("left"))
+    assert len(list((tmp_path / "cache/builds").glob("*/o"))) == 1
+    (remark,) = heard
+    assert made.remarks(recipe) == (remark,)
+    assert "sub.patch changes kernel/Makefile, which run on this machine" in remark
     assert "the build is confined (no network, no files but its own)" in remark
 
 
