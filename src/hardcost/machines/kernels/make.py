@@ -152,7 +152,8 @@ class Make:
     def remarks(self, read: Sequence[Patch]) -> tuple[str, ...]:
         """Return what of a user's runs on this machine while a kernel is built, and how."""
         runs = [
-            f"the patch {patch.name} changes {_listed(patch.run)}, which run on this machine while"
+            f"the patch {patch.name} changes {_listed(patch.run)}, which"
+            f" {'runs' if len(patch.run) == 1 else 'run'} on this machine while"
             " the kernel is built"
             for patch in read
             if patch.run and not patch.is_ours
