@@ -44,24 +44,42 @@ def data(*words: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def test_a_source_of_ones_own_is_built_with_patches_in_the_order_given(folder: Path) -> None:
-    words = ("build", "--source", "linux", "--patch", "my.patch", "--patch", "fixes")
+    words = (
+        "build",
+        "--allow-unconfined-build",
+        "--source",
+        "linux",
+        "--patch",
+        "my.patch",
+        "--patch",
+        "fixes",
+    )
     (found,) = data(*words)
     assert found["patches"] == ["my.patch", "fixes/1.patch", "fixes/2.patch"]
     assert Path(found["image"]).read_text() == AUDIT.replace("three", "III")
     assert (folder / "linux/kernel/audit.c").read_text() == AUDIT
-    (stock,) = data("build", "--source", "linux")
+    (stock,) = data("build", "--allow-unconfined-build", "--source", "linux")
     assert stock["patches"] == []
     assert {one["name"] for one in data("list")} == {found["name"], stock["name"]}
 
 
 def test_the_list_tells_patches_folders_by_their_name_and_number(folder: Path) -> None:
     assert folder.exists()
-    invoke("build", "--source", "linux", "--patch", "my.patch", "--patch", "fixes")
+    invoke(
+        "build",
+        "--allow-unconfined-build",
+        "--source",
+        "linux",
+        "--patch",
+        "my.patch",
+        "--patch",
+        "fixes",
+    )
     assert "my.patch, fixes (2)" in " ".join(invoke("list").stdout.split())
 
 
 def test_a_kernel_built_before_there_were_patches_has_none(folder: Path) -> None:
-    (stock,) = data("build", "--source", "linux")
+    (stock,) = data("build", "--allow-unconfined-build", "--source", "linux")
     about = folder / "cache/kernels" / stock["name"] / "about.json"
     known = json.loads(about.read_text())
     del known["patches"]
@@ -74,4 +92,4 @@ def test_a_patch_that_is_none_is_refused(folder: Path) -> None:
     (folder / "text").write_text("hello\n")
     for word, message in {"text": "no diff", "missing": "no patch missing"}.items():
         with pytest.raises(InputError, match=message):
-            invoke("build", "--source", "linux", "--patch", word)
+            invoke("build", "--allow-unconfined-build", "--source", "linux", "--patch", word)

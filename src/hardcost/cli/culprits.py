@@ -205,7 +205,7 @@ def _that_hold(
     cache = Cache()
     announce_source(cache)
     note("asking Kconfig what the options do to the base …")
-    known = relations(options.kernels(cache, chosen.source), recipe)
+    known = relations(options.kernels(cache, chosen.source, unconfined=chosen.unconfined), recipe)
     kept = {KernelOption(name, value) for name, value in known.effective}
     notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
     if known.already:

@@ -16,7 +16,7 @@ from hardcost.machines import confined, host, process
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import debian as image
 from hardcost.machines.images import namespace
-from hardcost.machines.kernels import source, tools
+from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import guest
 from hardcost.machines.qemu.argv import QEMU, Hardware
@@ -76,6 +76,7 @@ def _checks() -> list[Check]:
         _try("store", _store),
         _free(cache),
         _building(cache),
+        _sandbox(),
         _images(),
         _converting(),
     ]
@@ -109,6 +110,13 @@ def _building(cache: Cache) -> Check:
         )
     said = _try(name, lambda: f"{found.versions}; {source.debian_offer(cache)}")
     return replace(said, needed=False)
+
+
+def _sandbox() -> Check:
+    """Look whether kernels are built in a sandbox, which patches and sources of a user's need."""
+    why_not = sandbox.why_not()
+    found = "works" if why_not is None else why_not
+    return Check("sandbox for building", why_not is None, found, sandbox.REMEDY, needed=False)
 
 
 def _images() -> Check:

@@ -40,13 +40,14 @@ def build(  # noqa: PLR0913  (click's options)
     patches: tuple[str, ...],
     profile: str | None,
     jobs: int | None,
+    allow_unconfined_build: bool,
     format: str,  # noqa: A002
 ) -> None:
     """Build a kernel, unless it was built before, and say where it lies."""
     cache = Cache()
     if source is None:
         announce_source(cache)
-    made = options.kernels(cache, source, jobs)
+    made = options.kernels(cache, source, jobs, unconfined=allow_unconfined_build)
     recipe, own = _recipe(base, profile, fragments, single)
     recipe = replace(recipe, patches=(*recipe.patches, *patches))
     note("asking Kconfig what comes of the options …")

@@ -17,6 +17,7 @@ from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.make import Trust
 from hardcost.machines.place import default_root
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
@@ -61,6 +62,7 @@ class Choices:
     format: str
     dry_run: bool
     emulated_time: bool = True
+    unconfined: bool = False
 
     @property
     def setup(self) -> Setup:
@@ -121,6 +123,7 @@ def choices(words: dict[str, Any]) -> Choices:
         format=words["format"],
         dry_run=words["dry_run"],
         emulated_time=words.get("force_emulated_time", True),
+        unconfined=words["allow_unconfined_build"],
     )
 
 
@@ -175,9 +178,10 @@ def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str
     """
     cache = Cache()
     own = roots(chosen.image, chosen.rootfs)
+    made = kernels(cache, chosen.source, unconfined=chosen.unconfined)
 
     def of(hardware: Hardware) -> VirtualMachine:
-        return VirtualMachine(cache, hardware, chosen.kernel, kernels(cache, chosen.source), own)
+        return VirtualMachine(cache, hardware, chosen.kernel, made, own)
 
     if INSTRUMENTS[instrument].exact:
         return of(Hardware("icount", chosen.cpu)), ()
@@ -207,9 +211,12 @@ def roots(image: Path | None, rootfs: Path | None) -> Roots:
     return DebianRoots(image_progress())
 
 
-def kernels(cache: Cache, source: Path | None, jobs: int | None = None) -> Kernels:
+def kernels(
+    cache: Cache, source: Path | None, jobs: int | None = None, *, unconfined: bool
+) -> Kernels:
     """Return what builds kernels, which tells of its progress on stderr."""
-    return Kernels(cache, source, jobs=jobs, told=build_progress())
+    trust = Trust(unconfined=unconfined, warn=lambda text: note(f"note: {text}"))
+    return Kernels(cache, source, jobs=jobs, told=build_progress(), trust=trust)
 
 
 def package_root(package: str) -> Path:

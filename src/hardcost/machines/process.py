@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import re
 import select
@@ -11,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -73,21 +75,27 @@ def run(
     return done.stdout.decode(errors="replace")
 
 
-def follow(
+def follow(  # noqa: PLR0913  (each is a thing of its own)
     argv: Sequence[str | Path],
     heard: Callable[[str | None], None],
     *,
     remedy: str | None = None,
     environment: Mapping[str, str] | None = None,
+    limit_seconds: float = math.inf,
+    shown: Sequence[str] | None = None,
 ) -> None:
     """Run a program to its end; `heard` is given each line it prints, None for a silent second.
 
-    The program and all that it started end with this call, whatever ends that.
+    The program and all that it started end with this call, whatever ends that. `shown` is how
+    errors name it, unless by `argv`.
 
     Raises:
-        MachineError: It ends with a status other than 0; the message holds the end of its words.
+        MachineError: It takes longer than `limit_seconds`, or ends with a status other than 0; the
+            message holds the end of its words.
     """
     words = [str(word) for word in argv]
+    name = shlex.join(shown or words)
+    until = time.monotonic() + limit_seconds
     try:
         process = subprocess.Popen(  # noqa: S603  (no shell but for the guard; the words are ours)
             [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
@@ -105,14 +113,14 @@ def follow(
             for line in _lines(process, _SILENCE_SECONDS):
                 said.extend(() if line is None else (line,))
                 heard(line)
+                if time.monotonic() > until:
+                    raise MachineError(f"still running after {limit_seconds:.0f} s: {name}")
             status = process.wait()
         finally:
             _end(process)
     if status:
         told = "\n".join(said)[-_MESSAGE_LIMIT:]
-        raise MachineError(
-            f"failed with status {status}: {shlex.join(words)}\n{told}", hint=_hint(told, remedy)
-        )
+        raise MachineError(f"failed with status {status}: {name}\n{told}", hint=_hint(told, remedy))
 
 
 def _hint(said: str, remedy: str | None) -> str | None:

@@ -15,6 +15,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import config, source
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.kernels.built import kept
+from hardcost.machines.kernels.make import Trust
 from hardcost.machines.machine import KernelRecipe
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def test_strings_of_ordinary_configurations_are_taken() -> None:
 def kernels(tmp_path: Path) -> Kernels:
     """Return what builds kernels of a source that takes no time."""
     folder = tmp_path / "linux"
-    return Kernels(Cache(tmp_path / "cache"), folder if folder.exists() else linux.make(folder))
+    made = folder if folder.exists() else linux.make(folder)
+    return Kernels(Cache(tmp_path / "cache"), made, trust=Trust(unconfined=True))
 
 
 def patch(tmp_path: Path, name: str, text: str) -> KernelRecipe:

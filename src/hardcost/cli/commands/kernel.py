@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option
+from hardcost.cli.commands.shared import format_option, unconfined_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 
@@ -60,6 +60,7 @@ def kernel() -> None:
     help="A profile whose kernel options are set, such as kspp.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
+@unconfined_option()
 @format_option()
 @carried_out_by("hardcost.cli.kernel:build")
 def build() -> None:
@@ -67,6 +68,10 @@ def build() -> None:
 
     Every option is checked to have come out as it was asked for; those that a profile takes from
     the catalogue and that can't be had on the base are told, and left out.
+
+    Makefiles, Kconfig and scripts run on this machine while a kernel is built, and a patch or a
+    source of yours may change them. Hence kernels are built in a sandbox: without network, without
+    your files, with the build's own folder alone to write to.
 
     \b
     Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y

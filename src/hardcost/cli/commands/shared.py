@@ -146,6 +146,7 @@ def _measuring(
                 shell_complete=completion.riding,
                 help=f"Instruments that ride along: {', '.join(RIDING)}.",
             ),
+            unconfined_option(),
             click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
             click.option(
                 "--resume", is_flag=True, help="Go on with the run that was interrupted or failed."
@@ -173,6 +174,16 @@ def store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         show_default=False,
         help="The SQLite file that keeps runs and trials (default: $HARDCOST_STORE, else"
         " ~/.local/share/hardcost/hardcost.sqlite).",
+    )
+
+
+def unconfined_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option `--allow-unconfined-build`."""
+    return click.option(
+        "--allow-unconfined-build",
+        is_flag=True,
+        help="Where kernels can't be built in a sandbox, let patches and sources of yours run on"
+        " this machine all the same.",
     )
 
 

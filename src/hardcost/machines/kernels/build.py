@@ -15,7 +15,6 @@ import fcntl
 import functools
 import json
 import os
-import re
 import shutil
 import time
 from dataclasses import dataclass, replace
@@ -23,16 +22,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
-from hardcost.machines import folders, manifest
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.kernels import config, kconfig, overlay, patches, source, tools
+from hardcost.machines.kernels import buildlog, config, kconfig, overlay, patches, source, tools
 from hardcost.machines.kernels.built import Built, built, is_known, read_sealed, write_sealed
+from hardcost.machines.kernels.make import Make, Output, Trust
 from hardcost.machines.kernels.overlay import File
 from hardcost.machines.kernels.tree import Tree
-from hardcost.machines.process import run, running
+from hardcost.machines.process import follow, running
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -42,25 +41,11 @@ if TYPE_CHECKING:
 
 _RECIPE = "1"  # raise it when kernels come out otherwise than by their parts
 _SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
-# Besides, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
-_ENVIRONMENT = {
-    "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
-    "KBUILD_BUILD_USER": "hardcost",
-    "KBUILD_BUILD_HOST": "hardcost",
-    "KBUILD_BUILD_VERSION": "1",
-    "KCFLAGS": "-frandom-seed=hardcost",
-    "ARCH": "x86_64",
-    "LOCALVERSION": "",  # unset, the state of a git tree would be added to the release
-    "LC_ALL": "C.UTF-8",
-}
-_FROM_USER = ("PATH", "HOME", "TMPDIR")  # nothing else of the environment has a part in a kernel
-_ERROR = re.compile(r"error:|Error \\d|\\*\\*\\*|No space left", re.IGNORECASE)
-_STEPS = ("  CC ", "  AS ", "  LD ", "  AR ", "  HOSTCC ", "  HOSTLD ")
 _USUAL_STEPS = 1700  # of the lean kernel from nothing
 _TELLING_STEPS = 50  # done before a build's pace says anything
 _POLL_SECONDS = 0.5
-_SHOWN_LINES = 15  # of a failed build's log that an error repeats
-_CCACHE_SIZE = "8G"
+_KEPT = {"vmlinux": "vmlinux", "System.map": "System.map", ".config": "config"}
+_CONFIGURING_SECONDS = 600.0
 _RESOLVED = "2"  # raise it when configurations come out otherwise than by their parts
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
 # The state of a git tree has no part in a kernel.
@@ -103,10 +88,13 @@ class Progress:
 class _Patched:
     """What patches make of the source: their names, what differs, and what Kconfig reads.
 
-    `in_tree`: what is compiled is a tree of that with what differs; else that itself.
+    `in_tree`: what is compiled is a tree of that with what differs; else that itself. `foreign`:
+    what others wrote runs on this machine in the course of it, of which `remarks` tell.
     """
 
     names: tuple[str, ...]
+    foreign: bool
+    remarks: tuple[str, ...]
     overlay: overlay.Overlay
     configured: Source
     in_tree: bool
@@ -122,14 +110,19 @@ class Kernels:
         *,
         jobs: int | None = None,
         told: Callable[[Progress | None], None] | None = None,
+        trust: Trust = Trust(),  # noqa: B008  (frozen)
     ) -> None:
-        """Build from the source in `folder`, else from Debian's, `jobs` compilers at a time."""
+        """Build from the source in `folder`, else from Debian's, `jobs` compilers at a time.
+
+        `trust` says what to do about what runs on this machine that a user brought.
+        """
         self._cache = cache
         self._folder = folder
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._told = told or (lambda _: None)
         self._patched: dict[tuple[str, ...], _Patched] = {}
         self._depends: dict[Path, kconfig.Kconfig] = {}
+        self._maker = Make(cache, folder, trust)
 
     @cached_property
     def source(self) -> Source:
@@ -161,10 +154,21 @@ class Kernels:
         if recipe.patches not in self._patched:
             read = patches.read(recipe.patches)
             files = overlay.of(read, self.source.folder)
+            remarks = self._maker.remarks(read)
             self._patched[recipe.patches] = _Patched(
-                tuple(patch.name for patch in read), files, *self._configured_with(files)
+                tuple(patch.name for patch in read),
+                bool(remarks),
+                remarks,
+                files,
+                *self._configured_with(files),
             )
+            for remark in remarks:
+                self._maker.warn(remark)
         return self._patched[recipe.patches]
+
+    def remarks(self, recipe: KernelRecipe) -> tuple[str, ...]:
+        """Return what of a user's runs on this machine while the kernel is built, and how."""
+        return self._patches(recipe).remarks
 
     def _configured_with(self, files: overlay.Overlay) -> tuple[Source, bool]:
         """Return the source that Kconfig reads, and whether a tree of it is compiled.
@@ -275,14 +279,15 @@ class Kernels:
         self._cache.check(self._configured_source(recipe).folder)
         async with self._workplace(recipe) as (place, lock):
             started = time.monotonic()
-            folder_of_source = self._laid_out(place, recipe)
-            (place / "o" / ".config").write_text(self._resolved(recipe))
-            steps = await self._make(place, folder_of_source, lock, log, recipe)
-            self._configured_source(recipe).check_unchanged()
-            release = (place / "o/include/config/kernel.release").read_text().strip()
-            for made, kept in (("vmlinux", "vmlinux"), ("System.map", "System.map")):
-                shutil.copy(place / "o" / made, folder / kept)
-            shutil.copy(place / "o" / ".config", folder / "config")
+            folder_of_source, resolved = self._laid_out(place, recipe), self._resolved(recipe)
+            with self._output(place, recipe) as output:
+                output.put(".config", resolved)
+                steps = await self._make(output, folder_of_source, lock, log, recipe)
+                output.check(folder_of_source)
+                self._configured_source(recipe).check_unchanged()
+                release = output.file("include/config/kernel.release").read_text().strip()
+                for made, kept in _KEPT.items():
+                    shutil.copy(output.file(made), folder / kept)
         (folder / "release").write_text(release)
         shutil.copy(log, folder / "log")
         about = {
@@ -307,33 +312,56 @@ class Kernels:
         tree.set(patched.overlay)
         return tree.folder
 
+    @contextlib.contextmanager
+    def _output(self, place: Path, recipe: KernelRecipe) -> Iterator[Output]:
+        """Give the folder that is compiled in.
+
+        What a patch of others runs there could change what is compiled of other kernels: it
+        has a copy, which is thrown away.
+        """
+        patched = self._patches(recipe)
+        confined = self._maker.is_confined(foreign=patched.foreign)
+        with self._cache.scratch() as scratch:
+            (scratch / "root").mkdir()
+            output = Output(place / "o", root=scratch / "root")
+            if confined and patched.foreign and patched.in_tree and self._folder is None:
+                output = replace(output, elsewhere=scratch / "o")
+                shutil.copytree(output.at, output.real, symlinks=True)
+            yield output
+
     async def _make(
-        self, place: Path, folder: Path, lock: int, log: Path, recipe: KernelRecipe
+        self, output: Output, folder: Path, lock: int, log: Path, recipe: KernelRecipe
     ) -> int:
-        """Compile what is configured in `place` of the source in `folder`; return the steps taken.
+        """Compile what is configured in `output` of the source in `folder`; return the steps taken.
 
         The programs inherit `lock`, so that nobody else begins before the last of them is gone.
 
         Raises:
             MachineError: It failed.
         """
+        place, foreign = output.at.parent, self._patches(recipe).foreign
+        ccache, more = self._maker.ccache(foreign=foreign)
+        confined = self._maker.is_confined(foreign=foreign)
         argv = [
-            *self._words(folder, place / "o", self._ccache()),
+            *self._maker.words(folder, output, more, confined=confined),
             f"gen-randstruct-seed={place / 'seed'}",
             f"CC={self._tools.compiler}",
             f"-j{self._jobs}",
             "vmlinux",
         ]
+        if confined:
+            kept = {} if "CCACHE_READONLY" in more else {ccache: ccache}
+            argv = self._maker.confined(argv, output, (folder, ccache), kept)
         title = self.title(recipe)
         usual = _USUAL_STEPS if recipe.base in config.bases() else None
         async with running(argv, errors_to=log, keep=[lock]) as process:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
-                self._told(Progress(title, _steps(log), usual, time.monotonic() - started))
+                self._told(Progress(title, buildlog.steps(log), usual, time.monotonic() - started))
             if process.returncode:
-                raise self._failed(log, process.returncode)
-        return _steps(log)
+                raise buildlog.failed(log, process.returncode)
+        return buildlog.steps(log)
 
     @contextlib.asynccontextmanager
     async def _workplace(self, recipe: KernelRecipe) -> AsyncIterator[tuple[Path, int]]:
@@ -341,14 +369,10 @@ class Kernels:
         place = self._place(self._configured_source(recipe))
         waiting = functools.partial(self._wait, self.title(recipe))
         async with self._cache.locked("builds", place.name, waiting) as lock:
-            objects, entry = place / "o", f"builds/{place.name}"
-            if objects.exists() and manifest.damage(objects, entry) is not None:
-                shutil.rmtree(objects)
-            objects.mkdir(exist_ok=True)
-            (objects / manifest.FILE).unlink(missing_ok=True)
+            objects, entry = Output(place / "o"), f"builds/{place.name}"
+            objects.open(entry)
             yield place, lock
-            objects.mkdir(exist_ok=True)
-            manifest.write(objects, entry)
+            objects.seal(entry)
 
     def _place(self, of: Source) -> Path:
         """Return the folder of a source's builds, with the script that fixes the seed."""
@@ -410,45 +434,29 @@ class Kernels:
 
     def _configured(self, origin: Source, target: str, text: str) -> str:
         """Return what Kconfig makes of a configuration, in a folder in which it stays compiled."""
-        place = self._place(origin)
-        output = place / "kconfig"
+        place, entry = self._place(origin), f"builds/{self._place(origin).name}"
+        foreign = self._folder is not None or origin != self.source
         self._cache.check(origin.folder)
-        with (place / "kconfig.lock").open("w") as lock:
+        with (place / "kconfig.lock").open("w") as lock, self._cache.scratch() as root:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if manifest.damage(output, f"builds/{place.name}") is not None:
-                shutil.rmtree(output, ignore_errors=True)
-            output.mkdir(exist_ok=True)
-            (output / manifest.FILE).unlink(missing_ok=True)
-            (output / ".config").write_text(text)
-            run(
-                [*self._words(origin.folder, output), f"CC={self._tools.plain_compiler}", target],
+            output = Output(place / "kconfig", root=root)
+            output.open(entry)
+            output.put(".config", text)
+            confined = self._maker.is_confined(foreign=foreign)
+            argv = self._maker.words(origin.folder, output, {}, confined=confined)
+            argv += [f"CC={self._tools.plain_compiler}", target]
+            inside = self._maker.confined(argv, output, (origin.folder,), {}) if confined else argv
+            follow(
+                inside,
+                lambda _: None,
                 remedy="is the source whole?",
+                limit_seconds=_CONFIGURING_SECONDS,
+                shown=argv,
             )
-            completed = (output / ".config").read_text()
-            manifest.write(output, f"builds/{place.name}")
+            output.check(origin.folder)
+            completed = output.file(".config").read_text()
+            output.seal(entry)
             return completed
-
-    @staticmethod
-    def _words(folder: Path, output: Path, more: Mapping[str, str] | None = None) -> list[str]:
-        """Return the words that start make, in an environment that holds nothing but ours."""
-        user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
-        environment = {**user, **_ENVIRONMENT, **(more or {})}
-        pairs = [f"{name}={value}" for name, value in environment.items()]
-        return ["env", "-i", *pairs, "make", "-C", str(folder), f"O={output}"]
-
-    def _ccache(self) -> dict[str, str]:
-        place = self._cache.make("builds", "ccache", "compiler's cache", lambda _: None)
-        return {"CCACHE_DIR": str(place), "CCACHE_MAXSIZE": _CCACHE_SIZE}
-
-    def _failed(self, log: Path, status: int) -> MachineError:
-        """Return the error of a failed build, with what the compiler said."""
-        lines = log.read_text(errors="replace").splitlines()
-        said = "\n".join(([line for line in lines if _ERROR.search(line)] or lines)[-_SHOWN_LINES:])
-        full = folders.is_full(log.parent) or any(
-            "No space left on device" in line for line in lines
-        )
-        hint = f"the disk of {log.parent} is full: free some space" if full else f"the log is {log}"
-        return MachineError(f"the kernel's build failed with status {status}:\n{said}", hint=hint)
 
     def family(self, recipe: KernelRecipe) -> str:
         """Return what kernels of one source and base have in common, for a reader."""
@@ -461,8 +469,3 @@ class Kernels:
         words = [f"Linux {self.source.version}, {recipe.base}", *[what] * bool(options)]
         words += [f"{patches.shown(recipe.patches)} applied"] * bool(recipe.patches)
         return " and ".join(words)
-
-
-def _steps(log: Path) -> int:
-    text = log.read_text(errors="replace")
-    return sum(line.startswith(_STEPS) for line in text.splitlines())

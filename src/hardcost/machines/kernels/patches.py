@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, Place, Problem
+from hardcost.machines.kernels import executed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,6 +62,17 @@ class Patch:
     def text(self) -> str:
         """Return the diff without the text around it."""
         return "".join(change.text for change in self.changes)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it comes with hardcost."""
+        return Path(self.file).is_relative_to(_SERIES)
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """The files it changes that run on the host while a kernel is built."""
+        names = dict.fromkeys(name for change in self.changes for name in change.names)
+        return tuple(name for name in names if executed.runs(name))
 
 
 def series() -> tuple[str, ...]:

@@ -21,6 +21,9 @@ _PROGRAMS = {
 }
 _HEADERS = {"libelf.h": "libelf-dev", "openssl/evp.h": "libssl-dev"}
 _PLUGIN_HEADER = "include/plugin-version.h"
+_CCACHE = "ccache"
+_SYSTEM = frozenset({"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"})  # folders of /
+_BESIDE = ("lib", "lib64", "libexec", "include")  # what programs in a folder `bin` may need
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,27 @@ def find() -> Tools:
     compiles = _COMPILER not in missing
     if compiles:
         missing += [package for header, package in _HEADERS.items() if not _has_header(header)]
-    ccache = shutil.which("ccache") is not None
+    ccache = shutil.which(_CCACHE) is not None
     versions = ", ".join(_version(name) for name in (_COMPILER, "ld") if shutil.which(name))
     return Tools(
-        compiler=f"ccache {_COMPILER}" if ccache else _COMPILER,
+        compiler=f"{_CCACHE} {_COMPILER}" if ccache else _COMPILER,
         plain_compiler=_COMPILER,
         versions=f"{versions}, plugins {'yes' if compiles and _has_plugins() else 'no'}",
         missing=tuple(missing),
     )
+
+
+def folders() -> tuple[Path, ...]:
+    """Return the folders outside of the system's own that the tools are in, or need."""
+    found: dict[Path, None] = {}
+    for name in (*_PROGRAMS, _CCACHE):
+        program = shutil.which(name)
+        for path in () if program is None else (Path(program), Path(program).resolve()):
+            folder = path.absolute().parent
+            if folder.parts[1:2] and folder.parts[1] not in _SYSTEM:
+                beside = _BESIDE if folder.name == "bin" else ()
+                found |= dict.fromkeys((folder, *(folder.parent / one for one in beside)))
+    return tuple(folder for folder in found if folder.is_dir())
 
 
 def hint_for(reason: str) -> str | None:

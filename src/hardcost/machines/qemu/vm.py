@@ -132,13 +132,17 @@ class VirtualMachine:
         return (root, self.roots.tree(self.cache, boot.tree)) if boot.tree else (root,)
 
     def notes(self, boot: Boot) -> tuple[str, ...]:
-        """Return which options of a tolerant recipe did not come out; refuse those of another."""
+        """Return which of a kernel's parts run on this machine, and which options don't come out.
+
+        Options that don't come out are refused, unless the recipe is tolerant.
+        """
         if boot.kernel is None:
             return ()
+        remarks = self.kernels.remarks(boot.kernel)
         if not boot.kernel.tolerant:
             self.kernels.check(boot.kernel)
-            return ()
-        return tuple(
+            return remarks
+        return remarks + tuple(
             f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}"
             for unmet in self.kernels.unmet(boot.kernel)
         )

@@ -1,0 +1,36 @@
+"""Which files of a kernel's source run on the host while a kernel is built, by their names.
+
+What make, Kconfig, shells and other interpreters read; what host programs are compiled of, and the
+headers that they include. Some folders are taken whole, so a few files are named that do not run.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_READ = re.compile(
+    r"(?:Makefile|Kbuild|Kconfig)(?:[.\-_].*)?|.*[.\-_](?:Makefile|Kconfig)"
+    r"|.*\.(?:mk|sh|pl|pm|py|awk|sed|l|y|bc|m4)"
+)
+_FOLDERS = ("scripts", "tools", "usr", "certs", "samples", "debian")
+_BELOW = re.compile(
+    r"arch/[^/]+/(?:tools|boot|vdso|entry/vdso|kernel/vdso\d*)/.*"
+    r"|include/uapi/.*|arch/[^/]+/include/uapi/.*|security/selinux/include/.*"
+    r"|arch/x86/lib/(?:inat|insn)\.c|include/linux/(?:crc32poly|kconfig|compiler_types)\.h"
+    r"|lib/crc\w*defs\.h|rust/.*|net/bpfilter/.*"
+)
+_HOST_PROGRAM = re.compile(
+    r"(?:mk\w+|gen[_-][\w-]+|genmap|makemapdata|conmakehash|pnmtologo)\.[ch]"
+)
+
+
+def runs(name: str) -> bool:
+    """Say whether a file of the source, by its path in it, runs while a kernel is built."""
+    path = Path(name)
+    return (
+        path.parts[0] in _FOLDERS
+        or _READ.fullmatch(path.name) is not None
+        or _BELOW.fullmatch(name) is not None
+        or _HOST_PROGRAM.fullmatch(path.name) is not None
+    )

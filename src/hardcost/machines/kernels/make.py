@@ -1,0 +1,224 @@
+"""make, as kernels are built by it: its environment, its sandbox, and the folders it leaves.
+
+What comes of a source that is not Debian's own is hostile: its build runs in the sandbox or, unless
+the user says otherwise, not at all; what it leaves is looked at before anything of it is read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines import manifest
+from hardcost.machines.cache import digest
+from hardcost.machines.kernels import sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.kernels.patches import Patch
+
+# Besides, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
+_ENVIRONMENT = {
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
+    "KBUILD_BUILD_USER": "hardcost",
+    "KBUILD_BUILD_HOST": "hardcost",
+    "KBUILD_BUILD_VERSION": "1",
+    "KCFLAGS": "-frandom-seed=hardcost",
+    "ARCH": "x86_64",
+    "LOCALVERSION": "",  # unset, the state of a git tree would be added to the release
+    "LC_ALL": "C.UTF-8",
+}
+_FROM_USER = ("PATH", "HOME", "TMPDIR")  # nothing else of the environment has a part in a kernel
+_CCACHE_SIZE = "8G"
+_SHOWN_NAMES = 5  # of the files that a note names
+_TEMPORARY = "/tmp"  # noqa: S108  (the sandbox's own)
+_CONFINED = "the build is confined (no network, no files but its own)"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A folder that make writes to: its path as make finds it, and where it is, if elsewhere.
+
+    `root` is an empty folder for the sandbox that it is written to in.
+    """
+
+    at: Path
+    elsewhere: Path | None = None
+    root: Path | None = None
+
+    @property
+    def real(self) -> Path:
+        """Where it is."""
+        return self.elsewhere or self.at
+
+    @property
+    def _opened(self) -> Path:
+        return self.at.with_name(f"{self.at.name}.open")
+
+    def open(self, entry: str) -> None:
+        """Make it ready to be written to, empty unless it is as `seal` left it."""
+        if self._opened.exists() or manifest.damage(self.at, entry) is not None:
+            shutil.rmtree(self.at, ignore_errors=True)
+        self._opened.touch()
+        self.at.mkdir(exist_ok=True)
+        (self.at / manifest.FILE).unlink(missing_ok=True)
+
+    def seal(self, entry: str) -> None:
+        """Record what is in it."""
+        self.at.mkdir(exist_ok=True)
+        (self.at / manifest.FILE).unlink(missing_ok=True)
+        manifest.write(self.at, entry)
+        self._opened.unlink(missing_ok=True)
+
+    def put(self, name: str, text: str) -> None:
+        """Put a file there, in the place of whatever is there."""
+        (self.real / name).unlink(missing_ok=True)
+        (self.real / name).write_text(text)
+
+    def file(self, name: str) -> Path:
+        """Return a file that make left.
+
+        Raises:
+            MachineError: It is none, or lies elsewhere.
+        """
+        path = self.real / name
+        if path.resolve() != self.real.resolve() / name or not path.is_file():
+            raise _odd(path, "is no file of the build's own")
+        return path
+
+    def check(self, source: Path) -> None:
+        """Check that there is nothing but files, folders, and links to these or to the source.
+
+        Raises:
+            MachineError: There is.
+        """
+        inside = [os.path.realpath(folder) for folder in (self.at, self.real, source)]
+        for folder, folders, files in os.walk(self.real):
+            for path in (Path(folder, name) for name in (*folders, *files)):
+                if path.is_symlink():
+                    if not any(Path(os.path.realpath(path)).is_relative_to(one) for one in inside):
+                        raise _odd(path, "leads out of the build")
+                elif not path.is_file() and not path.is_dir():
+                    raise _odd(path, "is neither a file nor a folder")
+
+
+def _odd(path: Path, what: str) -> MachineError:
+    return MachineError(
+        f"the build left {path.name}, which {what}", hint="look at what its source does"
+    )
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What to do about programs of the user's that run on this machine while a kernel is built.
+
+    Where they can't be confined they run only if `unconfined`. `warn` hears of each, once.
+    """
+
+    unconfined: bool = False
+    warn: Callable[[str], None] = lambda _: None
+
+
+class Make:
+    """make for the sources of one `Kernels`; `folder` is the user's source, None for Debian's."""
+
+    def __init__(self, cache: Cache, folder: Path | None, trust: Trust) -> None:
+        self._cache = cache
+        self._folder = folder
+        self._trust = trust
+        self._warned: set[str] = set()
+
+    def warn(self, text: str) -> None:
+        """Tell of something, once."""
+        if text not in self._warned:
+            self._warned.add(text)
+            self._trust.warn(text)
+
+    def how(self) -> str:
+        """Return how a build that runs others' programs runs, for a reader."""
+        reason = sandbox.why_not()
+        if reason is None:
+            return _CONFINED
+        if self._trust.unconfined:
+            return f"the build is not confined ({reason})"
+        return f"it can't be confined here ({reason})"
+
+    def remarks(self, read: Sequence[Patch]) -> tuple[str, ...]:
+        """Return what of a user's runs on this machine while a kernel is built, and how."""
+        runs = [
+            f"the patch {patch.name} changes {_listed(patch.run)}, which"
+            f" {'runs' if len(patch.run) == 1 else 'run'} on this machine while"
+            " the kernel is built"
+            for patch in read
+            if patch.run and not patch.is_ours
+        ]
+        if self._folder is not None:
+            runs.insert(0, f"parts of {self._folder} run on this machine while a kernel is built")
+        return tuple(f"{one}; {self.how()}" for one in runs)
+
+    def is_confined(self, *, foreign: bool) -> bool:
+        """Say whether a build runs in the sandbox; `foreign`: it runs what others wrote.
+
+        Raises:
+            MachineError: It must, and can't.
+        """
+        reason = sandbox.why_not()
+        if reason is None:
+            return True
+        if foreign and not self._trust.unconfined:
+            raise MachineError(
+                "this build runs programs out of a source or patch of yours on this machine, and"
+                f" can't be confined: {reason}",
+                hint=f"{sandbox.REMEDY}; or trust them with all that you may do on this machine:"
+                " --allow-unconfined-build",
+            )
+        if not foreign:
+            self.warn(f"kernels are built of Debian's source without a sandbox: {reason}")
+        return False
+
+    def ccache(self, *, foreign: bool) -> tuple[Path, dict[str, str]]:
+        """Return the compiler's cache, and its settings.
+
+        What others wrote may compile with what is known, and adds nothing: it could add what is
+        false. A source of the user's has a cache of its own.
+        """
+        name, title = "ccache", "compiler's cache"
+        if self._folder is not None:
+            name, title = digest({"ccache of": str(self._folder)}), f"{title} of {self._folder}"
+        place = self._cache.make("builds", name, title, lambda _: None)
+        more = {"CCACHE_DIR": str(place), "CCACHE_MAXSIZE": _CCACHE_SIZE}
+        if foreign and self._folder is None:
+            more |= {"CCACHE_READONLY": "1", "CCACHE_TEMPDIR": _TEMPORARY}
+        return place, more
+
+    def words(
+        self, folder: Path, output: Output, more: Mapping[str, str], *, confined: bool
+    ) -> list[str]:
+        """Return the words that start make, in an environment that holds nothing but ours."""
+        user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
+        if confined:
+            user = {"PATH": user.get("PATH", os.defpath), "HOME": _TEMPORARY}
+        pairs = [f"{name}={value}" for name, value in {**user, **_ENVIRONMENT, **more}.items()]
+        return ["env", "-i", *pairs, "make", "-C", str(folder), f"O={output.at}"]
+
+    @staticmethod
+    def confined(
+        argv: Sequence[str], output: Output, reads: Sequence[Path], writes: Mapping[Path, Path]
+    ) -> list[str]:
+        """Return the words that run `argv` in the sandbox, with a folder for its output."""
+        if output.root is None:
+            raise ValueError("an output without a root has no sandbox")
+        written = {output.real: output.at, **writes}
+        return sandbox.words(argv, output.root, reads=(output.at.parent, *reads), writes=written)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names for a reader: the first few, and how many more there are."""
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,82 @@
+"""A sandbox for what comes with a kernel's source and runs on the host while it is built.
+
+A Makefile, Kconfig or a host program can do anything, and a patch can change each. In the sandbox
+they see the system's programs, the source and the folder they build in, which alone they can
+change; no other file, process or network. All that they started ends with the sandbox.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.kernels import tools
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SCRIPT = Path(str(resources.files("hardcost.machines.kernels"))) / "sandbox.sh"
+_APART = (
+    *("unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child"),
+    "--propagation=private",
+)
+_MAPPED = ("--user", "--map-root-user")
+REMEDY = (
+    "a sandbox takes user namespaces, or for root the right to mount, which containers may lack"
+    " (CAP_SYS_ADMIN)"
+)
+"""What helps where `why_not` has a reason."""
+
+
+def words(
+    argv: Sequence[str], root: Path, *, reads: Sequence[Path], writes: Mapping[Path, Path]
+) -> list[str]:
+    """Return the words that run a program in the sandbox, where `why_not` has no reason.
+
+    `root` is an empty folder of the caller's. The program reads what is below `reads`, and changes
+    what is below the keys of `writes`, each of which it finds at the path that is its value.
+    """
+    start, _ = _start()
+    return _words(start or _APART, argv, root, reads=reads, writes=writes)
+
+
+def why_not() -> str | None:
+    """Return None where the sandbox works, else why it does not."""
+    start, reason = _start()
+    return None if start is not None else reason
+
+
+@functools.cache
+def _start() -> tuple[tuple[str, ...] | None, str]:
+    """Return the words that make the namespaces; None where none do, with the reason."""
+    reason = ""
+    for start in ((_APART,) if os.geteuid() == 0 else ()) + ((*_APART, *_MAPPED),):
+        with tempfile.TemporaryDirectory(prefix="hardcost-sandbox-") as folder:
+            try:
+                run(_words(start, ["true"], Path(folder), reads=(), writes={}))
+            except MachineError as error:
+                reason = reason or str(error).splitlines()[-1]
+            else:
+                return start, ""
+    return None, reason
+
+
+def _words(
+    start: Sequence[str],
+    argv: Sequence[str],
+    root: Path,
+    *,
+    reads: Sequence[Path],
+    writes: Mapping[Path, Path],
+) -> list[str]:
+    folders = [("ro", str(folder)) for folder in (*tools.folders(), *reads)]
+    written = [("rw", str(folder), str(at)) for folder, at in writes.items()]
+    given = (word for one in (*folders, *written) for word in one)
+    ids = (str(os.geteuid()), str(os.getegid()))
+    return [*start, "--", "sh", str(_SCRIPT), str(root), *ids, *given, "--", *argv]
