@@ -1,15 +1,19 @@
 """Whether hardcost survives being killed: `python bench/kills.py --rounds 200 --seed 1`.
 
-Makes a cache of its own by running a study. Each round begins a command (the study, with or without
-a snapshot; the removal of a random entry; with `--images N`, in N rounds, the making of the Debian
-image), and kills it by SIGKILL at a random moment. Then nothing of it may run any more, and
-`image list` has to work; after each tenth round and at the end, the study has to print the numbers
-that it printed at first, and to leave no scratch folder. Status 1 if anything is otherwise.
+Makes a cache of its own by running a study. Each round begins a command (the study, with whatever
+the rounds before left of its packages, guest, kernel and snapshot; the removal of a random entry;
+with `--images N` and `--kernels N`, in so many rounds, the making of the Debian image and of a
+kernel), and kills it by SIGKILL at a random moment. Then nothing that it started may run any more,
+and `image list` has to work; after each tenth round and at the end, the study has to print the
+numbers that it printed at first, and to leave no scratch folder. Status 1 if anything is otherwise.
+`--cache` begins with what is there, and keeps what becomes of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import random
@@ -17,6 +21,7 @@ import subprocess  # noqa: TID251  (what is killed here is hardcost itself)
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 STUDY = """
@@ -33,17 +38,21 @@ audit.from = 70001
 """
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
+IMAGE = ("image", "build", "debian")
+KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")
+BUILD_SECONDS = 60.0  # in which a build is killed; it would take minutes
 LIMIT_SECONDS = 900
 DEATH_SECONDS = 10.0  # until what a killed command started has gone
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 EVERY = 10  # rounds, between two runs of the study to their end
 
 
 class Tool:
     """The command with a cache and a store of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cache: Path) -> None:
         """Write the study that it runs."""
-        self.folder, self.cache = folder, folder / "cache"
+        self.folder, self.cache = folder, cache
         (folder / "study.toml").write_text(STUDY)
         own = {
             "HARDCOST_CACHE": str(self.cache),
@@ -73,69 +82,109 @@ class Tool:
         status, out, err = self.whole(*RUN)
         return out[out.find('"cells"') : out.find('"notes"')] if status == 0 else err
 
-    def outlived(self, process: subprocess.Popen[str]) -> bool:
-        """Say whether a QEMU of a killed command is there after some time to go."""
-        until = time.monotonic() + DEATH_SECONDS
-        mark = f"{self.cache}/scratch/{process.pid}-".encode()
-        while time.monotonic() < until:
-            if not any(mark in line for line in _command_lines()):
-                return False
-            time.sleep(0.05)
-        return True
-
 
 def main() -> int:
     """Kill, look, compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--images", type=int, default=0)
+    parser.add_argument("--kernels", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cache", type=Path, help="a cache for nothing else; kept afterwards")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)
-    wrong = 0
+    adopt_orphans()
+    wrong, came = 0, Counter[str]()
     with tempfile.TemporaryDirectory(prefix="hardcost-kills-") as name:
-        tool = Tool(Path(name))
-        started = time.monotonic()
+        tool = Tool(Path(name), given.cache or Path(name) / "cache")
         first = tool.numbers()
-        longest = time.monotonic() - started
-        print(f"undisturbed: {longest:.1f} s")
-        for number in range(1, given.rounds + 1):
-            words, seconds = chosen(tool, chance, longest, image=number <= given.images)
-            said = killed(tool, words, chance.uniform(0, seconds))
+        longest = taken(tool, *RUN), taken(tool, "image", "list")
+        print(f"undisturbed, with a snapshot: {longest[0]:.1f} s; a list: {longest[1]:.1f} s")
+        builds = [IMAGE] * given.images + [KERNEL] * given.kernels
+        rounds = [*builds, *[()] * (given.rounds - len(builds))]
+        chance.shuffle(rounds)
+        for number, build in enumerate(rounds, 1):
+            words, seconds = (build, BUILD_SECONDS) if build else chosen(tool, chance, longest)
+            ended, said = killed(tool, words, chance.uniform(0, seconds))
             if number % EVERY == 0 or number == given.rounds:
                 said += after(tool, first)
             wrong += bool(said)
-            print(f"{number:3} {' '.join(words[:3])}: {said or 'well'}", flush=True)
-    print(f"{given.rounds} kills, {wrong} after which something was wrong")
+            came[f"{' '.join(words[:2])}: {ended}"] += 1
+            print(f"{number:3} {' '.join(words[:3])}: {ended}; {said or 'well'}", flush=True)
+    print("\n".join(f"{count:4} {what}" for what, count in sorted(came.items())))
+    print(f"{given.rounds} rounds, {wrong} after which something was wrong")
     return int(wrong > 0)
 
 
+def adopt_orphans() -> None:
+    """Become the parent of whatever outlives its own parent below this process."""
+    if ctypes.CDLL(None, use_errno=True).prctl(SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def taken(tool: Tool, *words: str) -> float:
+    """Return the seconds that a command takes."""
+    started = time.monotonic()
+    tool.whole(*words)
+    return time.monotonic() - started
+
+
 def chosen(
-    tool: Tool, chance: random.Random, longest: float, *, image: bool
+    tool: Tool, chance: random.Random, longest: tuple[float, float]
 ) -> tuple[tuple[str, ...], float]:
-    """Return what is to be killed, and within how many seconds."""
-    if image:
-        return ("image", "build"), 90.0
+    """Return what is to be killed, and within how many seconds.
+
+    `longest` has those of a run and of a list, which take about as long as what is chosen.
+    """
     entries = sorted(tool.cache.glob("[kpgs]*/[!.]*/title"))
     if entries and chance.random() < 1 / 2:
-        return ("image", "remove", chance.choice(entries).parent.name), min(3.0, longest)
-    return RUN, longest
+        return ("image", "remove", chance.choice(entries).parent.name), 1.2 * longest[1]
+    # What was removed is made again, which takes longer.
+    snapshots = any(tool.cache.glob("snapshots/[!.]*"))
+    return RUN, longest[0] if snapshots else 3 * longest[0]
 
 
-def killed(tool: Tool, words: tuple[str, ...], seconds: float) -> str:
-    """Begin a command, kill it, and return what is wrong then."""
+def killed(tool: Tool, words: tuple[str, ...], seconds: float) -> tuple[str, str]:
+    """Begin a command, and kill it; return how it ended, and what is wrong then."""
     process = tool.start(*words)
+    ended = "killed"
     try:
-        process.communicate(timeout=seconds)
+        _, err = process.communicate(timeout=seconds)
+        ended = f"ended before with status {process.returncode}"
+        if process.returncode:
+            return ended, f"it failed: {err}. "
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-    if tool.outlived(process):
-        return "a guest outlived it. "
+    if left := outlived():
+        return ended, f"{left} outlived it. "
     status, out, err = tool.whole("image", "list", "--format", "json")
     if status or not isinstance(json.loads(out), list):
-        return f"image list fails: {err}. "
-    return ""
+        return ended, f"image list fails: {err}. "
+    return ended, ""
+
+
+def outlived() -> list[str]:
+    """Return what a killed command started, and is there after some time to go."""
+    until = time.monotonic() + DEATH_SECONDS
+    while True:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        left = children()
+        if not left or time.monotonic() > until:
+            return left
+        time.sleep(0.05)
+
+
+def children() -> list[str]:
+    """Return the commands of all processes whose parent is this one."""
+    numbers = Path("/proc/thread-self/children").read_text(encoding="ascii").split()
+    names = []
+    for number in numbers:
+        with contextlib.suppress(OSError):
+            names.append(Path(f"/proc/{number}/comm").read_text(encoding="utf-8").strip())
+    return names
 
 
 def after(tool: Tool, first: str) -> str:
@@ -146,16 +195,6 @@ def after(tool: Tool, first: str) -> str:
     if any((tool.cache / "scratch").iterdir()):
         return "scratch folders are left. "
     return ""
-
-
-def _command_lines() -> list[bytes]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.append(path.read_bytes())
-        except OSError:
-            continue
-    return found
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -70,3 +71,22 @@ def test_a_traceback_that_has_no_place_is_printed(tmp_path: Path) -> None:
     ended = faulty(tmp_path / "file", "list", "studies")
     assert ended.returncode == 70
     assert "Traceback (most recent call last)" in ended.stderr
+
+
+@pytest.mark.parametrize("mebibytes", [60, 100, 140, 180, 300])
+def test_want_of_memory_is_no_answer_wherever_it_strikes(tmp_path: Path, mebibytes: int) -> None:
+    most = mebibytes << 20
+    ended = subprocess.run(
+        [sys.executable, "-c", "from hardcost.cli.main import main; main()", "run", "none.toml"],
+        env={**os.environ, "HARDCOST_CACHE": str(tmp_path / "cache")},
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,  # OpenBLAS asked for memory without end
+    )
+    assert ended.returncode == 3
+    assert not ended.stdout
+    assert "error: there is not enough memory" in ended.stderr
+    assert "Traceback" not in ended.stderr

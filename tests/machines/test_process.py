@@ -1,5 +1,10 @@
 """A program that is followed: heard while it runs, gone when the call is over."""
 
+import os
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +55,24 @@ def test_a_program_that_found_the_disk_full_has_that_for_a_remedy() -> None:
     with pytest.raises(MachineError) as raised:
         run(["sh", "-c", script], remedy="is the archive whole?")
     assert raised.value.problems[0].hint == "no space is left on the disk: free some"
+
+
+def test_a_missing_program_is_named_with_its_remedy() -> None:
+    with pytest.raises(MachineError, match="hardcost-has-no-such-program is not inst") as raised:
+        run(["hardcost-has-no-such-program"], remedy="apt-get install it")
+    assert raised.value.problems[0].hint == "apt-get install it"
+
+
+def test_a_program_that_is_waited_for_ends_with_who_waits(tmp_path: Path) -> None:
+    """`tar` went on to unpack Linux's source for minutes after hardcost was killed."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = "import sys; from hardcost.machines.process import run; run(sys.argv[1:])"
+    holder = ("sh", "-c", 'exec >"$0"; echo begun; exec sleep 60', str(pipe))
+    waiting = subprocess.Popen([sys.executable, "-c", script, *holder])
+    with pipe.open("rb", buffering=0) as end:
+        assert end.read(6) == b"begun\n"
+        waiting.send_signal(signal.SIGKILL)
+        waiting.wait()
+        assert select.select([end], [], [], 30)[0], "it goes on"
+        assert end.read(1) == b""

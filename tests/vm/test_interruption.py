@@ -115,6 +115,20 @@ def test_ended_while_a_guest_boots_it_leaves_nothing(
     assert "snapshots" not in {entry["kind"] for entry in entries}
 
 
+def test_a_killed_bill_leaves_no_guest_and_the_next_bills_the_same(hardcost: Command) -> None:
+    rules = hardcost.write("few.rules", "-a always,exit -F arch=b64 -S swapon -F uid=70001\n")
+    words = ("bill", rules, "--workload", "syscalls calls=null", "--format", "json", "--jobs", "1")
+    undisturbed = hardcost(*words).data()
+    for guests in range(3):
+        process = hardcost.start(*words, "--fresh")
+        hardcost.await_guest(process)
+        time.sleep(guests / 2)
+        assert killed_after(hardcost, process, 0) is None
+    again = hardcost(*words, "--fresh").data()
+    for part in ("totals", "items", "rest"):
+        assert again[part] == undisturbed[part]
+
+
 def test_two_runs_that_need_the_same_snapshots_end_both(hardcost_apart: Command) -> None:
     """Each makes first what the other makes second; neither may wait for the other for ever."""
     boots = [["hardening=1"], ["hardening=2"]]

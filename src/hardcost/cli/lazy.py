@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hardcost.cli.scarce import try_import
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
 def imported(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
-    """Return what `module:attribute` names, imported now."""
+    """Return what `module:attribute` names, imported now.
+
+    Raises:
+        MemoryError: A library that it needs would end the process for want of memory.
+    """
     module, _, attribute = place.partition(":")
+    try_import(module)
     return getattr(import_module(module), attribute)
 
 

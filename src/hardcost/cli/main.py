@@ -15,6 +15,7 @@ from typing import NoReturn
 import click
 
 from hardcost.cli.lazy import imported
+from hardcost.cli.scarce import is_want_of_memory
 from hardcost.cli.terminal import leave_lost_terminal
 from hardcost.errors import HardcostError, InputError
 
@@ -23,6 +24,7 @@ _UNREAD = 128 + signal.SIGPIPE
 _USAGE = 2
 _FAILED = 3
 _SOFTWARE = 70  # sysexits' EX_SOFTWARE
+_NO_MEMORY = b"error: there is not enough memory\n  hint: `ulimit -v` may bound it\n"
 
 
 def main() -> NoReturn:
@@ -44,9 +46,7 @@ def main() -> NoReturn:
             print(f"interrupted{goes_on}", file=sys.stderr)
         status = _INTERRUPTED
     except MemoryError:
-        with contextlib.suppress(OSError, MemoryError):
-            _complain(HardcostError("there is not enough memory", hint="`ulimit -v` may bound it"))
-        status = _FAILED
+        status = _out_of_memory()
     except BrokenPipeError:
         status = _UNREAD
     except OSError as error:
@@ -54,9 +54,7 @@ def main() -> NoReturn:
             _complain(_failure(error))
         status = _FAILED
     except Exception as error:  # noqa: BLE001  (1 is an answer: no crash may end with it)
-        with contextlib.suppress(OSError):
-            imported("hardcost.cli.crash:report")(error)
-        status = _SOFTWARE
+        status = _fault(error)
     _let_go_of_what_nobody_reads()
     sys.exit(status)
 
@@ -102,6 +100,22 @@ class _Notes(logging.Handler):
         """Print it as a note."""
         with contextlib.suppress(OSError):  # nobody reads it
             imported("hardcost.cli.console:note")(record.getMessage())
+
+
+def _out_of_memory() -> int:
+    """Say so by what needs no memory; return the exit status."""
+    with contextlib.suppress(OSError):
+        os.write(2, _NO_MEMORY)
+    return _FAILED
+
+
+def _fault(error: Exception) -> int:
+    """Say what nobody foresaw; return the exit status."""
+    if isinstance(error, ImportError) and is_want_of_memory(error):
+        return _out_of_memory()
+    with contextlib.suppress(OSError):
+        imported("hardcost.cli.crash:report")(error)
+    return _SOFTWARE
 
 
 def _measures() -> bool:

@@ -43,25 +43,27 @@ def run(
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a program to its end and return what it printed.
+    """Run a program to its end and return what it printed; it ends with hardcost.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
             other than 0; the message holds the command, fit to be pasted, and its own words.
     """
     words = [str(word) for word in argv]
+    environment = {**_plain_environment(), **(environment or {})}
+    for program in (words[0], _WITH_US[0]):
+        if shutil.which(program, path=environment["PATH"]) is None:
+            raise MachineError(f"{program} is not installed", hint=remedy)
     try:
-        done = subprocess.run(  # noqa: S603  (no shell; the words are ours)
-            words,
+        done = subprocess.run(  # noqa: S603  (no shell but for the guard; the words are ours)
+            [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=limit_seconds,
             check=False,
-            env={**_plain_environment(), **(environment or {})},
+            env=environment,
         )
-    except FileNotFoundError as error:
-        raise MachineError(f"{words[0]} is not installed", hint=remedy) from error
     except subprocess.TimeoutExpired as error:
         raise MachineError(
             f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
