@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 STUDY = """
 title = "damage"
@@ -48,6 +48,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cache", type=Path, help="a cache for nothing else; kept afterwards")
+    parser.add_argument("--only", choices=sorted(WAYS), help="damage in this way alone")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)
     with tempfile.TemporaryDirectory(prefix="hardcost-damage-") as name:
@@ -58,7 +59,7 @@ def main() -> int:
         print(f"undamaged: {whole.seconds:.1f} s, status {whole.status}")
         seen: Counter[str] = Counter()
         for number in range(given.rounds):
-            kind, what = damage(cache, chance)
+            kind, what = damage(cache, chance, [given.only] if given.only else sorted(WAYS))
             after = study(folder, cache)
             came = outcome(whole, after)
             seen[f"{kind}: {came}"] += 1
@@ -79,7 +80,7 @@ class Ran:
 
 
 def study(folder: Path, cache: Path) -> Ran:
-    """Run the study afresh."""
+    """Run the study, measuring everything again."""
     words = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
     own: Mapping[str, str] = {
         "HARDCOST_CACHE": str(cache),
@@ -109,15 +110,15 @@ def outcome(whole: Ran, after: Ran) -> str:
     return "healed" if "cache: " in after.err else "no part in the run"
 
 
-def damage(cache: Path, chance: random.Random) -> tuple[str, str]:
-    """Damage a random file of a random entry; return the kind of entry, and what was done."""
+def damage(cache: Path, chance: random.Random, ways: Sequence[str]) -> tuple[str, str]:
+    """Damage a file of an entry at random, in one of `ways`; return its kind, and what was done."""
     kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
     place = chance.choice(sorted((cache / kind).glob("[!.]*")))
     files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
     # A package has thousands of files of which few are used; half of the damage is to be there.
     used = [path for path in files if path.parent == place or path.parent.name == "boot"]
     path = chance.choice(used if used and chance.random() < 1 / 2 else files)
-    way = chance.choice(sorted(WAYS))
+    way = chance.choice(ways)
     WAYS[way](path, chance)
     return kind, f"{way}: {path.relative_to(cache)}"
 
