@@ -131,7 +131,7 @@ def test_a_killed_bill_leaves_no_guest_and_the_next_bills_the_same(hardcost: Com
 
 def test_two_runs_that_need_the_same_snapshots_end_both(hardcost_apart: Command) -> None:
     """Each makes first what the other makes second; neither may wait for the other for ever."""
-    boots = [["hardening=1"], ["hardening=2"]]
+    boots = [["hardcost.placebo=1"], ["hardcost.placebo=2"]]
     found = []
     for name, order in (("a", boots), ("b", boots[::-1])):
         study = 'title = "two"\nworkloads = ["syscalls calls=null"]\nbaseline = "0"\n'
