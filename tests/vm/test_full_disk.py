@@ -18,7 +18,7 @@ workloads = ["syscalls calls=null"]
 baseline = "plain"
 [[configuration]]
 name = "plain"
-boot = ["zzz.full=1"]
+boot = ["hardcost.placebo=full"]
 """
 
 

@@ -91,4 +91,4 @@ def test_what_is_no_static_program_is_refused_before_any_guest(hardcost: Command
     study = hardcost.write("study.toml", STUDY)
     assert "can't be read" in hardcost("run", study, status=2).err
     hardcost.write("program", "#!/bin/sh\n")
-    assert "static" in hardcost("run", study, status=2).err
+    assert "it is no ELF file" in hardcost("run", study, status=2).err
