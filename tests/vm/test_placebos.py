@@ -31,7 +31,7 @@ baseline = "without"
 name = "without"
 [[configuration]]
 name = "with"
-boot = ["zz.a=1", "zz.b=1", "zz.c=1", "zz.d=1", "zz.e=1", "zz.f=1"]
+boot = ["hardcost.placebo=a", "hardcost.placebo=b", "hardcost.placebo=c", "hardcost.placebo=d"]
 """
 
 
