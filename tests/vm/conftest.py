@@ -197,7 +197,7 @@ def hardcost_apart(tmp_path: Path, hardcost: Command) -> Command:
     own = tmp_path / "cache"
     unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
     for kind in KINDS:
-        if kind not in {"sources", "builds", "images", "snapshots", "constants"}:
+        if kind not in {"sources", "builds", "images", "snapshots", "constants", "boots"}:
             shutil.copytree(
                 hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
             )

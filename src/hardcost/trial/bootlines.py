@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Boot, Machine
     from hardcost.trial.trial import Prepared
 
+_OURS = "hardcost."  # begins the words that hardcost itself reads, or that placebos are
+
 
 @dataclass
 class BootLines:
@@ -131,9 +133,12 @@ def _needed(lines: Mapping[Boot, Sequence[Control]]) -> list[Boot]:
 
 
 def _words(controls: Sequence[Control]) -> list[str]:
-    """Return the parameters that a kernel may not know; each knows how to leave out audit."""
+    """Return the parameters that a kernel may not know.
+
+    Each knows how to leave out audit; those of placebos are to be known to none.
+    """
     words = [one.text for one in controls if isinstance(one, BootParameter)]
-    return [word for word in words if word != AUDIT_OFF]
+    return [word for word in words if word != AUDIT_OFF and not word.startswith(_OURS)]
 
 
 def _line(boot: Boot) -> Boot:
