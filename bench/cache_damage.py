@@ -13,7 +13,6 @@ import argparse
 import os
 import random
 import shutil
-import subprocess  # noqa: TID251  (what status it ends with is looked at)
 import sys
 import tempfile
 import time
@@ -21,22 +20,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from small_study import RUN, Tool, numbers
 
-STUDY = """
-title = "damage"
-workloads = ["syscalls calls=null"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
-COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 LIMIT_SECONDS = 600
 KINDS = ("packages", "kernels", "guests", "snapshots")
 REFUSED = 3
@@ -54,13 +42,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hardcost-damage-") as name:
         folder = Path(name)
         cache = given.cache or folder / "cache"
-        (folder / "study.toml").write_text(STUDY)
-        whole = study(folder, cache)
+        tool = Tool(folder, cache, LIMIT_SECONDS)
+        whole = study(tool)
         print(f"undamaged: {whole.seconds:.1f} s, status {whole.status}")
         seen: Counter[str] = Counter()
         for number in range(given.rounds):
             kind, what = damage(cache, chance, [given.only] if given.only else sorted(WAYS))
-            after = study(folder, cache)
+            after = study(tool)
             came = outcome(whole, after)
             seen[f"{kind}: {came}"] += 1
             print(f"{number + 1:3} {what}: {came}, {after.seconds:.1f} s", flush=True)
@@ -76,27 +64,14 @@ class Ran:
     def __init__(self, status: int, out: str, err: str, seconds: float) -> None:
         """Keep the part of the output that is numbers."""
         self.status, self.err, self.seconds = status, err, seconds
-        self.numbers = out[out.find('"cells"') : out.find('"notes"')]
+        self.numbers = numbers(out)
 
 
-def study(folder: Path, cache: Path) -> Ran:
+def study(tool: Tool) -> Ran:
     """Run the study, measuring everything again."""
-    words = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
-    own: Mapping[str, str] = {
-        "HARDCOST_CACHE": str(cache),
-        "HARDCOST_STORE": str(folder / "runs.sqlite"),
-    }
     started = time.monotonic()
-    done = subprocess.run(  # noqa: S603  (the words are ours)
-        [*COMMAND, *words],
-        cwd=folder,
-        env={**os.environ, **own},
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - started)
+    status, out, err = tool.whole(*RUN)
+    return Ran(status, out, err, time.monotonic() - started)
 
 
 def outcome(whole: Ran, after: Ran) -> str:

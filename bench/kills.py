@@ -24,20 +24,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-STUDY = """
-title = "kills"
-workloads = ["syscalls calls=null"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
-COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
-RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
+from small_study import RUN, Tool, numbers
+
 IMAGE = ("image", "build", "debian")
 KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")
 BUILD_SECONDS = 60.0  # in which a build is killed; it would take minutes
@@ -47,40 +35,10 @@ SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 EVERY = 10  # rounds, between two runs of the study to their end
 
 
-class Tool:
-    """The command with a cache and a store of its own."""
-
-    def __init__(self, folder: Path, cache: Path) -> None:
-        """Write the study that it runs."""
-        self.folder, self.cache = folder, cache
-        (folder / "study.toml").write_text(STUDY)
-        own = {
-            "HARDCOST_CACHE": str(self.cache),
-            "HARDCOST_STORE": str(folder / "runs.sqlite"),
-        }
-        self.environment = {**os.environ, **own}
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start it."""
-        return subprocess.Popen(  # noqa: S603  (the words are ours)
-            [*COMMAND, *words],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def whole(self, *words: str) -> tuple[int, str, str]:
-        """Run it to its end; return its status and what it printed."""
-        process = self.start(*words)
-        out, err = process.communicate(timeout=LIMIT_SECONDS)
-        return process.returncode, out, err
-
-    def numbers(self) -> str:
-        """Return the study's numbers; what is wrong with a run that failed."""
-        status, out, err = self.whole(*RUN)
-        return out[out.find('"cells"') : out.find('"notes"')] if status == 0 else err
+def counted(tool: Tool) -> str:
+    """Return the study's numbers; what is wrong with a run that failed."""
+    status, out, err = tool.whole(*RUN)
+    return numbers(out) if status == 0 else err
 
 
 def main() -> int:
@@ -96,8 +54,8 @@ def main() -> int:
     adopt_orphans()
     wrong, came = 0, Counter[str]()
     with tempfile.TemporaryDirectory(prefix="hardcost-kills-") as name:
-        tool = Tool(Path(name), given.cache or Path(name) / "cache")
-        first = tool.numbers()
+        tool = Tool(Path(name), given.cache or Path(name) / "cache", LIMIT_SECONDS)
+        first = counted(tool)
         longest = taken(tool, *RUN), taken(tool, "image", "list")
         print(f"undisturbed, with a snapshot: {longest[0]:.1f} s; a list: {longest[1]:.1f} s")
         builds = [IMAGE] * given.images + [KERNEL] * given.kernels
@@ -189,7 +147,7 @@ def children() -> list[str]:
 
 def after(tool: Tool, first: str) -> str:
     """Run the study to its end; return what is wrong."""
-    said = tool.numbers()
+    said = counted(tool)
     if said != first:
         return f"the study gives {said}. "
     if any((tool.cache / "scratch").iterdir()):

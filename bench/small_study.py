@@ -1,0 +1,63 @@
+"""A study of some seconds, and the command with a cache and a store of its own to run it."""
+
+from __future__ import annotations
+
+import os
+import subprocess  # noqa: TID251  (what is run here is hardcost itself)
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STUDY = """
+title = "small"
+workloads = ["syscalls calls=null"]
+baseline = "rules=0"
+[base]
+audit.enabled = true
+[[axis]]
+name = "rules"
+values = [0, 1]
+audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
+audit.from = 70001
+"""
+COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
+RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
+
+
+class Tool:
+    """The command with a cache and a store of its own."""
+
+    def __init__(self, folder: Path, cache: Path, limit_seconds: float) -> None:
+        """Write the study that it runs; no command may take longer than `limit_seconds`."""
+        self.limit_seconds = limit_seconds
+        self.folder, self.cache = folder, cache
+        (folder / "study.toml").write_text(STUDY)
+        own = {
+            "HARDCOST_CACHE": str(self.cache),
+            "HARDCOST_STORE": str(folder / "runs.sqlite"),
+        }
+        self.environment = {**os.environ, **own}
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start it."""
+        return subprocess.Popen(  # noqa: S603  (the words are ours)
+            [*COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def whole(self, *words: str) -> tuple[int, str, str]:
+        """Run it to its end; return its status and what it printed."""
+        process = self.start(*words)
+        out, err = process.communicate(timeout=self.limit_seconds)
+        return process.returncode, out, err
+
+
+def numbers(out: str) -> str:
+    """Return the numbers in what a run of the study printed."""
+    return out[out.find('"cells"') : out.find('"notes"')]
