@@ -5,7 +5,11 @@ Only `cli/` turns them into text and exit statuses; everything below raises.
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
+
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system says of a disk that is full."""
 
 
 @dataclass(frozen=True, order=True)

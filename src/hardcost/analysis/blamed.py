@@ -13,7 +13,7 @@ from hardcost.analysis.least import bound, interaction_bound, least
 from hardcost.design.culprits import name_of
 from hardcost.design.grouptest.lattice import Lattice
 from hardcost.design.leave_one_out import BASELINE, PROFILE
-from hardcost.design.placebos import reference
+from hardcost.design.placebos import compared
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ def chance(records: Sequence[Record]) -> float:
         by_name.setdefault(record.configuration, []).append(record)
     baseline = by_name[BASELINE]
     whole = {name: float(np.mean(guide(mine, baseline))) for name, mine in by_name.items()}
-    shifts = [
-        whole[name] - whole[on]
-        for name in whole
-        if (on := reference(name)) is not None and on in whole
-    ]
+    shifts = [whole[name] - whole[on] for name, on in compared(whole)]
     return bound(shifts) / whole[BASELINE] if shifts else 0.0
 
 

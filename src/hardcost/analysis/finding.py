@@ -137,10 +137,6 @@ class Bill:
     controls: tuple[str, ...] = ()
     unshown: tuple[str, ...] = ()
 
-    def least_of(self, metric: str) -> float:
-        """Return the least cost that can be told from chance on a metric, in its unit."""
-        return next((one.cost for one in self.least if one.metric == metric), 0.0)
-
 
 @dataclass(frozen=True)
 class Advice:

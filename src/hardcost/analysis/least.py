@@ -13,7 +13,7 @@ from scipy import special
 
 from hardcost.analysis.estimates import on_grid, shift
 from hardcost.analysis.finding import Least
-from hardcost.design.placebos import reference
+from hardcost.design.placebos import compared
 from hardcost.units import Unit
 
 if TYPE_CHECKING:
@@ -38,11 +38,7 @@ bill's own placebos to show it each time."""
 
 def least(metric: str, known: Mapping[str, Series]) -> Least:
     """Return the least cost on a metric, out of its trials by configuration."""
-    shifts = []
-    for name, series in known.items():
-        on = reference(name)
-        if on is not None and on in known:
-            shifts.append(shift(series, known[on]).value)
+    shifts = [shift(known[name], known[on]).value for name, on in compared(known)]
     if not shifts:
         return Least(metric, 0.0, 0)
     exact = next(iter(known.values())).unit == Unit.INSN_PER_OP

@@ -11,7 +11,6 @@ from hardcost.cli.session import carry_out
 from hardcost.controls.catalogue import load, load_scap
 from hardcost.controls.commandline import Settings, profile_of, with_settings
 from hardcost.controls.preferred import booted
-from hardcost.design import leave_one_out, placebos
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -114,14 +113,7 @@ def _single(
     loaded: Profile, workloads: Sequence[Workload], chosen: Choices, limit: Budget | None
 ) -> None:
     """Measure each control left out and alone, and print the bill."""
-    plan = leave_one_out.bill_plan(
-        loaded,
-        workloads,
-        instrument=chosen.instrument or "insn",
-        seeds=chosen.seeds,
-        repetitions=chosen.repetitions,
-        placebos=placebos.affordable(loaded.controls, workloads),
-    ).set_up(chosen.setup)
+    plan = itemised.plan_of(loaded, workloads, chosen).set_up(chosen.setup)
 
     def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
         return itemised.finding(loaded, plan, run, records, measure, limit, chosen)

@@ -30,13 +30,8 @@ def khc(file: Path, output: Path) -> None:
     """Make a profile of what kernel-hardening-checker finds failing."""
     name = "stdin" if file == _STREAM else str(file)
     findings = reports.read(_content(file), name)
-    text = reports.profile_toml(findings, name)
-    if output == _STREAM:
-        click.echo(text, nl=False)
-    else:
-        _replace(output, text)
+    where = _put(reports.profile_toml(findings, name), output)
     settings = len(findings.options) + len(findings.boots) + len(findings.sysctls)
-    where = "" if output == _STREAM else f" in {visible(str(output))}"
     left_out = f"; {len(findings.notes)} left out" if findings.notes else ""
     note(f"{count(settings, 'setting')}{where}{left_out}")
 
@@ -57,12 +52,7 @@ def sysctl(paths: tuple[Path, ...], output: Path) -> None:
     _check_kept(output, paths)
     found = sysctld.read(paths)
     names = ", ".join(visible(str(path)) for path in paths)
-    text = found.toml(f"The sysctls in {names}", names)
-    if output == _STREAM:
-        click.echo(text, nl=False)
-    else:
-        _replace(output, text)
-    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    where = _put(found.toml(f"The sysctls in {names}", names), output)
     note(f"{count(len(found.sysctls), 'sysctl')}{where}")
     for one in found.notes:
         note(visible(one))
@@ -70,15 +60,19 @@ def sysctl(paths: tuple[Path, ...], output: Path) -> None:
 
 def _write(imported: Imported, output: Path) -> None:
     """Write audit rules in the form that the output's name asks for, and say what was left out."""
-    text = imported.rules() if output.suffix == ".rules" else imported.toml()
-    if output == _STREAM:
-        click.echo(text, nl=False)
-    else:
-        _replace(output, text)
-    where = "" if output == _STREAM else f" in {visible(str(output))}"
+    where = _put(imported.rules() if output.suffix == ".rules" else imported.toml(), output)
     note(f"{count(len(imported.lines), 'line')} of audit rules{where}")
     for one in imported.notes:
         note(visible(one))
+
+
+def _put(text: str, output: Path) -> str:
+    """Write a profile to a file or to stdout; return what a note says of where it is."""
+    if output == _STREAM:
+        click.echo(text, nl=False)
+        return ""
+    _replace(output, text)
+    return f" in {visible(str(output))}"
 
 
 def _check_kept(output: Path, paths: Sequence[Path]) -> None:

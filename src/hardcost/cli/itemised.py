@@ -14,7 +14,7 @@ from hardcost.cli import budgets, expected
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import environment_of
 from hardcost.controls.control import AuditRule
-from hardcost.design import leave_one_out
+from hardcost.design import leave_one_out, placebos
 from hardcost.design.compared import compared_with
 from hardcost.instruments.insn import INSN
 
@@ -25,10 +25,22 @@ if TYPE_CHECKING:
     from hardcost.cli.options import Choices
     from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
-    from hardcost.design.plan import Plan
+    from hardcost.design.plan import Plan, Workload
     from hardcost.store.record import Record
 
 _SHOWN = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.AUDIT_OFF)
+
+
+def plan_of(profile: Profile, workloads: Sequence[Workload], chosen: Choices) -> Plan:
+    """Return the trials of a profile's bill, as the user wants them measured."""
+    return leave_one_out.bill_plan(
+        profile,
+        workloads,
+        instrument=chosen.instrument or INSN.name,
+        seeds=chosen.seeds,
+        repetitions=chosen.repetitions,
+        placebos=placebos.affordable(profile.controls, workloads),
+    )
 
 
 def finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import logging
 import os
@@ -17,7 +16,7 @@ import click
 from hardcost.cli.lazy import imported
 from hardcost.cli.scarce import is_want_of_memory
 from hardcost.cli.terminal import leave_lost_terminal
-from hardcost.errors import HardcostError, InputError
+from hardcost.errors import FULL_DISK, HardcostError, InputError
 
 _INTERRUPTED = 130
 _UNREAD = 128 + signal.SIGPIPE
@@ -160,7 +159,7 @@ def _let_go_of_what_nobody_reads() -> None:
 def _failure(error: OSError) -> HardcostError:
     """Return what the system refused as an error of ours."""
     where = f"{error.filename}: " if error.filename else ""
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    full = error.errno in FULL_DISK
     return HardcostError(
         f"{where}{error.strerror or error}", hint="free some space on its disk" if full else None
     )

@@ -10,7 +10,7 @@ import click
 from hardcost.analysis.finding import Finding, SideBySide
 from hardcost.cli import itemised
 from hardcost.cli.session import carry_out
-from hardcost.design import leave_one_out, placebos
+from hardcost.design import leave_one_out
 from hardcost.design import several as design
 
 if TYPE_CHECKING:
@@ -38,17 +38,7 @@ def bill(
         Exit: A profile is over its budget.
     """
     alike = design.alike(profiles)
-    own = [
-        leave_one_out.bill_plan(
-            profile,
-            workloads,
-            instrument=chosen.instrument or "insn",
-            seeds=chosen.seeds,
-            repetitions=chosen.repetitions,
-            placebos=placebos.affordable(profile.controls, workloads),
-        )
-        for profile in alike
-    ]
+    own = [itemised.plan_of(profile, workloads, chosen) for profile in alike]
     whole, plans = design.together(alike, own, chosen.setup)
     shared = design.have_one_baseline(plans)
 

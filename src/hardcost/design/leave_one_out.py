@@ -44,7 +44,7 @@ _BUCKETS = (
     "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
     "same remainder by 32: where it fired 0 times, its cost here may be that chance"
 )
-_LONGEST = 60
+LONGEST = 60
 """Characters of a profile's name in a study's, which is part of a file's name."""
 
 _KEY = "hardcost-{}"
@@ -211,4 +211,4 @@ def _keyed(control: Control, index: int) -> Control:
 def study_of(profile: Profile) -> str:
     """Return the name of a profile's bill as a study: of a path, its last part."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", profile.name.rstrip("/").rpartition("/")[2])
-    return f"bill-{plain[:_LONGEST].strip('-') or 'profile'}"
+    return f"bill-{plain[:LONGEST].strip('-') or 'profile'}"

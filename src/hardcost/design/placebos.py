@@ -24,7 +24,7 @@ from hardcost.controls.control import (
 from hardcost.design.plan import Configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from hardcost.controls.control import Control, PlaceboKind
     from hardcost.design.plan import Workload
@@ -60,6 +60,14 @@ def reference(name: str) -> str | None:
     """Return the name of the configuration that a placebo is compared with; None: it is none."""
     match = _NAME.fullmatch(name)
     return match["on"] if match else None
+
+
+def compared(names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each placebo among `names`, with the one of them that it is compared with."""
+    for name in names:
+        on = reference(name)
+        if on is not None and on in names:
+            yield name, on
 
 
 def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls import watched
 from hardcost.controls.control import AuditDaemon, AuditRule
-from hardcost.design.leave_one_out import BASELINE, study_of
+from hardcost.design.leave_one_out import BASELINE, LONGEST, study_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Setup, Trial
-
-_LONGEST = 60
-"""Characters of a study's name, which is part of a file's."""
 
 
 def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
@@ -57,7 +54,7 @@ def together(
     names = " and ".join(study_of(profile).removeprefix("bill-") for profile in profiles)
     whole = dataclasses.replace(
         plans[0],
-        study=f"bill-{names.replace(' ', '-')[:_LONGEST]}",
+        study=f"bill-{names.replace(' ', '-')[:LONGEST]}",
         title=" beside ".join(profile.name for profile in profiles),
         baseline=name_in_all(profiles[0], BASELINE),
         trials=tuple(

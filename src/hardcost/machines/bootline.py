@@ -24,7 +24,7 @@ _READ_APART = frozenset(
         *("spectre_v2_user", "split_lock_detect", "tsx"),
     }
 )
-_OWN = "hardcost."
+OWN = "hardcost."
 _COMMON = frozenset({"", "on", "off", "yes", "no", "auto", "force", "full"})  # say little alone
 _COMPLAINT = re.compile(
     r"unknown|unsupported|unrecogni[sz]ed|invalid|malformed|cannot parse|ignor(?:ed|ing)"
@@ -103,7 +103,7 @@ def verdicts(
     found = []
     for word in every:
         complaint = _complaint(word, every, complaints)
-        if complaint is not None and not word.startswith(_OWN):
+        if complaint is not None and not word.startswith(OWN):
             verdict: Verdict | None = Verdict(word, refused=f"the guest's kernel says: {complaint}")
         else:
             verdict = _verdict(word, names, known, whole_system=whole_system)
@@ -114,7 +114,7 @@ def verdicts(
 def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool) -> Verdict | None:
     """Return what is amiss with a word of which the kernel does not complain."""
     name = word.replace('"', "").partition("=")[0]
-    if name.startswith(_OWN):
+    if name.startswith(OWN):
         return None
     if whole_system and name.startswith("systemd."):
         return Verdict(word, note=f"{word} is for systemd; whether it knows that was not checked")

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from hardcost.errors import InputError, MachineError
+from hardcost.errors import FULL_DISK, InputError, MachineError
 from hardcost.machines import folders, manifest
 from hardcost.machines.place import default_root
 
@@ -333,7 +333,7 @@ class Cache:
                 try:
                     file = locks.enter_context(self._open_lock(entry.kind, entry.name, suffix))
                 except OSError as error:
-                    if error.errno not in folders.FULL:
+                    if error.errno not in FULL_DISK:
                         raise
                     continue  # nobody holds a lock that is not there
                 if not folders.locked(file):
@@ -417,7 +417,7 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            if error.errno in folders.FULL:
+            if error.errno in FULL_DISK:
                 raise folders.no_space(self.root) from error
             raise MachineError(
                 f"the cache folder {folder} can't be made: {error.strerror}",
@@ -446,7 +446,7 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        if error.errno in folders.FULL:
+        if error.errno in FULL_DISK:
             raise folders.no_space(place.parent) from error
         raise
 

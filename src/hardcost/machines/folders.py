@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
 import shutil
@@ -14,10 +13,8 @@ from typing import IO, TYPE_CHECKING
 from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""What the system says of a disk that is full."""
 
 _LITTLE_SPACE = 64 << 20  # bytes; what failed with less left has failed for that
 
@@ -36,6 +33,20 @@ def is_full(folder: Path) -> bool:
     with contextlib.suppress(OSError):
         return shutil.disk_usage(folder).free < _LITTLE_SPACE
     return False
+
+
+def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
+    """Yield where a sparse file has data, in whole pieces of `grain` bytes, each of them once."""
+    size, place = os.fstat(descriptor).st_size, 0
+    while place < size:
+        try:
+            start = os.lseek(descriptor, place, os.SEEK_DATA)
+        except OSError:
+            return
+        hole = os.lseek(descriptor, start, os.SEEK_HOLE)
+        start = max(place, start // grain * grain)
+        place = min(size, -(-hole // grain) * grain)
+        yield start, place
 
 
 def removed(place: Path) -> None:

@@ -17,6 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardcost.machines import folders
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -88,7 +90,7 @@ def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's content and where in it that lies; zeros have no part."""
     total = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
-        for start, end in _written(file.fileno()):
+        for start, end in folders.written(file.fileno(), _CHUNK):
             for place in range(start, end, _CHUNK):
                 data = os.pread(file.fileno(), min(_CHUNK, end - place), place)
                 for first, last in _runs(data):
@@ -114,20 +116,6 @@ def _runs(data: bytes) -> Iterator[tuple[int, int]]:
             begun = place
     if begun is not None:
         yield begun, len(data)
-
-
-def _written(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Yield where a sparse file has data, in whole chunks, so that each is looked at once."""
-    size, place = os.fstat(descriptor).st_size, 0
-    while place < size:
-        try:
-            start = os.lseek(descriptor, place, os.SEEK_DATA)
-        except OSError:
-            return
-        hole = os.lseek(descriptor, start, os.SEEK_HOLE)
-        start = max(place, start // _CHUNK * _CHUNK)
-        place = min(size, -(-hole // _CHUNK) * _CHUNK)
-        yield start, place
 
 
 def _expected(folder: Path, entry: str) -> _Described:

@@ -73,7 +73,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
         InputError: the bill has no metric of one of the names.
     """
     grids = bill_grids(finding, top, metrics)
-    bill = _bill(finding)
+    bill = bill_of(finding)
     left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
@@ -90,7 +90,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
 
 def bill_heading(finding: Finding) -> str:
     """Return which profile the bill is for and what it was measured with."""
-    bill = _bill(finding)
+    bill = bill_of(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
     size = bill_size(bill)
@@ -150,7 +150,7 @@ def _least_terms(bill: Bill) -> list[tuple[str, str]]:
 
 def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
     """Return the bill's tables: totals, and the items with everything else that adds up to them."""
-    book = ledger(_bill(finding))
+    book = ledger(bill_of(finding))
     if not book.accounts:
         return []
     shown, hidden = book.entries[:top], book.entries[top:]
@@ -162,7 +162,7 @@ def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[
 
 def matrix_grid(finding: Finding) -> Grid:
     """Return every control's cost on every metric, and what else makes up the totals."""
-    book = ledger(_bill(finding))
+    book = ledger(bill_of(finding))
     grid = _items_grid(finding, book, book.entries, (), book.accounts)
     columns = tuple(
         Group("", (replace(column, header=group.title),))
@@ -172,7 +172,8 @@ def matrix_grid(finding: Finding) -> Grid:
     return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
 
 
-def _bill(finding: Finding) -> Bill:
+def bill_of(finding: Finding) -> Bill:
+    """Return the bill that a finding holds; a `ValueError` where it holds none."""
     if finding.bill is None:
         raise ValueError(f"run {finding.run!r} holds no bill")
     return finding.bill
@@ -188,7 +189,7 @@ def _totals_grid(
     finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
 ) -> Grid:
     """Return what each metric costs without and with the profile, and what that is made of."""
-    accounts, known = book.accounts, _bill(finding).totals
+    accounts, known = book.accounts, bill_of(finding).totals
     unclear = unresolved(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
     if len({account.unit for account in accounts}) > 1:
@@ -199,7 +200,7 @@ def _totals_grid(
         Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
         Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
         *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
-        Column("ratio", tuple(_times(account) for account in accounts)),
+        Column("ratio", tuple(times(account) for account in accounts)),
     )
     dearest = [_dearest(book, account) for account in accounts]
     most = (
@@ -260,7 +261,8 @@ def _span(shown: Sequence[Entry]) -> str:
     return f"#{shown[0].number}-#{shown[-1].number}" if len(shown) > 1 else f"#{shown[0].number}"
 
 
-def _times(account: Account) -> str:
+def times(account: Account) -> str:
+    """Return how many times the baseline the metric is with the profile."""
     return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from hardcost.report.advice import advice_lines
 from hardcost.report.answer import answer
-from hardcost.report.bill_table import bill_grids, bill_size, reading_guide
+from hardcost.report.bill_table import bill_grids, bill_of, bill_size, reading_guide, times
 from hardcost.report.grid import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.ledger import ledger
 from hardcost.report.table import measured_on, note_lines, where
-from hardcost.report.text import ABSENT, count, listed, number, ratio, signed, visible
+from hardcost.report.text import ABSENT, count, listed, number, signed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Bill, Finding, SideBySide
+    from hardcost.analysis.finding import Finding, SideBySide
     from hardcost.report.ledger import Account
 
 
@@ -46,20 +46,20 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
             parts.append(Lines(tuple(advice_lines(one.advice))))
     if finding.notes:
         parts.append(Lines(tuple(note_lines(finding))))
-    guide = {word: meaning for one in bills for word, meaning in reading_guide(_bill(one))}
+    guide = {word: meaning for one in bills for word, meaning in reading_guide(bill_of(one))}
     parts.append(Terms(tuple(guide.items())))
     return Document(tuple(parts))
 
 
 def several_heading(finding: Finding) -> str:
     """Return which profiles the bills are for and what they were measured with."""
-    names = listed(visible(_bill(one).profile) for one in bills_of(finding))
+    names = listed(visible(bill_of(one).profile) for one in bills_of(finding))
     return f"Bills for {names}; {where(finding)}"
 
 
 def bill_line(finding: Finding) -> str:
     """Return which profile a bill is for, and what it is compared with."""
-    bill = _bill(finding)
+    bill = bill_of(finding)
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
     return f"Bill for {visible(bill.profile)}: {bill_size(bill)}{against}"
 
@@ -67,7 +67,7 @@ def bill_line(finding: Finding) -> str:
 def common_lines(finding: Finding) -> list[str]:
     """Return whether the bills have one baseline, and which controls all profiles have."""
     together = _together(finding)
-    bills = [_bill(one) for one in together.bills]
+    bills = [bill_of(one) for one in together.bills]
     if together.shared:
         said = f"One baseline for all: {visible(bills[0].compared_with)}."
     else:
@@ -84,7 +84,7 @@ def totals_grid(finding: Finding) -> Grid:
     """Return what each metric costs under each profile, side by side."""
     together = _together(finding)
     books = [
-        {account.metric: account for account in ledger(_bill(one)).accounts}
+        {account.metric: account for account in ledger(bill_of(one)).accounts}
         for one in together.bills
     ]
     metrics = list(dict.fromkeys(metric for book in books for metric in book))
@@ -96,7 +96,7 @@ def totals_grid(finding: Finding) -> Grid:
     if together.shared:
         labels.append(Column("without", _shown(metrics, books[0], "baseline")))
     groups = [
-        Group(visible(_bill(one).profile), _columns(metrics, book, together))
+        Group(visible(bill_of(one).profile), _columns(metrics, book, together))
         for one, book in zip(together.bills, books, strict=True)
     ]
     unit = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
@@ -111,7 +111,7 @@ def _columns(
         *own,
         Column("with", _shown(metrics, book, "with_profile")),
         Column("cost", _shown(metrics, book, "cost")),
-        Column("ratio", tuple(_times(book.get(metric)) for metric in metrics)),
+        Column("ratio", tuple(times(book[one]) if one in book else ABSENT for one in metrics)),
     )
 
 
@@ -123,19 +123,7 @@ def _shown(metrics: Sequence[str], book: dict[str, Account], what: str) -> tuple
     )
 
 
-def _times(account: Account | None) -> str:
-    if account is None or not account.baseline:
-        return ABSENT
-    return ratio(float(account.with_profile / account.baseline))
-
-
 def _together(finding: Finding) -> SideBySide:
     if finding.together is None:
         raise ValueError(f"run {finding.run!r} does not hold several bills")
     return finding.together
-
-
-def _bill(finding: Finding) -> Bill:
-    if finding.bill is None:
-        raise ValueError(f"run {finding.run!r} holds no bill")
-    return finding.bill

@@ -11,7 +11,7 @@ import sqlite3
 import struct
 from typing import TYPE_CHECKING, Final
 
-from hardcost.errors import InputError, StoreError
+from hardcost.errors import FULL_DISK, InputError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +136,7 @@ def told(path: Path) -> Iterator[None]:
         what, hint = _SAID["SQLITE_CORRUPT"]
         raise StoreError(f"the store {path} {what}: a name is no text", hint=hint) from error
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        full = error.errno in FULL_DISK
         hint = "make room" if full else _ELSEWHERE
         reason = error.strerror or str(error)
         raise StoreError(f"the store {path} can't be used: {reason}", hint=hint) from error

@@ -11,6 +11,7 @@ from hardcost.controls.control import BootParameter
 from hardcost.controls.mechanisms.boot import AUDIT_OFF
 from hardcost.controls.uncounted import why_uncounted
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.bootline import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from hardcost.machines.bootline import Account, Verdict
     from hardcost.machines.machine import Boot, Machine
     from hardcost.trial.trial import Prepared
-
-_OURS = "hardcost."  # begins the words that hardcost itself reads, or that placebos are
 
 
 @dataclass
@@ -138,7 +137,7 @@ def _words(controls: Sequence[Control]) -> list[str]:
     Each knows how to leave out audit; those of placebos are to be known to none.
     """
     words = [one.text for one in controls if isinstance(one, BootParameter)]
-    return [word for word in words if word != AUDIT_OFF and not word.startswith(_OURS)]
+    return [word for word in words if word != AUDIT_OFF and not word.startswith(OWN)]
 
 
 def _line(boot: Boot) -> Boot:

@@ -12,6 +12,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines import folders
 from hardcost.machines.images import contents
 from hardcost.machines.images.namespace import as_root
 from hardcost.machines.process import follow, run
@@ -110,7 +111,7 @@ def content_digest(image: Path) -> str:
     """Return the SHA-256 of what is in an image, in hex; where it is all zeros has no part."""
     total, zeros = hashlib.sha256(), bytes(_BLOCK)
     with image.open("rb") as file:
-        for start, end in _written_parts(file.fileno()):
+        for start, end in folders.written(file.fileno(), _BLOCK):
             file.seek(start)
             for place in range(start, end, _CHUNK):
                 data = file.read(min(_CHUNK, end - place))
@@ -119,15 +120,3 @@ def content_digest(image: Path) -> str:
                     if block != zeros:
                         total.update((place + offset).to_bytes(8, "big") + block)
     return total.hexdigest()
-
-
-def _written_parts(descriptor: int) -> Iterable[tuple[int, int]]:
-    """Yield where a sparse file has data, in whole blocks."""
-    size, place = os.fstat(descriptor).st_size, 0
-    while place < size:
-        try:
-            start = os.lseek(descriptor, place, os.SEEK_DATA)
-        except OSError:
-            return
-        place = os.lseek(descriptor, start, os.SEEK_HOLE)
-        yield start // _BLOCK * _BLOCK, min(size, -(-place // _BLOCK) * _BLOCK)
