@@ -212,7 +212,7 @@ def _measured(  # noqa: PLR0913  (the parts of a run meet here)
     for damage in store.damaged:
         note(f"{damage}; it is measured again")
     store.damaged.clear()
-    if found := sum(trial.identity in known for trial in prepared):
+    if found := sum(isinstance(known.get(trial.identity), Record) for trial in prepared):
         note(f"{found} of {len(prepared)} trials are in the store already")
     if missing:
         measuring = _measure(
