@@ -90,12 +90,15 @@ def mentions_rules(script: str) -> bool:
 
 
 def follow(script: str, folder: RulesFolder, by: str) -> str | None:
-    """Do to `folder` what a script does; return why some of it can't be told, or None."""
-    lines = script.splitlines()
+    """Do to `folder` what a script does; return why that is not known, with `folder` unchanged."""
+    before = {name: list(lines) for name, lines in folder.files.items()}
     run = _Run(folder, by)
-    run.block(lines)
+    run.block(script.splitlines())
     if run.problem is None and not run.wrote:
         run.problem = "its script writes rules in a way that is not known"
+    if run.problem is not None:
+        folder.files.clear()
+        folder.files.update(before)
     return run.problem
 
 
@@ -139,7 +142,7 @@ class _Run:
             at += 1
 
     def _line(self, line: str) -> None:
-        assignment = _ASSIGNMENT.fullmatch(line)
+        assignment = _ASSIGNMENT.fullmatch(line.removeprefix("local "))
         if assignment and assignment[1] in _TOOL_VARIABLES:
             value = assignment[2] if assignment[2] is not None else assignment[3]
             self.variables[assignment[1]] = self._expanded(value)
