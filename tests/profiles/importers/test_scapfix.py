@@ -150,7 +150,7 @@ def test_control_lines_are_appended_and_removed() -> None:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("augenrules --add '-w /etc/x -p wa'", "not known"),
+        ("augenrules --add '-w /etc/x -p wa'", "an unknown way"),
         ("x < <(find / -xdev -perm -4000)", "privileged programs"),
         (calls("chmod").replace("-F arch=$ARCH", "-F arch=$OTHER"), "unknown variable OTHER"),
         (calls("chmod").replace("-a always,exit", ""), "a rule that is not understood"),
