@@ -204,19 +204,19 @@ def _likeness(line: str, other: str) -> float:
 
 
 def _key(line: str) -> str:
-    """Return a line without its figures, and without what aligns them."""
+    """Return a line without its figures and their alignment."""
     words = ("#" if _FIGURE.fullmatch(word) else word for word in re.split(r"[\s│]+", line.strip()))
     return re.sub(r"-{2,}|━+|─+", "-", " ".join(words))
 
 
 def _aligned(likeness: Sequence[Sequence[float]], follows: Sequence[bool]) -> dict[int, int]:
-    """Return which line of the output each line of a block becomes, by dynamic programming.
+    """Return the line of the output for each line of a block, by dynamic programming.
 
     `likeness` is of each line of the block with each of the output; a line that `follows` the one
-    above it is worth more where it follows that in the output too.
+    above it counts more if it also follows that in the output.
     """
     lines, length = len(likeness), len(likeness[0]) if likeness else 0
-    ends = [[-math.inf] * (length + 1) for _ in range(lines + 1)]  # the last of each is aligned
+    ends = [[-math.inf] * (length + 1) for _ in range(lines + 1)]  # with the last of each aligned
     best = [[0.0] * (length + 1) for _ in range(lines + 1)]
     for i, j in itertools.product(range(1, lines + 1), range(1, length + 1)):
         if likeness[i - 1][j - 1]:

@@ -230,12 +230,12 @@ fn word(address: u64) -> Option<u32> {
     Kcore::open()?.word(address)
 }
 
-/// How many rules the kernel's index lacks; `None` where it has no index.
+/// The number of rules missing from the kernel's index; `None` if it has no index.
 fn missing(options: &Options) -> Option<u32> {
     word(options.missing)
 }
 
-/// Makes sure that the index lacks none of the rules that were loaded with memory at hand.
+/// Makes sure that no rule loaded with enough memory is missing from the index.
 fn check_index(shared: &Shared, options: &Options) {
     match missing(options) {
         Some(0) | None => {}
@@ -248,7 +248,7 @@ fn clear_leaks() {
     let _ = fs::write(KMEMLEAK, "clear");
 }
 
-/// Has the kernel look for memory that nobody knows any more; what was freed late gets some time.
+/// Has the kernel look for leaked memory; deferred frees get some time first.
 fn find_leaks(shared: &Shared) -> io::Result<()> {
     if !fs::exists(KMEMLEAK)? || fs::read_to_string("/proc/cmdline")?.contains("kmemleak=off") {
         return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! A test does its work a number of times (`--loops`) or for some time (`--seconds`), in one or
 //! several concurrent processes (`--copies`). Results are checked: a wrong one ends the program
-//! with status 1 and no number. The answer is one line of JSON: `operations` done by all copies, and
+//! with status 1 and no number. The answer is one line of JSON: `operations` of all copies, and
 //! `ticks` of the clock from the first copy's start to the last one's end.
 //!
 //! None of this is `UnixBench`'s code; the tests follow what is published about them.
