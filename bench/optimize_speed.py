@@ -1,8 +1,8 @@
 """How long the optimiser takes: `python bench/optimize_speed.py [--sizes 1,50,150,500]`.
 
 Processor seconds for reading a set, the search for a cheaper one, the proof, and the least, for
-sets of `published_kind` and the audit package's own STIG rules. The least is worked out without a
-limit unless --least-seconds sets one; the last column says for how many calls it was.
+sets of `published_kind` and the audit package's own STIG rules. The least is computed without a
+time limit unless --least-seconds sets one; the last column shows for how many calls it was found.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STIG = "30-stig.rules"
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1,50,150,500", help="how many rules, after commas")
+    parser.add_argument("--sizes", default="1,50,150,500", help="numbers of rules, with commas")
     parser.add_argument("--least-seconds", type=float, help="the limit of the least")
     arguments = parser.parse_args()
     names = ("set", "rules", "now", "read", "search", "proof", "least", "calls with it")

@@ -1,10 +1,10 @@
-"""Published rule sets and their optimised twins in a kernel: `python bench/rule_battery.py`.
+"""Published rule sets and their optimised versions in a kernel: `python bench/rule_battery.py`.
 
-Each set's paths are led to files of the battery, so that calls meet them; then the set, and what
-the optimiser makes of it (plain, and with --no-b32), are loaded by auditctl in one guest, and all
-calls of the battery made under each. Prints for each pair how many calls were recorded, refused
-lines, and differences; calls by the 32-bit gate are left out of --no-b32's. Status 1 if auditctl
-refuses a line of an optimised set that it did not refuse before, or anything is recorded otherwise.
+Each set's paths are replaced by files of the battery, so that calls reach them. Then auditctl loads
+the set and its optimised versions (plain, and with --no-b32) in one guest, and all calls of the
+battery are made under each. Prints for each pair how many calls were recorded, the refused lines,
+and the differences; calls by the 32-bit gate are left out for --no-b32. Status 1 if auditctl
+refuses a line of an optimised set that it did not refuse before, or if any record differs.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
-    """Return the rules with the paths that they watch led to files of the battery."""
+    """Return the rules with the paths that they watch replaced by files of the battery."""
     led: dict[tuple[str, str], str] = {}
 
     def leads(condition: Condition) -> Condition:

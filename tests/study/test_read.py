@@ -187,7 +187,7 @@ class TestWrong:
             ("baseline", "seeds = [-1]\nbaseline", 4, "seeds has to be greater"),
             ("switch = true", "switch = 1", 8, "axis.switch has to be a valid boolean"),
             ("switch = true", "", 6, "the axis on needs one of values, levels, and switch"),
-            ('name = "on"', 'name = "on off"', 7, "axis.name is not of the form"),
+            ('name = "on"', 'name = "on off"', 7, "axis.name does not have the required form"),
             ('["quiet"]', '["qu iet"]', 9, "'qu iet' is not one word"),
             ("switch", "swtich", 8, "there is no key 'swtich' here"),
         ],
