@@ -18,7 +18,7 @@ def content(text: str | None) -> dict[str, object]:
 
 
 def test_a_guest_writes_runs_and_reads_what_it_knows_nothing_of() -> None:
-    job = {"calls": []}
+    job: dict[str, object] = {"calls": []}
     program, written, run, read = requests_of(job, b"\x7fELF", 9.0)
     assert [one["do"] for one in (program, written, run, read)] == ["install"] * 2 + ["run", "read"]
     assert json.loads(base64.b64decode(written["base64"])) == job
