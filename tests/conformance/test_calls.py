@@ -5,7 +5,7 @@ from conformance.field import FIXTURE, PATHS, WORKERS
 from conformance.repertoire import CALLS
 
 
-def test_a_call_is_written_as_the_probe_takes_it() -> None:
+def test_a_call_is_written_as_the_program_takes_it() -> None:
     words = Words((Text("noop"), 0))
     call = Call(
         "execve",
@@ -22,7 +22,7 @@ def test_a_call_is_written_as_the_probe_takes_it() -> None:
         "arguments": [
             {"text": "/x"},
             {"words": [{"text": "noop"}, 0]},
-            {"bytes": "AP8="},
+            {"bytes": [0, 255]},
             {"space": 8},
             -1,
         ],
