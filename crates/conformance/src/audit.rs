@@ -16,6 +16,8 @@ const AUDITCTL: &str = "/sbin/auditctl";
 const RULES: &str = "/run/hardcost.rules";
 /// How many records the kernel may queue.
 const BACKLOG_LIMIT: u32 = 8192;
+/// How often to have rules listed until none is missing.
+const LISTINGS: usize = 8;
 /// How often to look whether auditctl has ended.
 const PATIENCE: Duration = Duration::from_millis(1);
 
@@ -76,9 +78,18 @@ impl Audit {
     }
 }
 
-/// What `auditctl -l` prints: the rules as it words them.
-pub fn listing() -> Result<String> {
-    Ok(auditctl(&["-l"])?.0)
+/// What `auditctl -l` prints of as many rules as are `loaded`: each on a line, as it words them.
+///
+/// On a busy host auditctl misses one now and then that the kernel holds; then it is asked again.
+pub fn listing(loaded: usize) -> Result<String> {
+    let mut listed = String::new();
+    for _ in 0..LISTINGS {
+        listed = auditctl(&["-l"])?.0;
+        if loaded == 0 || listed.lines().count() >= loaded {
+            break;
+        }
+    }
+    Ok(listed)
 }
 
 /// Runs auditctl: what it printed, and its complaints, which may go to the system log.

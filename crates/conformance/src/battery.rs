@@ -3,8 +3,8 @@
 //!
 //! The calls are made by processes that stay, so that nothing but the rules differs. Under a rule
 //! that records everything their records are reported whole, which says what the kernel knows of
-//! each call. What has to be done around the calls is done here: the kernel makes no
-//! records of its audit daemon.
+//! each call. What has to be done around the calls is done here: the kernel makes no records of its
+//! audit daemon.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -106,7 +106,7 @@ impl Battery<'_> {
     fn under(&mut self, index: usize, set: &RuleSet) -> Result<SetAnswer> {
         self.audit.clear()?;
         let (complaints, loaded) = self.audit.load(&format!("{GO_ON}{}", set.rules))?;
-        let listing = set.list.then(listing).transpose()?;
+        let listing = set.list.then(|| listing(loaded)).transpose()?;
         let all: Vec<usize> = (0..self.calls.len()).collect();
         let mut changed = Vec::new();
         for &call in set.calls.as_ref().unwrap_or(&all) {
