@@ -89,7 +89,7 @@ def mentions_rules(script: str) -> bool:
 
 
 def follow(script: str, folder: RulesFolder, by: str) -> str | None:
-    """Apply a script to `folder`, or return why it can't be followed and leave `folder` as it was."""
+    """Apply a script to `folder`, or return why it can't be followed, having changed nothing."""
     before = {name: list(lines) for name, lines in folder.files.items()}
     run = _Run(folder, by)
     run.block(script.splitlines())
