@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.report import Report
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate_all
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls import scap, watched
 from hardcost.errors import InputError
@@ -156,8 +156,7 @@ def rhel() -> Iterator[Published]:
 
 def published_of(name: str, written: RuleSet) -> Published:
     """Return a set without what the kernel would refuse."""
-    taken, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
-    kept = tuple(dict.fromkeys(taken))
+    kept = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     directories, paths = watched.paths(written.rules)
     return Published(name, kept, Watched(directories, (*paths, BASELINE)))
 

@@ -6,24 +6,33 @@ heeds that from there on, and not before.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR, WATCH, Test
-from hardcost.auditrules.rule import LOCK, Fault, Kind, RulesError, RuleSet, rule_keys
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR
+from hardcost.auditrules.present import Present
+from hardcost.auditrules.rule import (
+    LOCK,
+    Fault,
+    Kind,
+    Place,
+    Reading,
+    RulesError,
+    RuleSet,
+    rule_keys,
+)
 from hardcost.auditrules.translate import ANYWHERE, AS_WRITTEN, Target, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Place, Reading, Rule
+    from hardcost.auditrules.rule import Rule
 
 MOST_DELETIONS_BY_KEY = 1000
-"""Lines `-D -k` in a set of rules: each looks at all rules before it."""
+"""Lines `-D -k` in a set of rules: each looks at all keys of the rules before it."""
 
 
 class Fate(Enum):
@@ -98,14 +107,38 @@ class LoadedLines:
         return tuple(one for one in self.lines if one.fate is fate)
 
 
-def load_lines(parts: Iterable[Sequence[Reading]], target: Target = ANYWHERE) -> LoadedLines:
-    """Return what becomes of lines; an auditctl of its own loads each part."""
-    loading = _Loading(target)
+def load_lines(
+    parts: Iterable[Sequence[Reading]],
+    target: Target = ANYWHERE,
+    refuses: Callable[[KernelRule], str | None] = lambda _rule: None,
+) -> LoadedLines:
+    """Return what becomes of lines; an auditctl of its own loads each part.
+
+    `refuses` says why the target's kernel refuses a rule that could be loaded elsewhere, None where
+    it takes it. The time that this takes grows with the lines, not with their square.
+    """
+    loading = _Loading(target, refuses)
     for readings in parts:
         loading.tolerant = False
         for reading in readings:
             loading.take(reading)
     return LoadedLines(tuple(loading.lines))
+
+
+def load_rules(rules: Sequence[Rule], target: Target = ANYWHERE, name: str = "") -> LoadedLines:
+    """Return what becomes of rules that no longer stand in files, loaded in this order.
+
+    `name` is the file's for the place of a rule that has none.
+    """
+    return load_lines([readings_of(rules, name)], target)
+
+
+def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
+    """Return the lines of rules that no longer stand in files; `name` is as in `load_rules`."""
+    return tuple(
+        Reading(Kind.RULE, rule.place or Place(name, number), rule.text, rule=rule)
+        for number, rule in enumerate(rules, 1)
+    )
 
 
 def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
@@ -144,17 +177,16 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
 class _Loading:
     """The rules that are there while lines are taken one by one."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, refuses: Callable[[KernelRule], str | None]) -> None:
         self.target = target
+        self.refuses = refuses
         self.tolerant = False
         self.lines: list[Line] = []
-        self.present: dict[int, None] = {}
-        """Which lines' rules a -D would delete, by index: those that can't be loaded too."""
-        self.same: defaultdict[Hashable, list[int]] = defaultdict(list)
-        """The rules that are loaded, by what the kernel compares of them."""
-        self.as_watches: defaultdict[Hashable, set[int]] = defaultdict(set)
-        """The same, where nobody knows what lies at a watched path."""
-        self.by_key = 0
+        self.present = Present()
+        """The rules that are loaded, by the index of their line."""
+        self.by_keys: dict[str, dict[int, None]] = {}
+        """Which lines' rules a -D would delete, by their keys: those that can't be loaded too."""
+        self.deletions_by_key = 0
         self.lock: Reading | None = None
 
     def take(self, reading: Reading) -> None:
@@ -183,27 +215,26 @@ class _Loading:
 
     def _add(self, reading: Reading, written: Rule) -> None:
         at = len(self.lines)
-        self.present[at] = None
+        self.by_keys.setdefault(_keys(written), {})[at] = None
         try:
             rule = translate(written, self.target)
         except RulesError as error:
             self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
-        there = self.same[rule.sameness]
-        # A prepended rule is not compared with those that are there (AF:712).
-        if there and not rule.prepend:
-            earlier = self.lines[there[0]].rule
-            self._append(Line(reading, Fate.TWICE, rule, earlier=earlier))
+        why = self.refuses(rule)
+        if why is not None:
+            self._fails(reading, Fate.REFUSED, why, "leave the line out")
             return
-        there.append(at)
-        if _watches(rule):
-            self.as_watches[_as_watch(rule)].add(at)
-        self._append(Line(reading, Fate.LOADED, rule))
+        earlier = self.present.add(rule, at)
+        if earlier is None:
+            self._append(Line(reading, Fate.LOADED, rule))
+        else:
+            self._append(Line(reading, Fate.TWICE, rule, earlier=self.lines[earlier].rule))
 
     def _delete_by_key(self, reading: Reading, key: str) -> None:
         """Delete the rules whose keys hold a text, as auditctl seeks it, or all for ""."""
-        self.by_key += bool(key)
-        if self.by_key > MOST_DELETIONS_BY_KEY:
+        self.deletions_by_key += bool(key)
+        if self.deletions_by_key > MOST_DELETIONS_BY_KEY:
             self._fails(
                 reading,
                 Fate.FUTILE,
@@ -211,32 +242,30 @@ class _Loading:
                 "leave out both these lines and the rules that they delete",
             )
             return
-        for at in [at for at in self.present if not key or key in self._keys(at)]:
-            self._drop(at, reading.place)
-
-    def _keys(self, at: int) -> str:
-        written = self.lines[at].reading.rule
-        return KEY_SEPARATOR.join(rule_keys(written)) if written is not None else ""
+        for keys in [keys for keys in self.by_keys if key in keys]:
+            for at in self.by_keys.pop(keys):
+                self._drop(at, reading.place)
 
     def _delete(self, reading: Reading, deletion: Rule) -> None:
-        """Delete the rule that is the same for the kernel.
-
-        Of several that are the same all but the first to come were prepended, and the last of
-        those stands in front.
-        """
+        """Delete the rule that is the same for the kernel."""
         try:
             wanted = translate(deletion, self.target)
         except RulesError as error:
             self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
-        there = self.same[wanted.sameness]
-        if there:
-            prepended = [at for at in there if self._rule(at).prepend]
-            self._drop((prepended[-1:] or there)[0], reading.place)
+        found = self.present.find(wanted)
+        if found is not None:
+            written = self.lines[found].reading.rule
+            if written is not None:
+                alike = self.by_keys[_keys(written)]
+                del alike[found]
+                if not alike:
+                    del self.by_keys[_keys(written)]
+            self._drop(found, reading.place)
             return
-        maybe = self.as_watches[_as_watch(wanted)] if _watches(wanted) else set()
-        if maybe:
-            place = self.lines[min(maybe)].reading.place
+        maybe = self.present.maybe(wanted)
+        if maybe is not None:
+            place = self.lines[maybe].reading.place
             self._fails(
                 reading,
                 Fate.FUTILE,
@@ -254,18 +283,11 @@ class _Loading:
     def _drop(self, at: int, by: Place) -> None:
         """Let a line's rule be gone."""
         line = self.lines[at]
-        fate = Fate.DELETED if line.fate is Fate.LOADED else line.fate
+        loaded = line.fate is Fate.LOADED
+        fate = Fate.DELETED if loaded else line.fate
         self.lines[at] = replace(line, fate=fate, deleted_by=by)
-        del self.present[at]
-        if fate is Fate.DELETED and line.rule is not None:
-            self.same[line.rule.sameness].remove(at)
-            if _watches(line.rule):
-                self.as_watches[_as_watch(line.rule)].discard(at)
-
-    def _rule(self, at: int) -> KernelRule:
-        rule = self.lines[at].rule
-        assert rule is not None  # noqa: S101  (those that are loaded have one)
-        return rule
+        if loaded and line.rule is not None:
+            self.present.remove(line.rule, at)
 
     def _fails(self, reading: Reading, fate: Fate, message: str, remedy: str) -> None:
         place = reading.place
@@ -276,20 +298,5 @@ class _Loading:
         self.lines.append(replace(line, tolerated=self.tolerant) if line.fails else line)
 
 
-_KINDS = frozenset({"path", "dir", WATCH})
-
-
-def _watches(rule: KernelRule) -> bool:
-    """Say whether a watch could be the same rule."""
-    return rule.path is not None or rule.directory is not None or rule.watch is not None
-
-
-def _as_watch(rule: KernelRule) -> Hashable:
-    """Return what the kernel compares of a rule, if nobody knew what lies at its path."""
-    unknown = tuple(
-        Test(WATCH, test.operator, test.value)
-        if isinstance(test, Test) and test.field in _KINDS
-        else test
-        for test in rule.conditions
-    )
-    return replace(rule, conditions=unknown).sameness
+def _keys(rule: Rule) -> str:
+    return KEY_SEPARATOR.join(rule_keys(rule))

@@ -24,12 +24,13 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank, check_distinct
 from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
@@ -49,14 +50,6 @@ _RAISED = 1
 
 class UnresolvedError(ValueError):
     """What a rule means only the target knows: a user's number, or what lies at a watched path."""
-
-
-class DuplicateError(ValueError):
-    """A rule says the same as an earlier one, and the kernel refuses it (EEXIST)."""
-
-    def __init__(self, rule: KernelRule, earlier: KernelRule) -> None:
-        super().__init__("the rule exists")
-        self.rule, self.earlier = rule, earlier
 
 
 class Verdict(Enum):
@@ -132,39 +125,37 @@ def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None)
         UnresolvedError: Nobody knows whether a watched path is a directory.
     """
     files = MappingProxyType(dict(files or {}))
-    taken: list[KernelRule] = []
-    priority: list[int] = []
-    lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
-    buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
-    known: dict[Hashable, KernelRule] = {}
-    low, high = _MIDDLE, _MIDDLE - 1
-    for rule in rules:
+    loaded = tuple(rules)
+    for rule in loaded:
         if rule.watch is not None:
             raise UnresolvedError(f"only the target knows whether {rule.watch} is a directory")
-        same = rule.sameness
-        # A prepended rule is compared by a flag that rules in the lists no longer have (AF:712).
-        if not rule.prepend and same in known:
-            raise DuplicateError(rule, known[same])
-        known[same] = rule
-        rank = _OUTRANKS_ALL
-        if rule.list in {FilterList.EXIT, FilterList.IO_URING}:
-            if rule.prepend:
-                high += 1
-                rank = high
-            else:
-                low -= 1
-                rank = low
+    check_distinct(loaded)
+    lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
+    buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
+    for index in by_rank(loaded):
+        rule = loaded[index]
         place = buckets[bucket_of(rule, files)] if rule.in_a_bucket else lists[rule.list]
-        place.insert(0 if rule.prepend else len(place), len(taken))
-        taken.append(rule)
-        priority.append(rank)
+        place.append(index)
     return Loaded(
-        tuple(taken),
-        tuple(priority),
+        loaded,
+        tuple(_priorities(loaded)),
         MappingProxyType({name: tuple(found) for name, found in lists.items()}),
         tuple(tuple(found) for found in buckets),
         files,
     )
+
+
+def _priorities(rules: Iterable[KernelRule]) -> Iterator[int]:
+    low, high = _MIDDLE, _MIDDLE - 1
+    for rule in rules:
+        if rule.list not in {FilterList.EXIT, FilterList.IO_URING}:
+            yield _OUTRANKS_ALL
+        elif rule.prepend:
+            high += 1
+            yield high
+        else:
+            low -= 1
+            yield low
 
 
 def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:

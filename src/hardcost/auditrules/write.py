@@ -22,6 +22,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.rule import LONGEST_LINE
 from hardcost.auditrules.tables import lookup
 
@@ -113,9 +114,7 @@ def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
 
     The kernel gives them out by list, prepended ones first.
     """
-    loaded: list[KernelRule] = []
-    for rule in rules:
-        loaded.insert(0 if rule.prepend else len(loaded), rule)
+    loaded = [rules[index] for index in by_rank(rules)]
     lines: list[str] = []
     names_of: Arch = "b64"
     for where in _LIST_ORDER:

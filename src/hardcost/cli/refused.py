@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.loading import Fate, load_lines
-from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError
+from hardcost.auditrules.loading import Fate, load_rules
+from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.controls.written import problems_of
@@ -30,11 +30,7 @@ def check(profile: Profile) -> None:
     if any(isinstance(one, AuditDaemon) and one.tolerant for one in profile.controls):
         return
     rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
-    readings = [
-        Reading(Kind.RULE, rule.place or Place(profile.name, number), rule.text, rule=rule)
-        for number, rule in enumerate(rules, 1)
-    ]
-    found = load_lines([readings], NOWHERE.likely_target(rules))
+    found = load_rules(rules, NOWHERE.likely_target(rules), profile.name)
     faults = tuple(_faults(found.lines))
     if faults:
         raise InputError.of(problems_of(RulesError(faults)))

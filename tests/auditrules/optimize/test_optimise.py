@@ -25,10 +25,11 @@ from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
 from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.sending import signal_calls
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
@@ -379,7 +380,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 ) -> None:
     originals = tuple(replace(rule, source=None) for rule in rules(*drawn))
     try:
-        load(originals)
+        check_distinct(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
     found = optimise(originals, CONSTANTS, general(), options)
@@ -410,7 +411,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)
     try:
-        load(originals)
+        check_distinct(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
     found = optimise(originals, CONSTANTS, general(), options)

@@ -135,3 +135,11 @@ def test_the_verb_says_how_to_use_it() -> None:
     result = CliRunner().invoke(hardcost, ["rules", "explain", "--help"])
     assert result.exit_code == 0
     assert "Example" in result.output
+
+
+def test_a_watch_that_is_then_an_earlier_prepended_rule_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-A always,exit -F path=/etc/shadow -F perm=r -k s\n-w /etc/shadow -p r -k s\n")
+    result = run(path)
+    assert result.exit_code == 0
+    assert f"Recorded, key s: {path}:1 decides." in result.stdout.splitlines()

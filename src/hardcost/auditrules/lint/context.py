@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, Target
 
@@ -80,8 +81,7 @@ class Context:
     @cached_property
     def by_rank(self) -> tuple[KernelRule, ...]:
         """The rules in the order of their priority: the last that was prepended is the first."""
-        first = [rule for rule in reversed(self.rules) if rule.prepend]
-        return (*first, *(rule for rule in self.rules if not rule.prepend))
+        return tuple(self.rules[index] for index in by_rank(self.rules))
 
     @cached_property
     def recording(self) -> tuple[KernelRule, ...]:

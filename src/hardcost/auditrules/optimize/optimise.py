@@ -15,6 +15,7 @@ from hardcost.auditrules.optimize import never, signals
 from hardcost.auditrules.optimize.lines import Line, Lines
 from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 
@@ -185,9 +186,8 @@ class _Work:
 
     @property
     def _by_priority(self) -> tuple[int, ...]:
-        own = [n for n, rule in enumerate(self.original) if rule.list is FilterList.EXIT]
-        first = [number for number in reversed(own) if self.original[number].prepend]
-        return (*first, *(number for number in own if not self.original[number].prepend))
+        order = by_rank(self.original)
+        return tuple(n for n in order if self.original[n].list is FilterList.EXIT)
 
     def _whole(self, lines: Sequence[Line]) -> tuple[KernelRule, ...]:
         others = [self.original[number] for number in self._others]

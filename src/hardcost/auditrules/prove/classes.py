@@ -20,6 +20,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
@@ -108,12 +109,11 @@ def classes(
 
 def ranked(rules: Sequence[KernelRule]) -> tuple[int, ...]:
     """Return the rules that calls are tested against, from the highest priority to the lowest."""
-    first: list[int] = []
-    last: list[int] = []
-    for index, rule in enumerate(rules):
-        if rule.list is FilterList.EXIT or rule.in_a_bucket:
-            (first if rule.prepend else last).append(index)
-    return (*reversed(first), *last)
+    return tuple(
+        index
+        for index in by_rank(rules)
+        if rules[index].list is FilterList.EXIT or rules[index].in_a_bucket
+    )
 
 
 @cache

@@ -16,6 +16,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.prove import example, logic
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
 from hardcost.auditrules.prove.classes import CallClass
@@ -86,8 +87,7 @@ def any_counted(rules: Sequence[KernelRule]) -> bool:
 
 
 def _of(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
-    first = [rule for rule in rules if rule.list is which and rule.prepend]
-    return (*reversed(first), *(rule for rule in rules if rule.list is which and not rule.prepend))
+    return tuple(rule for _, rule in _numbered(which, rules))
 
 
 def _said(rules: Iterable[KernelRule]) -> list[KernelRule]:
@@ -140,9 +140,7 @@ def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, File
 
 
 def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
-    found = [(index, rule) for index, rule in enumerate(rules) if rule.list is which]
-    first = [one for one in found if one[1].prepend]
-    return [*reversed(first), *(one for one in found if not one[1].prepend)]
+    return [(index, rules[index]) for index in by_rank(rules) if rules[index].list is which]
 
 
 def _is_of_a_task(condition: Condition) -> bool:

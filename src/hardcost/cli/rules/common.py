@@ -14,6 +14,7 @@ from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.knownpaths import KnownPaths, read_list
 from hardcost.auditrules.loading import Fate, load_lines
+from hardcost.auditrules.present import taken
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST
@@ -162,12 +163,15 @@ class Rules:
 
     @property
     def guessed(self) -> tuple[KernelRule, ...]:
-        """The rules that stay loaded, each watch of unknown kind taken for what its name says."""
-        found: dict[object, KernelRule] = {}
-        for number, rule in enumerate(self.loaded):
-            likely = rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
-            found.setdefault(number if rule.prepend else likely.sameness, likely)
-        return tuple(found.values())
+        """The rules that stay loaded, each watch of unknown kind taken for what its name says.
+
+        One that then is the same as an earlier rule is left out.
+        """
+        likely = [
+            rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
+            for rule in self.loaded
+        ]
+        return tuple(likely[index] for index in taken(likely))
 
     @property
     def unknown(self) -> tuple[str, ...]:
