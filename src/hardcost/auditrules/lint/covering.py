@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.conditions import about, implies
+from hardcost.auditrules.conditions import about, follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ class Numbered:
             follow = (
                 other
                 for other in others
-                if other != number and implies(condition, self._conditions[other])
+                if other != number and follows(self._conditions[other], (condition,))
             )
             found = self._weaker[number] = (number, *follow)
         return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.optimize.conditions import can_meet
+from hardcost.auditrules.optimize.covers import can_meet
 from hardcost.auditrules.optimize.reach import bits
 
 if TYPE_CHECKING:

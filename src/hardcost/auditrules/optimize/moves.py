@@ -10,16 +10,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from hardcost.auditrules.conditions import SINGLE, allowed, contradiction, either
 from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, Operator, Test
 from hardcost.auditrules.optimize.budget import Budget
-from hardcost.auditrules.optimize.conditions import (
-    SINGLE,
-    allowed,
-    covers,
-    either,
-    exclude_each_other,
-    without_needless,
-)
+from hardcost.auditrules.optimize.covers import covers, without_needless
 from hardcost.auditrules.optimize.prices import TOLERANCE
 from hardcost.auditrules.optimize.reach import (
     Reach,
@@ -34,8 +28,8 @@ from hardcost.auditrules.write import needs_watch_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from hardcost.auditrules.conditions import Ranges
     from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.optimize.conditions import Ranges
     from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
@@ -98,7 +92,7 @@ class Moves:
             calls = reach_of_any(line.rule, b32=self.b32)
             if keep_one and len(self.lines.lines) == 1:
                 return
-            if not calls.numbers or exclude_each_other(line.rule.conditions):
+            if not calls.numbers or contradiction(line.rule.conditions):
                 self.lines.drop(number)
                 yield from line.origins
 

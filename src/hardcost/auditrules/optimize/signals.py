@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import ALL_CALLS, Operator, Test
-from hardcost.auditrules.optimize.conditions import perm_holds_always
+from hardcost.auditrules.optimize.covers import perm_holds_always
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.sending import notes_signals, signal_calls
 from hardcost.auditrules.tables.lookup import RELEASES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hardcost.auditrules.conditions import SINGLE, allowed
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
-from hardcost.auditrules.optimize.conditions import SINGLE, allowed
 from hardcost.auditrules.semantics import holds
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.conditions import contradiction
 from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint.conditions import contradiction
 from hardcost.auditrules.lint.context import column_of
 from hardcost.auditrules.lint.finding import Finding, Level, spot_of
 
