@@ -21,7 +21,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import optimise
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
@@ -57,7 +57,7 @@ def told(name: str, file: Path, least_seconds: float | None) -> None:
     times.append(time.process_time())
     prove(made.original, made.rules, made.options.relation)  # once more, to tell it from the search
     times.append(time.process_time())
-    report = Report(made, constants, general(), Clock(least_seconds))
+    report = Savings(made, constants, general(), Clock(least_seconds))
     report.work_out()
     times.append(time.process_time())
     read, both, proof, least = (end - start for start, end in itertools.pairwise(times))

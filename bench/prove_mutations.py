@@ -36,9 +36,9 @@ from hardcost.auditrules.kernelrule import (
     Test,
 )
 from hardcost.auditrules.present import DuplicateError, check_distinct, taken
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.rule import Rule, RulesError
 from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.tables import lookup

@@ -22,7 +22,7 @@ from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
-from hardcost.auditrules.optimize.report import Report
+from hardcost.auditrules.optimize.savings import Savings
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
 from hardcost.cli.rules.common import NOWHERE
@@ -85,7 +85,7 @@ def told(published: Published, mode: str, options: Options, *, measure: bool) ->
     """Print what comes of one set, and say whether it is as good as it should be."""
     constants = Constants.of_debian()
     made = optimise(published.rules, constants, general(), options)
-    report = Report(made, constants, general())
+    report = Savings(made, constants, general())
     before, after = report.walked
     mean = report.mean
     print(

@@ -58,7 +58,7 @@ def test_of_small_numbers_just_what_is_so_is_said(given: list[Test], test: Test)
         return {
             number
             for number in range(10)
-            if all(holds(one, Event("b64", 0, arguments=(number, 0, 0, 0)), None, {}) for one in tests)
+            if all(holds(one, Event("b64", 0, (number, 0, 0, 0)), None, {}) for one in tests)
         }
 
     small = (Test("a0", Operator.LESS_OR_EQUAL, 9), *given)

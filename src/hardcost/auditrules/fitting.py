@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import (
+from hardcost.auditrules.fieldvalues import (
     BIT_FIELDS,
     EQUAL_ONLY,
     EQUAL_OR_NOT,
@@ -19,6 +17,8 @@ from hardcost.auditrules.values import (
     USERS,
     RefusedError,
 )
+from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
+from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

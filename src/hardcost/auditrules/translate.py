@@ -11,6 +11,25 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldvalues import (
+    ALIASES,
+    FIELDS,
+    GROUPS,
+    READERS,
+    TEXTS,
+    USERS,
+    RefusedError,
+    arch_of,
+    call_number,
+    check_path,
+    folded,
+    group,
+    nearest,
+    number_of,
+    permissions,
+    split_field,
+    user,
+)
 from hardcost.auditrules.fitting import check_list, check_operator, check_together, expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
@@ -33,25 +52,6 @@ from hardcost.auditrules.rule import (
     unquoted,
 )
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import (
-    ALIASES,
-    FIELDS,
-    GROUPS,
-    READERS,
-    TEXTS,
-    USERS,
-    RefusedError,
-    arch_of,
-    call_number,
-    check_path,
-    folded,
-    group,
-    nearest,
-    number_of,
-    permissions,
-    split_field,
-    user,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

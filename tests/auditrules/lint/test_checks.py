@@ -10,7 +10,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.conditions import follows
 from hardcost.auditrules.lint import checks, findings
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.lint.finding import SECTIONS, Documentation, Level
+from hardcost.auditrules.lint.diagnostic import SECTIONS, Documentation, Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.explain import values
+from hardcost.auditrules.explain import eventvalues
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.rule import Fault, RulesError, split_words, word_columns
 from hardcost.auditrules.semantics import permissions
@@ -88,12 +88,12 @@ def described(text: str) -> Described:
     for word, column in zip(split_words(text), word_columns(text), strict=True):
         try:
             reader.take(re.sub(r"\\([ \\])", r"\1", word))
-        except values.WordError as error:
+        except eventvalues.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy, column))
     if not faults:
         try:
             return reader.finish()
-        except values.WordError as error:
+        except eventvalues.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy))
     raise RulesError(tuple(faults))
 
@@ -111,23 +111,25 @@ class _Reader:
     def take(self, word: str) -> None:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"{word!r} is not a field and a value", "write such as auid=1000"
             )
         if name in _NOT_SEEN:
-            raise values.WordError(f"an event has no {name}", _NOT_SEEN[name])
+            raise eventvalues.WordError(f"an event has no {name}", _NOT_SEEN[name])
         if name == "path":
-            self.files.append(_File(values.path(value)))
+            self.files.append(_File(eventvalues.path(value)))
         elif name in _OF_A_FILE or name in _LABELS:
             self._take_of_a_file(name, value)
         elif name == "group":
-            self.groups.add(values.number(name, value))
+            self.groups.add(eventvalues.number(name, value))
         else:
             self._take_once(name, value)
 
     def _take_of_a_file(self, name: str, value: str) -> None:
         if not self.files:
-            raise values.WordError(f"{name} stands before a path", "write the file's path= first")
+            raise eventvalues.WordError(
+                f"{name} stands before a path", "write the file's path= first"
+            )
         if name in _LABELS:
             self.files[-1].label[name] = value
         else:
@@ -136,18 +138,18 @@ class _Reader:
     def _take_once(self, name: str, value: str) -> None:
         name = "auid" if name == "loginuid" else name
         if name in self.given:
-            raise values.WordError(f"{name} stands twice", "leave one of them out")
+            raise eventvalues.WordError(f"{name} stands twice", "leave one of them out")
         if name in _SUBJECT:
             self.subject[name] = value
         elif name in _NUMBERS:
             self.numbers[name] = _NUMBERS[name](name, value)
         elif name not in {"syscall", "arch", "perm", "exe", "exit"}:
             known = ", ".join((*_NUMBERS, "path", "perm", "exe", "exit"))
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"there is no field {name!r}", f"there are syscall, arch, {known}"
             )
         elif name == "exe":
-            values.path(value)
+            eventvalues.path(value)
         self.given[name] = value
 
     # The whole ---------------------------------------------------------------------------------
@@ -158,7 +160,7 @@ class _Reader:
         event = replace(event, names=_names(self.files))
         wanted = self.numbers.get("success")
         if wanted is not None and (event.exit is None or event.success is not bool(wanted)):
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"success={self.given['success']} and exit={self.given['exit']} can't both be",
                 "leave one of them out",
             )
@@ -209,7 +211,7 @@ class _Reader:
     def _arch(self) -> Arch:
         text = self.given.get("arch", "b64")
         if text not in _ARCHES:
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"there is no architecture {text!r}", "write arch=b64 or arch=b32"
             )
         return _ARCHES[text]
@@ -217,11 +219,13 @@ class _Reader:
     def _call(self, arch: Arch) -> int:
         text = self.given.get("syscall")
         if text is None:
-            raise values.WordError("the event names no system call", "write such as syscall=openat")
+            raise eventvalues.WordError(
+                "the event names no system call", "write such as syscall=openat"
+            )
         if text.isascii() and text.isdecimal():
-            return values.number("syscall", text)
+            return eventvalues.number("syscall", text)
         if text not in lookup.calls(arch):
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them"
             )
         return lookup.calls(arch)[text]
@@ -230,14 +234,14 @@ class _Reader:
         text = self.given.get("exit")
         if text is None:
             return -lookup.errors()["EPERM"] if self.numbers.get("success") == 0 else 0
-        return None if text == "none" else values.exit_value(text)
+        return None if text == "none" else eventvalues.exit_value(text)
 
     def _open_flags(self, arch: Arch, call: int) -> int | None:
         flags = self.numbers.get("flags")
         if lookup.call_name(arch, call) == "openat2":
             return flags or 0
         if flags is not None:
-            raise values.WordError("flags is openat2's", "others have theirs in a1 or a2")
+            raise eventvalues.WordError("flags is openat2's", "others have theirs in a1 or a2")
         return None
 
     def _permitted(self, event: Event) -> Event:
@@ -247,7 +251,9 @@ class _Reader:
             return event
         wrong = [letter for letter in text if letter not in _LETTERS]
         if wrong or not text:
-            raise values.WordError(f"perm={text} is none of r, w, x and a", "write such as perm=r")
+            raise eventvalues.WordError(
+                f"perm={text} is none of r, w, x and a", "write such as perm=r"
+            )
         wanted = sum(_LETTERS[letter] for letter in dict.fromkeys(text))
         name = lookup.call_name(event.arch, event.call)
         given = _FLAGS_IN.get(name)
@@ -257,7 +263,7 @@ class _Reader:
         if wanted & ~has:
             letters = "".join(letter for letter, bit in _LETTERS.items() if has & bit)
             stands = f"stands for {letters}" if letters else "stands for no permission"
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"{name} {stands}, not for perm={text}", "leave perm out, or name another call"
             )
         return event
@@ -277,7 +283,7 @@ def _with_flags(event: Event, where: str, flags: int) -> Event:
 
 def _places(paths: Iterable[str]) -> list[object]:
     """Return what stands for the file of each mention: its path, or the mention's own number."""
-    return [at if path == values.ELSEWHERE else path for at, path in enumerate(paths)]
+    return [at if path == eventvalues.ELSEWHERE else path for at, path in enumerate(paths)]
 
 
 def _names(files: list[_File]) -> tuple[Name, ...]:
@@ -293,7 +299,7 @@ def _names(files: list[_File]) -> tuple[Name, ...]:
         for other in (*(one for one, at in zip(files, places, strict=True) if at == place), file):
             for what in _IDENTITY & whole.numbers.keys() & other.numbers.keys():
                 if whole.numbers[what] != other.numbers[what]:
-                    raise values.WordError(
+                    raise eventvalues.WordError(
                         f"{file.path} has two numbers of {what}", "leave one out"
                     )
             whole.numbers |= other.numbers
@@ -313,7 +319,7 @@ def _name(file: _File, index: int) -> Name:
     numbers = file.numbers
     own = _file_id(index)
     return Name(
-        path=None if file.path == values.ELSEWHERE else file.path,
+        path=None if file.path == eventvalues.ELSEWHERE else file.path,
         file=FileId(
             numbers.get("devmajor", own.major),
             numbers.get("devminor", own.minor),
@@ -376,7 +382,7 @@ def _words_of_call(event: Event, exe: str | None) -> Iterator[str]:
 
 def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
     places = _places(
-        "" if name.file.inode == NO_INODE else name.path or values.ELSEWHERE for name in names
+        "" if name.file.inode == NO_INODE else name.path or eventvalues.ELSEWHERE for name in names
     )
     order = list(dict.fromkeys(places))
     for name, place in zip(names, places, strict=True):
@@ -406,9 +412,9 @@ def _words_of_name(name: Name, unusual: Iterable[str]) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={_escaped(name.path or values.ELSEWHERE)}"
+    yield f"path={_escaped(name.path or eventvalues.ELSEWHERE)}"
     kinds = {number: kind for kind, number in lookup.FILE_TYPES.items()}
-    kind = name.mode & values.FORMAT
+    kind = name.mode & eventvalues.FORMAT
     yield f"filetype={kinds.get(kind, f'{kind:#x}')}"
     yield f"obj_uid={name.uid}"
     yield f"obj_gid={name.gid}"
@@ -438,15 +444,15 @@ def _exit_text(number: int) -> str:
 
 _Reading = Callable[[str, str], int]
 _NUMBERS: Mapping[str, _Reading] = MappingProxyType({
-    "success": values.yes_or_no,
-    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), values.an_id),
-    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), values.number),
-    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), values.number),
-    "raised": values.yes_or_no,
+    "success": eventvalues.yes_or_no,
+    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), eventvalues.an_id),
+    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), eventvalues.number),
+    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), eventvalues.number),
+    "raised": eventvalues.yes_or_no,
 })  # fmt: skip
 _OF_A_FILE: Mapping[str, _Reading] = MappingProxyType({
-    "filetype": values.file_type, "fstype": values.file_system,
-    "obj_uid": values.an_id, "obj_gid": values.an_id,
-    "inode": values.number, "devmajor": values.number, "devminor": values.number,
-    "special_devmajor": values.number, "special_devminor": values.number,
+    "filetype": eventvalues.file_type, "fstype": eventvalues.file_system,
+    "obj_uid": eventvalues.an_id, "obj_gid": eventvalues.an_id,
+    "inode": eventvalues.number, "devmajor": eventvalues.number, "devminor": eventvalues.number,
+    "special_devmajor": eventvalues.number, "special_devminor": eventvalues.number,
 })  # fmt: skip

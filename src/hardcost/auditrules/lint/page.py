@@ -9,7 +9,7 @@ from hardcost.auditrules.lint.checks import documentations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hardcost.auditrules.lint.finding import Documentation
+    from hardcost.auditrules.lint.diagnostic import Documentation
 
 _INTRODUCTION = """\
 # What `hardcost rules lint` finds

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.event import FileId, Name
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.optimize.witness import FRESH_INODE
+from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.auditrules.conditions import SINGLE, allowed, contradiction, either
 from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, Operator, Test
-from hardcost.auditrules.optimize.budget import Budget
+from hardcost.auditrules.optimize.allowance import Allowance
 from hardcost.auditrules.optimize.covers import covers, without_needless
 from hardcost.auditrules.optimize.prices import TOLERANCE
 from hardcost.auditrules.optimize.reach import (
@@ -71,7 +71,7 @@ class Moves:
         tell: Callable[[str], None] = lambda _doing: None,
     ) -> None:
         self.lines, self.prices, self.tell = lines, prices, tell
-        self.budget = Budget(prices, original)
+        self.allowance = Allowance(prices, original)
         self._known: dict[tuple[int, int], _Pair] = {}
 
     @property
@@ -145,7 +145,7 @@ class Moves:
 
     def join(self) -> None:
         """Join like rules, two at a time, until no two can be."""
-        self.budget.count(self.lines)
+        self.allowance.count(self.lines)
         while any(self._join(first, second) for first, second in list(self.lines.pairs())):
             pass
 
@@ -160,9 +160,9 @@ class Moves:
                 tried = replace(joined, conditions=order)
                 lines = self.lines.copy()
                 lines.join(first, second, tried, what)
-                if self.budget.allows((a, b), tried, lines, first):
+                if self.allowance.allows((a, b), tried, lines, first):
                     self.lines = lines
-                    self.budget.changed((a, b), tried)
+                    self.allowance.changed((a, b), tried)
                     return True
         return False
 
@@ -204,7 +204,7 @@ class Moves:
             if order is not None:
                 changed = replace(rule, conditions=order)
                 self.lines.replace(number, changed, REORDERED)
-                self.budget.changed((rule,), changed)
+                self.allowance.changed((rule,), changed)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
         """Return the cheapest order of the conditions that each call can pay, if it is another."""
@@ -214,7 +214,7 @@ class Moves:
             for case in cases if rule.names(number) else ():
                 tests = self.prices.of_conditions(rule, case.event)
                 weights[tests] = weights.get(tests, 0.0) + case.weight
-                left[tests] = min(left.get(tests, math.inf), self.budget.left(case))
+                left[tests] = min(left.get(tests, math.inf), self.allowance.left(case))
         present = tuple(range(len(rule.conditions)))
         own = {tests: _tested(tests, present) for tests in weights}
         best, least = present, _sums(own, weights)

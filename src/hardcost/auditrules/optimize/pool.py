@@ -15,8 +15,8 @@ from hardcost.auditrules.cost.alike import Named, kind, spelled
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.event import Event, FileId
 from hardcost.auditrules.kernelrule import Comparison
+from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE, file_at
 from hardcost.auditrules.optimize.mixing import COMPARED, GROUPS, TELL, beside
-from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
 from hardcost.auditrules.semantics import holds, permissions
 from hardcost.auditrules.tables import lookup
 

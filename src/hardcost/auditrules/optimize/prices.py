@@ -15,7 +15,7 @@ from hardcost.auditrules.cost.events import SOME_INODE, events
 from hardcost.auditrules.cost.predict import walked
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
-from hardcost.auditrules.optimize.witness import DEVICE
+from hardcost.auditrules.optimize.decidedcalls import DEVICE
 from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, holds, load
 
 if TYPE_CHECKING:

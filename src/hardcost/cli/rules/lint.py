@@ -20,7 +20,7 @@ from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
 from hardcost.auditrules.lint.checks import lint as findings_in
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.lint.finding import Level
+from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
+    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Spot
 
 _NO = 1
 _IN_FULL = 3
@@ -138,11 +138,11 @@ def _said(one: Documentation) -> Iterator[str]:
     yield from (f"    {line}" for line in said["Example"].splitlines())
 
 
-def _text(context: Context, found: Sequence[Finding], *, show_all: bool) -> Iterator[str]:
+def _text(context: Context, found: Sequence[Diagnostic], *, show_all: bool) -> Iterator[str]:
     """Yield the findings file by file, and what they come to."""
     for file, of_file in groupby(found, key=lambda one: one.spot.file):
         yield click.style(visible(file) or "the rules", bold=True)
-        seen: dict[str, list[Finding]] = {}
+        seen: dict[str, list[Diagnostic]] = {}
         for finding in of_file:
             alike = seen.setdefault(finding.code, [])
             alike.append(finding)
@@ -154,7 +154,7 @@ def _text(context: Context, found: Sequence[Finding], *, show_all: bool) -> Iter
     yield from _summary(context, found)
 
 
-def _in_full(finding: Finding) -> Iterator[str]:
+def _in_full(finding: Diagnostic) -> Iterator[str]:
     spot = finding.spot
     place = ":".join(str(part) for part in (spot.line, spot.column) if part is not None)
     level = click.style(finding.level.value, fg=_COLOURS[finding.level])
@@ -167,7 +167,7 @@ def _in_full(finding: Finding) -> Iterator[str]:
         yield f"      predicted cost: {finding.cost}"
 
 
-def _left_out(seen: Mapping[str, Sequence[Finding]]) -> Iterator[str]:
+def _left_out(seen: Mapping[str, Sequence[Diagnostic]]) -> Iterator[str]:
     for code, alike in seen.items():
         rest = alike[_IN_FULL:]
         if rest:
@@ -190,7 +190,7 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(shown[:_MOST_RANGES]) + (", …" if len(shown) > _MOST_RANGES else "")
 
 
-def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
+def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
     levels = Counter(one.level for one in found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
@@ -264,7 +264,7 @@ def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
     return [_text_alone(one) for one in data] if isinstance(data, list) else data
 
 
-def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
+def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
     costs = _costs(context)
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
@@ -284,7 +284,7 @@ def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(one: Diagnostic) -> dict[str, Any]:
     return {
         "code": one.code,
         "level": one.level.value,

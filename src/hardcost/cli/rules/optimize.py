@@ -14,10 +14,10 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.releases import proofs
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.preflight import missing_paths
 from hardcost.auditrules.prove.assumptions import under_releases
-from hardcost.auditrules.prove.words import difference_words
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
 from hardcost.cli.console import note, show, work_progress
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.optimize.optimise import Optimised
-    from hardcost.auditrules.optimize.report import Costs
+    from hardcost.auditrules.optimize.savings import Costs
     from hardcost.auditrules.tables.lookup import Arch, Release
 
 _NO = 1
@@ -117,7 +117,7 @@ def _write(out: Path, content: str) -> None:
     stream.flush()
 
 
-def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Report:
+def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Savings:
     """Return what there is to say of a set that is written, with the least that any can cost."""
     written = "the set on standard output" if str(out) == "-" else str(out)
     try:
@@ -131,7 +131,7 @@ def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -
             def say(spent: float) -> None:
                 tell(f"working out the least, at most {seconds - spent:.0f} s left")
 
-            report = Report(made, Constants.of_debian(), mix, Clock(seconds, say))
+            report = Savings(made, Constants.of_debian(), mix, Clock(seconds, say))
             report.work_out()
     except KeyboardInterrupt:
         note(f"interrupted: {written} is complete; what is missing is the report: costs and proof")
@@ -178,7 +178,7 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
 
 
 def _show(
-    report: Report,
+    report: Savings,
     rules: common.Rules,
     out: Path,
     proved: Sequence[Release],
@@ -213,7 +213,7 @@ def _show(
         note("the mix of calls is an assumed one; --histogram takes your own")
 
 
-def _table(report: Report) -> Table:
+def _table(report: Savings) -> Table:
     table = Table(
         title="predicted insn a call, beyond what any rule at all costs; a record is part of it",
         title_justify="left",
@@ -242,7 +242,7 @@ def _name(call: tuple[Arch, int]) -> str:
     return name if arch == "b64" else f"{name} ({arch})"
 
 
-def _whether_dearer(report: Report) -> list[str]:
+def _whether_dearer(report: Savings) -> list[str]:
     made = report.made
     count = len(made.before)
     abis = "both ABIs" if made.options.b32 else "b64"
@@ -270,7 +270,7 @@ def _whether_dearer(report: Report) -> list[str]:
     return said
 
 
-def _proof(report: Report, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
+def _proof(report: Savings, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
     proof = report.made.proof
     if not proof.equal:
         return ["It is not proved that the rules are the same as themselves, which is a fault."]
@@ -284,7 +284,7 @@ def _proof(report: Report, proved: Sequence[Release], left_out: Sequence[str]) -
     ]
 
 
-def _least(report: Report) -> list[str]:
+def _least(report: Savings) -> list[str]:
     clock, needed = report.clock, report.needed
     if not clock.limit:
         return ["The least was not worked out."]
@@ -333,7 +333,7 @@ def _kept_watches(rules: common.Rules) -> list[str]:
     ]
 
 
-def _given_up(report: Report) -> list[str]:
+def _given_up(report: Savings) -> list[str]:
     if not report.made.options.never_first:
         return []
     if not any(never.NEVER_FIRST in line.done for line in report.made.lines):
@@ -345,7 +345,7 @@ def _as_read(rules: common.Rules) -> dict[str, Any]:
     return {"left_out": rules.left_out_data(), "either_kind": list(rules.unknown)}
 
 
-def _as_json(report: Report, out: Path) -> dict[str, Any]:
+def _as_json(report: Savings, out: Path) -> dict[str, Any]:
     made = report.made
     return {
         "out": str(out),

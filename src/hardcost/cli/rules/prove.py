@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList
+from hardcost.auditrules.prove.eventwords import difference_words, remark
 from hardcost.auditrules.prove.logic import OUT_OF_TIME
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import ProverError, Relation, Result
-from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.semantics import Decision
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem

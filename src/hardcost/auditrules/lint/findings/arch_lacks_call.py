@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CODE = "arch-lacks-call"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule with numbers that are no calls."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
@@ -45,7 +45,7 @@ def find(context: Context) -> Iterable[Finding]:
             continue
         only = len(lacking) == len(masks.numbers(rule.mask))
         where = " and ".join(arches)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{'it never fires: ' if only else ''}{where} has no call of the number "

@@ -26,7 +26,7 @@ from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint import abis, masks
 from hardcost.auditrules.lint.context import arch_of, column_of
 from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _LAST = "a3"
 _ARGUMENTS = frozenset({*_FURTHER, _LAST})
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield, for each rule, open without openat, and its other calls without their newer form."""
     rules = context.recording
     alike = [abis.without_arch(rule) for rule in rules]
@@ -92,12 +92,12 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _finding(
     rule: KernelRule, level: Level, missing: Sequence[tuple[_Pair, list[str]]], *, one_further: bool
-) -> Finding:
+) -> Diagnostic:
     new = masks.listed([name for _, names in missing for name in names], most=12)
     old = masks.listed([pair.old for pair, _ in missing], most=12)
     why = ", which glibc's open() calls" if missing[0][0] is _OPEN else ""
     own = f"add a rule for {new} with each tested argument one further on (a1 becomes a2)"
-    return Finding(
+    return Diagnostic(
         CODE,
         level,
         f"it names {old}, and no rule of the same or wider conditions names {new}{why}",

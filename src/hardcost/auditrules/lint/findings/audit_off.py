@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Action, FilterList
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ CODE = "audit-off"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield the rule that switches auditing off where others want to record calls."""
     tasks = [rule for rule in context.by_rank if rule.list is FilterList.TASK]
     if not tasks or not context.recording:
@@ -37,7 +37,7 @@ def find(context: Context) -> Iterable[Finding]:
     if first.action is Action.NEVER and not first.conditions:
         count = len(context.recording)
         what = f"{count} rules never fire" if count > 1 else "one rule never fires"
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"it keeps calls of all new tasks from being looked at: {what} for them",

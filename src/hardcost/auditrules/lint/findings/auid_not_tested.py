@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Comparison
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of, fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _SAYS_WHAT = frozenset(
 )  # fmt: skip
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule on everybody's work with files."""
     for rule in context.recording:
         if masks.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
@@ -53,7 +53,7 @@ def find(context: Context) -> Iterable[Finding]:
         calls = [call for call in masks.numbers(rule.mask) if call in _on_files(arch)]
         if calls:
             names = masks.listed([lookup.call_name(arch, call) for call in calls])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"every daemon's {names} matches as well: it tests no auid",

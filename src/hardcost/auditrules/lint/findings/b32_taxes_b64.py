@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LEVEL = Level.NOTE
 _SHOWN = 12
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield, once for all rules, the 64-bit calls that only 32-bit rules name."""
     walked = [rule for rule in context.walked if not masks.is_all(rule.mask)]
     taxing = [rule for rule in walked if arch_of(rule) == "b32"]
@@ -54,7 +54,7 @@ def find(context: Context) -> Iterable[Finding]:
     often = f"{rules_on[worst]} rules" if rules_on[worst] > 1 else "1 rule"
     calls = masks.listed([lookup.call_name("b64", call) for call in hit], _SHOWN)
     first = next(rule for rule in taxing if rule.mask >> hit[0] & 1)
-    yield Finding(
+    yield Diagnostic(
         CODE,
         LEVEL,
         f"32-bit rules are tried for {len(hit)} 64-bit calls that no 64-bit rule names: {calls}"

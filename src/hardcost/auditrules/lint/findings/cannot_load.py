@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of_fault
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of_fault
 from hardcost.auditrules.lint.findings.key_too_long import has_long_key
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CODE = "cannot-load"
 LEVEL = Level.ERROR
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that can't be loaded, and each file that can't be read."""
     elsewhere = {one.place for one in context.readings if has_long_key(one)}
     elsewhere |= context.failing_by_end
@@ -39,7 +39,7 @@ def find(context: Context) -> Iterable[Finding]:
     for fault in context.faults:
         if (fault.file, fault.line) in places:
             continue
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             fault.message,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _WIDE = frozenset({"arch", "auid", "loginuid_set", "pers", "sessionid"})
 _COMMON = "read"
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that records every call."""
     for rule in context.recording:
         if rule.in_a_bucket or not is_catch_all(rule):
@@ -45,7 +45,7 @@ def find(context: Context) -> Iterable[Finding]:
         whose = {"b64": "64-bit ", "b32": "32-bit ", None: ""}[arch]
         under = [masks.said(one) for one in rule.conditions if not _is_arch(one)]
         number = lookup.calls("b64")[_COMMON]
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"it records every {whose}call{' under ' + masks.listed(under) if under else ''}",

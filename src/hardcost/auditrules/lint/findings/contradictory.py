@@ -21,7 +21,7 @@ from hardcost.auditrules.conditions import contradiction
 from hardcost.auditrules.kernelrule import FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
@@ -47,12 +47,12 @@ _NEVER_LARGE = (
 mmap may have the same low 32 bits as an error, and the kernel compares no more."""
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose conditions can't all hold."""
     for rule in context.rules:
         message, remedy = _reason(rule)
         if message:
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"it never fires: {message}",

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.finding import Cost, Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Cost, Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,14 +35,14 @@ _WORTH_TELLING = 10
 a whole rule takes."""
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that tests a costly condition before a cheap one."""
     for rule in context.walked:
         pair = _worst_pair(context, rule)
         if pair is None:
             continue
         costly, cheap, spared = pair
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{masks.said(costly)} is tested before {masks.said(cheap)}, which takes less",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,13 +30,13 @@ CODE = "dead-b32"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule for 32-bit calls where there are none."""
     if context.options.b32:
         return
     for rule in context.rules:
         if rule.list is FilterList.EXIT and arch_of(rule) == "b32":
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 "it never fires: it is for 32-bit calls, and no program can make them",

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.loading import Fate
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CODE = "deleted-again"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that deletes rules."""
     deleted: dict[Place, list[Place]] = {}
     for line in context.loaded.of(Fate.DELETED):
@@ -40,7 +40,7 @@ def find(context: Context) -> Iterable[Finding]:
         text = context.texts.get((place.file, place.line), "")
         what = f"{len(rules)} rules that are" if len(rules) > 1 else "a rule that is"
         all_of_them = text.split() == ["-D"]
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{what} loaded above {'are' if len(rules) > 1 else 'is'} deleted again here",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import pricing
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _PROGRAMS = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
 _COMMON = "getppid"
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that watches a file as a tree."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or rule.directory is None:
@@ -55,7 +55,7 @@ def find(context: Context) -> Iterable[Finding]:
         reason = _reason(context, rule.directory)
         if reason:
             column = column_of(rule.source, "dir=") or column_of(rule.source, "/")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"{rule.directory} is watched as a tree, and {reason}",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,11 +27,11 @@ CODE = "duplicate-rule"
 LEVEL = Level.ERROR
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that is there already."""
     for rule, earlier in context.loaded.twice:
         there = spot_of(earlier.source)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"the kernel refuses the rule: {there} makes the same one",

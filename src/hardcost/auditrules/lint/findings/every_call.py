@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Action
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.findings.catch_all import is_catch_all
 from hardcost.auditrules.tables import lookup
 
@@ -38,14 +38,14 @@ LEVEL = Level.NOTE
 _COMMON = "getppid"
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that every call has to try."""
     for rule in context.walked:
         if not masks.is_all(rule.mask):
             continue
         if rule.action is Action.ALWAYS and is_catch_all(rule):
             continue  # has a finding of its own
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"every call tries this rule, whatever the call is{_proviso(context, rule)}",

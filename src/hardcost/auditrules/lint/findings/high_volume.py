@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _NUMBERS = frozenset({"auid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sg
 _FIRST_ERROR = (1 << 32) - 4095
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that records what happens all the time."""
     for rule in context.recording:
         if masks.is_all(rule.mask) or not all(map(_leaves_much, rule.conditions)):
@@ -63,7 +63,7 @@ def find(context: Context) -> Iterable[Finding]:
         calls = [n for n in masks.numbers(rule.mask) if lookup.call_name(arch, n) in often]
         if calls:
             names = masks.listed([lookup.call_name(arch, call) for call in calls])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"programs make {names} all the time, and hardly anything narrows the rule",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.rule import rule_keys
 from hardcost.auditrules.translate import LONGEST_KEY
 
@@ -40,12 +40,12 @@ def has_long_key(reading: Reading) -> bool:
     )
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose keys are too long together."""
     for reading in context.readings:
         if has_long_key(reading):
             column = column_of(reading.rule, "-k") or column_of(reading.rule, "key=")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"the rule's keys have {_key_bytes(reading)} bytes, and {LONGEST_KEY} are allowed",

@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import Kind, rule_keys
 
@@ -39,7 +39,7 @@ _PATHS = frozenset({"path", "dir", "exe"})
 _MOST_NAMED = 3
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield one for each file in which lines other than comments end in carriage returns."""
     rules = {one.reading.place: one.rule for one in context.loaded.lines if one.rule is not None}
     by_file = sorted(context.readings, key=lambda one: (one.place.file, one.place.line))
@@ -52,7 +52,7 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _finding(
     context: Context, rules: dict[Place, KernelRule], lines: int, ended: Sequence[Reading]
-) -> Finding:
+) -> Diagnostic:
     failing = [one for one in ended if one.place in context.failing_by_end]
     loaded = [(one, rules[one.place]) for one in ended if one.place in rules]
     keys = [(one, key) for one, rule in loaded for key in _keys(rule) if key.endswith("\r")]
@@ -66,7 +66,7 @@ def _finding(
     ]
     first = [*failing, *(one for one, _ in keys), *(one for one, _ in others), *ended][0]
     how_many = "every line ends" if len(ended) == lines else f"{len(ended)} of {lines} lines end"
-    return Finding(
+    return Diagnostic(
         CODE,
         LEVEL if failing else Level.WARNING,
         f"{how_many} in a carriage return, which auditctl takes for a part of the last word: "

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.rule import LOCK, Kind
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ LEVEL = Level.ERROR
 _CHANGE = frozenset({"-b", "-f", "-r", "-e", "--backlog_wait_time"})
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield, once for each lock, what can't take effect behind it."""
     lock: Reading | None = None
     refused: list[Reading] = []
@@ -47,7 +47,7 @@ def find(context: Context) -> Iterable[Finding]:
         return
     rules = sum(reading.rule is not None for reading in refused)
     what = f"{len(refused)} lines" if len(refused) > 1 else "1 line"
-    yield Finding(
+    yield Diagnostic(
         CODE,
         LEVEL,
         f"`-e 2` locks the rules: {what} below, {_rules(rules)}, {_are(refused)} refused",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ CODE = "mergeable"
 LEVEL = Level.NOTE
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each group of rules that differ in their calls alone, at its first rule."""
     groups: dict[tuple[object, ...], list[KernelRule]] = {}
     for rule in context.walked:
@@ -41,7 +41,7 @@ def find(context: Context) -> Iterable[Finding]:
             continue
         first, *others = rules
         count = f"{len(others)} other rules" if len(others) > 1 else "another rule"
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{count} differs from it in nothing but the calls"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.preflight import missing_paths
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CODE = "missing-path"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that names a path at which nothing lies."""
     root = context.options.root
     if root is None:
@@ -41,7 +41,7 @@ def find(context: Context) -> Iterable[Finding]:
         yield _finding(missing)
 
 
-def _finding(missing: Missing) -> Finding:
+def _finding(missing: Missing) -> Diagnostic:
     rule, test, refused = missing.rule, missing.test, missing.refused
     path = str(test.value)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
@@ -52,7 +52,7 @@ def _finding(missing: Missing) -> Finding:
         message = f"{path} does not exist: {which} matches until it does"
     else:
         message = f"{path} does not exist: nothing is recorded until it does"
-    return Finding(
+    return Diagnostic(
         CODE,
         Level.ERROR if refused is not None else LEVEL,
         message,

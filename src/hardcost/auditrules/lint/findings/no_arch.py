@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import masks
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LEVEL = Level.WARNING
 _SHOWN = 4
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose numbers mean different calls in the two ABIs."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or masks.is_all(rule.mask) or arch_of(rule):
@@ -46,7 +46,7 @@ def find(context: Context) -> Iterable[Finding]:
         ]
         if not other:
             continue
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"it names calls without arch: {masks.listed(other, _SHOWN)}",

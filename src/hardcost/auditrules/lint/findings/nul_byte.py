@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +26,11 @@ CODE = "nul-byte"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that holds one."""
     for reading in context.readings:
         if reading.cut_at is not None:
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 "auditctl sees nothing of the line from here on: a NUL byte ends it",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import rule_keys
 
@@ -34,7 +34,7 @@ LEVEL = Level.WARNING
 _MOST_NAMED = 3
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield one for each file with such rules."""
     by_file: dict[str, list[tuple[KernelRule, str]]] = {}
     for rule in context.rules:
@@ -45,7 +45,7 @@ def find(context: Context) -> Iterable[Finding]:
         rules = list(dict.fromkeys(id(rule) for rule, _ in found))
         of_rule = {id(rule): rule for rule, _ in found}
         first, *others = (of_rule[one] for one in rules)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{words} {'hold' if len(found) > 1 else 'holds'} what can't be seen, or is not UTF-8:"

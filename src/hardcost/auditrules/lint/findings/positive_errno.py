@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldvalues import folded, split_field
 from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.lint.context import column_of, fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.rule import split_options, split_words
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import folded, split_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ LEVEL = Level.WARNING
 _EQUALITY = frozenset({Operator.EQUAL, Operator.NOT_EQUAL})
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each comparison with a positive error."""
     for rule in context.rules:
         for name, operator in _positive(rule):
@@ -47,7 +47,7 @@ def find(context: Context) -> Iterable[Finding]:
             else:
                 fires = "whether the call failed with that error is not what it tests"
             better = f"exit{operator if operator in _EQUALITY else '='}-{name}"
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"{said} -{number}: {fires}",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import rule_keys, unquoted
 
@@ -32,13 +32,13 @@ CODE = "quotes"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule with quotes in what it loads."""
     for rule in context.rules:
         found = list(_quoted(rule))
         if found:
             what = listed([f"{kind} {text}" for kind, text in found])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"the quotes are part of {what}: auditctl knows no quoting",

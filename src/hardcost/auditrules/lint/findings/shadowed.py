@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import ALL_CALLS, FilterList
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.covering import Covering, Numbered
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ _FIRST_DECIDES = (FilterList.EXIT, FilterList.IO_URING, FilterList.TASK, FilterL
 _NAMED = 3
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that others keep from ever deciding."""
     for name in _FIRST_DECIDES:
         rules = [rule for rule in context.by_rank if rule.list is name]
@@ -51,11 +51,11 @@ def find(context: Context) -> Iterable[Finding]:
                 covering.add(index, mask)
 
 
-def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Finding:
+def _finding(context: Context, rule: KernelRule, earlier: list[KernelRule]) -> Diagnostic:
     spots = tuple(spot_of(one.source) for one in earlier)
     together = masks.listed([str(spot) for spot in spots], _NAMED)
     decides = "decides" if len(spots) == 1 else "decide"
-    return Finding(
+    return Diagnostic(
         CODE,
         LEVEL,
         f"it never fires: {together} {decides} first wherever it would match",

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ SMALLEST = 8192
 _DEFAULT = 64  # kernel/audit.c: audit_backlog_limit
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield the last -b where it is small, or that there is none where the lines are all."""
     rules = len(context.recording)
     if not rules:
@@ -46,11 +46,11 @@ def find(context: Context) -> Iterable[Finding]:
         if context.options.whole:
             message = f"no -b: the kernel lets {_DEFAULT} records wait, for {count}"
             spot = Spot(spot_of(context.recording[0].source).file)
-            yield Finding(CODE, LEVEL, message, spot, remedy=f"add -b {SMALLEST}")
+            yield Diagnostic(CODE, LEVEL, message, spot, remedy=f"add -b {SMALLEST}")
         return
     last = limits[-1]
     if last.backlog_limit and last.backlog_limit < SMALLEST:
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{last.backlog_limit} records may wait, for {count}",

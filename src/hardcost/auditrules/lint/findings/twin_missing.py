@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.lint import abis, masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
 from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ LEVEL = Level.WARNING
 _OTHER: Mapping[Arch, Arch] = {"b64": "b32", "b32": "b64"}
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose calls are not recorded in the other ABI."""
     rest = [abis.without_arch(rule) for rule in context.recording]
     twins = abis.by_arch(context.recording, Numbered(rest))
@@ -51,7 +51,7 @@ def find(context: Context) -> Iterable[Finding]:
         if not missing:
             continue
         calls = "all calls" if masks.is_all(missing) else masks.named(missing, other)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{other} is left out: no rule records {calls} there under these conditions",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.conditions import contradiction
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ _MOST_COMPARED = 16
 """Rules on one path before a rule that it is compared with: far more than anybody writes."""
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that an earlier one on the same path rivals."""
     on_path: dict[str, list[KernelRule]] = {}
     for rule in context.rules:
@@ -48,7 +48,7 @@ def find(context: Context) -> Iterable[Finding]:
             spots = tuple(spot_of(one.source) for one in rivals)
             differ = "action" if any(one.action is not rule.action for one in rivals) else "key"
             column = column_of(rule.source, "path=") or column_of(rule.source, "/")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"{spots[0]} watches {rule.path} as well, with another {differ}: which one decides "

@@ -8,8 +8,8 @@ import pytest
 
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain
+from hardcost.auditrules.prove.eventwords import difference_words, remark
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 

@@ -58,7 +58,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnostic:
     """One thing that lint has to say.
 
     `text` is the line that is meant; `cost` is None where there is none, or none is known;
@@ -82,7 +82,7 @@ class Check(Protocol):
     LEVEL: Level
     __doc__: str | None
 
-    def find(self, context: Context) -> Iterable[Finding]:
+    def find(self, context: Context) -> Iterable[Diagnostic]:
         """Yield what there is of it."""
 
 

@@ -79,7 +79,7 @@ class Clock:
         self._tell(self.spent)
 
 
-class Report:
+class Savings:
     """A cheaper set under a workload.
 
     `clock` bounds the work on the least: the calls that are shown and those that the workload makes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.prices import Case, Prices
 
 
-class Budget:
+class Allowance:
     """The costs of all cases under the rules as they are now, beside those at first.
 
     A call about which nothing is decided pays for each rule by itself. One that is decided about
