@@ -1,4 +1,4 @@
-"""The page that lists all findings, made of what their files say."""
+"""The page that lists all findings, generated from their files."""
 
 from __future__ import annotations
 

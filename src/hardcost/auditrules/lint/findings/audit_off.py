@@ -1,15 +1,16 @@
-"""A rule switches auditing of calls off for new tasks.
+"""A rule switches off auditing of system calls for new tasks.
 
-What: `never,task` without conditions: no task that is made from then on has its calls looked at.
+What: `never,task` without conditions: the kernel no longer audits the system calls of any task
+created from then on.
 
-Why: No rule on calls or files fires for such tasks, that is for nearly all there will be. It is the
-cheapest state there is, and where other rules stand beside it, hardly what was meant.
+Why: No rule on calls or files fires for such tasks, which soon are nearly all tasks. This is the
+cheapest state there is, but it is hardly intended where other rules are loaded too.
 
 Example:
     -a never,task
     -w /etc/shadow -p wa -k identity
 
-Remedy: Delete the line where rules are to record calls; delete the rules where they are not.
+Remedy: Delete the line if rules should record calls; otherwise delete the rules.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"it keeps calls of all new tasks from being looked at: {what} for them",
+            f"it switches auditing off for all new tasks: {what} for them",
             spot_of(first.source),
             first.source.text if first.source else "",
             "delete this line, or the rules that record calls",

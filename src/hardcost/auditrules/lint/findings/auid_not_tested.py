@@ -1,16 +1,17 @@
-"""Daemons' own work is recorded with that of people.
+"""The rule records daemons as well as people.
 
-What: The rule names calls that open, make, remove or change files, without saying on which path, by
-which program or by whom: it tests neither auid nor another id.
+What: The rule names calls that open, create, remove or change files, but does not restrict the
+path, the program or the user: it tests neither auid nor another id.
 
-Why: Every daemon's event matches: package managers, log rotation and services make these calls all
-day. The audit package's own rules and the published baselines test `auid>=1000` and `auid!=unset`
-in such rules, so that only those who logged in are recorded.
+Why: Every daemon matches: package managers, log rotation and services make these calls all day. The
+audit package's own rules and the published baselines test `auid>=1000` and `auid!=unset` in such
+rules, so that only users who logged in are recorded.
 
 Example:
     -a always,exit -F arch=b64 -S unlink,rename -k delete
 
-Remedy: Add `-F auid>=1000 -F auid!=unset` if people are meant, or say by path or program what is.
+Remedy: Add `-F auid>=1000 -F auid!=unset` if the rule is about people; otherwise restrict it by
+path or program.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _SAYS_WHAT = frozenset(
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each rule on everybody's work with files."""
+    """Yield each rule that records file work of any user."""
     for rule in context.recording:
         if masks.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
             continue
@@ -56,10 +57,10 @@ def find(context: Context) -> Iterable[Diagnostic]:
             yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"every daemon's {names} matches as well: it tests no auid",
+                f"it does not test auid, so every daemon's {names} matches too",
                 spot_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
-                "add -F auid>=1000 -F auid!=unset if people are meant",
+                "add -F auid>=1000 -F auid!=unset if the rule is about people",
                 pricing.recording(context, rule, calls[0], arch),
             )
 

@@ -1,17 +1,17 @@
-"""32-bit rules slow 64-bit calls that happen to have the same numbers.
+"""32-bit rules slow 64-bit calls that have the same numbers.
 
-What: The kernel looks at a call's number before it looks at the ABI. A rule with arch=b32 is
-therefore tried for each 64-bit call of the same number, up to the condition that fails.
+What: The kernel compares a call's number before its ABI. It therefore tries a rule with arch=b32
+for each 64-bit call of the same number, up to the first condition that fails.
 
-Why: The 64-bit calls that are hit mostly have nothing to do with the rule, and are often common
-ones: 5 is open in one table and fstat in the other.
+Why: The 64-bit calls affected usually have nothing to do with the rule, and are often common ones:
+5 is open in one table and fstat in the other.
 
 Example:
     -a always,exit -F arch=b32 -S open -F exit=-EACCES -k access
 
-Remedy: Where no program needs 32-bit calls, turn them off (a kernel without IA32_EMULATION, or from
-Linux 6.7 on ia32_emulation=0) and delete the rules. Else put the 32-bit calls into as few rules as
-possible.
+Remedy: If no program needs 32-bit calls, turn them off (a kernel without IA32_EMULATION, or from
+Linux 6.7 on ia32_emulation=0) and delete the rules. Otherwise put the 32-bit calls into as few
+rules as possible.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def find(context: Context) -> Iterable[Diagnostic]:
     yield Diagnostic(
         CODE,
         LEVEL,
-        f"32-bit rules are tried for {len(hit)} 64-bit calls that no 64-bit rule names: {calls}"
+        f"{len(hit)} 64-bit calls that no 64-bit rule names try 32-bit rules: {calls}"
         f"; {name} tries {often}",
         spot_of(first.source),
         first.source.text if first.source else "",
-        "where no program needs 32-bit calls, turn 32-bit entry off and delete these rules",
+        "if no program needs 32-bit calls, turn 32-bit entry off and delete these rules",
         pricing.all_walking(context, taxing, worst),
         tuple(spot_of(rule.source) for rule in taxing if rule.mask & ~meant),
     )

@@ -1,12 +1,12 @@
 """A line can't be loaded.
 
 What: auditctl or the kernel refuses the line: it names an architecture, list, field, call, operator
-or value that there is not, or puts together what does not go together. Lines that fail for a
-carriage return at their end alone are in the finding line-ends.
+or value that does not exist, or combines things that do not go together. Lines that fail only
+because of a carriage return at their end are reported as line-ends.
 
-Why: auditctl stops at the first line that it can't load, so that all lines below are missing as
-well, unless the files ask it to go on (-i, -c). Either way what the line was to record is not
-recorded, and nothing but a message at boot says so.
+Why: auditctl stops at the first line that it can't load, so all lines below are missing too, unless
+the files tell it to continue (-i, -c). Either way, what the line should record is not recorded, and
+only a message at boot says so.
 
 Example:
     -a always,exit -F arch=b33 -S execve -k exec
@@ -45,5 +45,5 @@ def find(context: Context) -> Iterable[Diagnostic]:
             fault.message,
             spot_of_fault(fault),
             context.texts.get((fault.file, fault.line or 0), ""),
-            fault.remedy or "auditctl(8) says what it takes",
+            fault.remedy or "see auditctl(8)",
         )

@@ -1,11 +1,11 @@
 """A rule records every call.
 
-What: The rule names all calls and says nothing of what is called, with what result, on what or by
-which program: at most who is logged in, or the ABI.
+What: The rule names all calls and does not restrict arguments, results, files or programs: at most
+the login user or the ABI.
 
-Why: Each call of each program that it covers is recorded. That floods the log, makes the machine
-wait for the audit daemon, and buries what matters. Even where the rule's user or ABI never occurs,
-every call pays for finding that out.
+Why: Every call of every program that it covers is recorded. That floods the log, makes the machine
+wait for the audit daemon, and buries what matters. Even if the rule's user or ABI never occurs,
+every call pays for the test.
 
 Example:
     -a always,exit -F arch=b64 -S all -F auid>=1000 -k everything

@@ -1,14 +1,14 @@
-"""A key is longer than the kernel takes.
+"""A key is longer than the kernel allows.
 
 What: The rule's keys, with a separator between each two, have more than 256 bytes. Characters
-outside of ASCII take two to four bytes each.
+outside ASCII take two to four bytes each.
 
-Why: auditctl refuses the rule, and stops there unless it was asked to go on.
+Why: auditctl refuses the rule, and stops there unless told to continue.
 
 Example:
     -w /etc/shadow -p wa -k <257 letters>
 
-Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so that a short one serves.
+Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so a short one is enough.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
             yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"the rule's keys have {_key_bytes(reading)} bytes, and {LONGEST_KEY} are allowed",
+                f"the rule's keys have {_key_bytes(reading)} bytes; {LONGEST_KEY} are allowed",
                 spot_of(reading.rule, column),
                 reading.text,
                 "shorten the key",

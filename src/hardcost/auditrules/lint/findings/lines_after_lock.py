@@ -1,8 +1,8 @@
-"""Lines stand below the one that locks the rules.
+"""Lines follow the one that locks the rules.
 
-What: `-e 2` makes rules and settings immutable until the next boot, and lines that change them
-follow. In a folder that augenrules puts together, `-e` goes to the end wherever it stands, and
-nothing is found. `--loginuid-immutable` still works behind it.
+What: `-e 2` makes rules and settings immutable until the next boot, but lines that change them
+follow. In a folder that augenrules merges, `-e` moves to the end wherever it stands, so there is no
+finding. `--loginuid-immutable` still works after the lock.
 
 Why: The kernel refuses every such line: the rules below are not loaded.
 
@@ -10,7 +10,7 @@ Example:
     -e 2
     -w /etc/shadow -p wa -k identity
 
-Remedy: Make `-e 2` the last line; in several files, the last line of the last.
+Remedy: Make `-e 2` the last line; with several files, the last line of the last file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CHANGE = frozenset({"-b", "-f", "-r", "-e", "--backlog_wait_time"})
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield, once for each lock, what can't take effect behind it."""
+    """Yield, once for each lock, the lines that can't take effect after it."""
     lock: Reading | None = None
     refused: list[Reading] = []
     for reading in context.readings:

@@ -1,16 +1,17 @@
-"""Rules that differ in nothing but their calls.
+"""Rules differ only in their calls.
 
 What: Several rules have the same list, action, conditions and key, and name different calls.
 
-Why: A call that none of them names passes over each of them; one rule is passed over once. What is
-recorded is the same, unless a rule that stands between them decides first about one of the calls.
+Why: A call that none of them names passes over each of them; it would pass over one merged rule
+once. What is recorded stays the same, unless a rule between them decides first about one of the
+calls.
 
 Example:
     -a always,exit -F arch=b64 -S init_module -k modules
     -a always,exit -F arch=b64 -S delete_module -k modules
 
 Remedy: Write one rule with all calls: `-S init_module,delete_module`. `hardcost rules optimize`
-does it where it can be proved to change nothing.
+does so where it can prove that nothing changes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LEVEL = Level.NOTE
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each group of rules that differ in their calls alone, at its first rule."""
+    """Yield each group of rules that differ only in their calls, at its first rule."""
     groups: dict[tuple[object, ...], list[KernelRule]] = {}
     for rule in context.walked:
         same = (rule.action, frozenset(rule.conditions), rule.key, rule.prepend)
@@ -44,12 +45,12 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"{count} differs from it in nothing but the calls"
+            f"{count} differs from it only in the calls"
             if len(others) == 1
-            else f"{count} differ from it in nothing but the calls",
+            else f"{count} differ from it only in the calls",
             spot_of(first.source),
             first.source.text if first.source else "",
-            "write one rule with all their calls behind -S",
+            "write one rule with all their calls after -S",
             pricing.passing_over(context, first, len(others)),
             tuple(spot_of(rule.source) for rule in others),
         )

@@ -1,16 +1,16 @@
-"""A rule names a path at which nothing lies.
+"""A rule names a path that does not exist.
 
-What: Looked for with --root, which names a folder that stands for the machine's `/`. Links are
-followed as the machine would follow them, and never out of the folder.
+What: Only --root enables this check: it names a folder that stands for the machine's `/`. Links are
+followed as on the machine itself, and never out of the folder.
 
-Why: A file that is missing, or whose folder is, is watched by nothing. A watch waits for a file to
-be made as long as its folder is there; where the folder is missing too, or the rule has `dir`, the
-kernel refuses the rule, and auditctl stops there unless it was asked to go on.
+Why: While a file or its folder is missing, nothing is watched. A watch waits for the file to be
+created as long as its folder exists. If the folder is missing too, or the rule uses `dir`, the
+kernel refuses the rule, and auditctl stops there unless told to continue.
 
 Example:
     -w /etc/paswd -p wa -k identity
 
-Remedy: Correct the path, or leave the rule out on machines that have no such file.
+Remedy: Correct the path, or remove the rule on machines that have no such file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEVEL = Level.WARNING
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each rule that names a path at which nothing lies."""
+    """Yield each rule that names a path that does not exist."""
     root = context.options.root
     if root is None:
         return
@@ -58,5 +58,5 @@ def _finding(missing: Missing) -> Diagnostic:
         message,
         spot_of(rule.source, column),
         rule.source.text if rule.source else "",
-        "correct the path, or leave the rule out on such machines",
+        "correct the path, or remove the rule on such machines",
     )

@@ -1,15 +1,15 @@
-"""A rule names calls and does not say of which ABI.
+"""A rule names calls but not their ABI.
 
-What: The rule has -S with names or numbers and no arch=b64 or arch=b32. auditctl looks the names up
-in the 64-bit table; the kernel compares numbers, in both ABIs.
+What: The rule has -S with names or numbers but neither arch=b64 nor arch=b32. auditctl looks names
+up in the 64-bit table; the kernel compares numbers, in both ABIs.
 
-Why: In the 32-bit ABI the same number is another call, which is recorded in place of the one that
-was meant, while the one that was meant is not.
+Why: In the 32-bit ABI, the same number is another call: that one is recorded, and the intended one
+is not.
 
 Example:
     -a always,exit -S open -F exit=-EACCES -k access
 
-Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` in front of -S.
+Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` before -S.
 """
 
 from __future__ import annotations
@@ -52,5 +52,5 @@ def find(context: Context) -> Iterable[Diagnostic]:
             f"it names calls without arch: {masks.listed(other, _SHOWN)}",
             spot_of(rule.source, column_of(rule.source, "-S")),
             rule.source.text if rule.source else "",
-            "write it twice, with -F arch=b64 and with -F arch=b32 in front of -S",
+            "write it twice, with -F arch=b64 and with -F arch=b32 before -S",
         )

@@ -1,14 +1,14 @@
 """A rule has no key.
 
-What: The rule records calls and gives them no key (-k, or -F key=).
+What: The rule records calls but gives the records no key (-k, or -F key=).
 
-Why: Nothing in a record says which rule made it but the key. Without one, `ausearch -k` and
-`aureport --key` can't find what the rule was for, and nobody can tell which rule floods a log.
+Why: Only the key identifies the rule that made a record. Without one, `ausearch -k` and `aureport
+--key` can't select the rule's records, and nobody can see which rule floods a log.
 
 Example:
     -w /etc/shadow -p wa
 
-Remedy: Add `-k` and a word for what the rule is for.
+Remedy: Add `-k` with a word for the rule's purpose.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ def find(context: Context) -> Iterable[Diagnostic]:
                 "its records have no key",
                 spot_of(rule.source),
                 rule.source.text if rule.source else "",
-                "add -k and a word for what the rule is for",
+                "add -k with a word for the rule's purpose",
             )

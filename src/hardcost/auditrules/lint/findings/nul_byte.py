@@ -1,14 +1,14 @@
-"""A line holds a NUL byte.
+"""A line contains a NUL byte.
 
-What: auditctl sees nothing of the line from the NUL byte on. The next line is read as usual.
+What: auditctl ignores the line from the NUL byte on. It reads the next line as usual.
 
-Why: What stands behind the byte is lost without a word: the rest of a rule, with its key, or the
-whole rule. Mostly the file is damaged, or is no text.
+Why: Whatever follows the byte is lost without a message: the rest of a rule, with its key, or the
+whole rule. Usually the file is damaged, or not text.
 
 Example:
     -w /etc/shadow -p wa -k identity<NUL> -k shadow
 
-Remedy: Delete the byte, and look whether the rest of the file is what it should be.
+Remedy: Delete the byte, and check the rest of the file.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LEVEL = Level.WARNING
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each line that holds one."""
+    """Yield each line with a NUL byte."""
     for reading in context.readings:
         if reading.cut_at is not None:
             yield Diagnostic(
                 CODE,
                 LEVEL,
-                "auditctl sees nothing of the line from here on: a NUL byte ends it",
+                "auditctl ignores the line from here on: a NUL byte ends it",
                 Spot(reading.place.file, reading.place.line, reading.cut_at),
                 reading.text,
                 "delete the byte",

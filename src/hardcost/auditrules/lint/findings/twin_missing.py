@@ -1,18 +1,18 @@
-"""A rule's calls are recorded in one ABI and not in the other.
+"""A rule's calls are recorded in one ABI but not in the other.
 
-What: The rule tests arch=b64 and no rule does the same for b32, or the reverse. Calls count by
-name; those that the other ABI lacks need no twin, and a rule with fewer or wider conditions is twin
-enough. With --no-b32 nothing is missed for b32.
+What: The rule tests arch=b64, and no rule does the same for b32, or the reverse. Calls are compared
+by name; those that the other ABI lacks need no counterpart, and a rule with fewer or wider
+conditions is enough. With --no-b32, no rule for b32 is required.
 
-Why: A program that makes the call through the other ABI is not recorded. On x86_64 any 64-bit
+Why: A program that makes the call through the other ABI is not recorded. On x86_64, any 64-bit
 program can make 32-bit calls, whether or not 32-bit programs are installed.
 
 Example:
     -a always,exit -F arch=b64 -S mount -k export
 
 Remedy: Add the same rule for the other ABI, or turn 32-bit entry off (a kernel without
-IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). The twin costs as well: each 64-bit call
-passes over it.
+IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). The second rule has a cost too: each 64-bit
+call passes over it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find(context: Context) -> Iterable[Diagnostic]:
         yield Diagnostic(
             CODE,
             LEVEL,
-            f"{other} is left out: no rule records {calls} there under these conditions",
+            f"{other} is missing: no rule records {calls} there under these conditions",
             spot_of(rule.source, column_of(rule.source, "arch=")),
             rule.source.text if rule.source else "",
             f"add the same rule with arch={other}",

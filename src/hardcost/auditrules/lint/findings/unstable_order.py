@@ -1,16 +1,16 @@
-"""Two rules on one path: which of them decides may change.
+"""Two rules watch one path, and which one decides can change.
 
 What: Two rules watch the same path, can match the same call, and differ in action or key.
 
-Why: Usually the first one decides. But when the file is replaced, as editors and passwd do, the
-kernel moves rules to the new file and turns their order round, so that the other one decides from
-then on, until the next time.
+Why: Usually the first one decides. When the file is replaced, as editors and passwd do, the kernel
+moves the rules to the new file and reverses their order. The other one then decides, until the file
+is replaced again.
 
 Example:
     -w /etc/shadow -p wa -k identity
     -w /etc/shadow -p rwa -k access
 
-Remedy: Make one rule of the two, or let them ask for different permissions, users or results.
+Remedy: Merge the two rules, or make them ask for different permissions, users or results.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_COMPARED = 16
 
 
 def find(context: Context) -> Iterable[Diagnostic]:
-    """Yield each rule that an earlier one on the same path rivals."""
+    """Yield each rule that competes with an earlier one on the same path."""
     on_path: dict[str, list[KernelRule]] = {}
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or rule.path is None:
@@ -51,17 +51,17 @@ def find(context: Context) -> Iterable[Diagnostic]:
             yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"{spots[0]} watches {rule.path} as well, with another {differ}: which one decides "
+                f"{spots[0]} also watches {rule.path}, with another {differ}: which one decides "
                 "changes when the file is replaced",
                 spot_of(rule.source, column),
                 rule.source.text if rule.source else "",
-                "make one rule of them, or let them ask for different permissions or users",
+                "merge them, or make them ask for different permissions or users",
                 related=spots,
             )
 
 
 def _rivals(rule: KernelRule, other: KernelRule) -> bool:
-    """Say whether both may match one call, and what comes of it differs."""
+    """Say whether both may match one call with different results."""
     if (rule.action, rule.key) == (other.action, other.key) or not rule.mask & other.mask:
         return False
     return not contradiction((*rule.conditions, *other.conditions), one_file=True)
