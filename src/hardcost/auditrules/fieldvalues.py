@@ -112,7 +112,7 @@ def split_field(value: str) -> tuple[str, Operator, str]:
             return value[:at], Operator(operator), value[at + len(operator) :]
         if at == 0:
             break
-    raise RefusedError(f"{value!r} has no field and operator", "write one such as auid>=1000")
+    raise RefusedError(f"{value!r} has no field and operator", "write, for example, auid>=1000")
 
 
 _NEVER_CALLS = {
@@ -132,7 +132,7 @@ def call_number(name: str, arch: Arch) -> int:
     newer = lookup.newer_calls().get(folded(name))
     if newer is not None:
         raise RefusedError(
-            f"auditctl 3.0.9 knows no system call {name!r}, which Linux has had since",
+            f"auditctl 3.0.9 does not know the system call {name!r}, which is newer",
             f"write its number, {newer}",
         )
     other: Arch = "b32" if arch == "b64" else "b64"
@@ -148,7 +148,7 @@ def call_number(name: str, arch: Arch) -> int:
 def permissions(text: str) -> int:
     """Return the number of letters such as `wa`."""
     if len(text.encode(errors="replace")) > len(_PERMISSIONS):
-        raise RefusedError(f"the permissions {text!r} are too long", "r, w, x and a, each once")
+        raise RefusedError(f"the permissions {text!r} are too long", "use r, w, x and a, each once")
     wrong = [letter for letter in text if folded(letter) not in _PERMISSIONS]
     if wrong:
         raise RefusedError(f"there is no permission {wrong[0]!r}", "the letters are r, w, x and a")
@@ -230,14 +230,14 @@ def group(text: str, groups: Mapping[str, int]) -> int | str:
     if text[:1] in _DIGITS:
         return signed(text)
     if text not in groups and (text == "unset" or _is_negative(text)):
-        raise RefusedError(f"there is no group {text!r}", "a group is a name, or a number from 0")
+        raise RefusedError(f"there is no group {text!r}", "write a name, or a number from 0")
     _check_name(text, "group")
     return groups.get(text, text)
 
 
 def _check_name(text: str, what: str) -> None:
     if text[0] in "=!<>&-" or ":" in text:
-        raise RefusedError(f"{text!r} is no name of a {what}", "write a name, or a number")
+        raise RefusedError(f"{text!r} is not the name of a {what}", "write a name or a number")
 
 
 # Names ------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def _family(text: str) -> int:
     if bare[:1] in _DIGITS:
         number = unsigned(bare)
     if number >= _AF_MAX:
-        raise RefusedError(f"{text} is no address family", f"the largest is {_AF_MAX - 1}")
+        raise RefusedError(f"{text} is not an address family", f"the largest is {_AF_MAX - 1}")
     return number
 
 

@@ -54,7 +54,7 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
         directory = text.endswith("/")
         if not text.startswith("/"):
             remedy = "write absolute paths, one a line, and a / at the end of each directory"
-            faults.append(Fault("the line is no absolute path", file, number, remedy))
+            faults.append(Fault("the line is not an absolute path", file, number, remedy))
         elif found.setdefault(plain_path(text), directory) is not directory:
             faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
     if faults:

@@ -158,11 +158,11 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
         elif written is not None and line.fate is not Fate.LOCKED:
             rules.append(written)
         elif line.fault is not None and line.tolerated:
-            notes.append(f"{line.fault}; left out, as auditctl goes on after it (-i, -c)")
+            notes.append(f"{line.fault}; left out, since auditctl continues after it (-i, -c)")
         elif line.fault is not None:
             faults.append(line.fault)
     if readings and all(reading.kind in {Kind.BLANK, Kind.COMMENT} for reading in readings):
-        notes.append(f"{readings[0].place.file}: it holds no rule, only comments")
+        notes.append(f"{readings[0].place.file}: it contains no rule, only comments")
     limits = [reading.backlog_limit for reading in readings if reading.backlog_limit is not None]
     rule_set = RuleSet(
         rules=tuple(rules),
@@ -201,8 +201,8 @@ class _Loading:
             self._fails(
                 reading,
                 Fate.LOCKED,
-                f"{self.lock.place} has locked the rules (-e 2): the kernel takes none after it",
-                "let -e 2 be the last line",
+                f"{self.lock.place} has locked the rules (-e 2): the kernel accepts none after it",
+                "make -e 2 the last line",
             )
         elif reading.deletes is not None:
             self._delete_by_key(reading, reading.deletes)
@@ -239,7 +239,7 @@ class _Loading:
                 reading,
                 Fate.FUTILE,
                 f"more than {MOST_DELETIONS_BY_KEY} lines delete rules by key",
-                "leave out both these lines and the rules that they delete",
+                "remove these lines and the rules that they delete",
             )
             return
         for keys in [keys for keys in self.by_keys if key in keys]:
@@ -270,14 +270,14 @@ class _Loading:
                 reading,
                 Fate.FUTILE,
                 f"whether this is the rule of {place} depends on what lies at the watched path",
-                "--root or --paths says what does; or write both rules in the same way",
+                "give --root or --paths, or write both rules the same way",
             )
             return
         self._fails(
             reading,
             Fate.FUTILE,
             "there is no such rule to delete",
-            "leave the line out; a rule is the same in all its fields and their order, and its key",
+            "remove the line; a deletion has to have the same fields, order and key",
         )
 
     def _drop(self, at: int, by: Place) -> None:

@@ -74,7 +74,7 @@ def _not_text(part: RuleSet) -> Iterable[Fault]:
                 f"character {error.start + 1} of the rule is not UTF-8",
                 place.file if place else "",
                 place.line if place else None,
-                "auditctl takes it as it is; a guest is told its rules in UTF-8",
+                "auditctl accepts it, but hardcost passes rules to a guest in UTF-8",
             )
 
 
@@ -166,12 +166,12 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
     try:
         data = bounded.content(path, LARGEST_FILE)
     except bounded.UnreadableError as error:
-        faults.append(Fault(str(error), name, remedy="name a file of audit rules, or a folder"))
+        faults.append(Fault(str(error), name, remedy="name a file of audit rules or a folder"))
         return b""
     if not _is_binary(data):
         return data
     remedy = "is this a file of audit rules?"
-    faults.append(Fault("it holds many NUL bytes, as no text does", name, remedy=remedy))
+    faults.append(Fault("it contains many NUL bytes, so it is not text", name, remedy=remedy))
     return b""
 
 
@@ -204,7 +204,7 @@ def _read_folder(
     for file in files:
         if re.search(r"\s", file.name):
             remedy = "augenrules can't read it: rename it"
-            faults.append(Fault("its name holds a space", shown(file), remedy=remedy))
+            faults.append(Fault("its name contains a space", shown(file), remedy=remedy))
         data = _content(file, shown(file), faults)
         contents.append((shown(file), data))
         readings.extend(map(_strip_tabbed_comment, read_bytes(data, shown(file))))
@@ -217,7 +217,7 @@ def _glued(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
     for (name, data), (follower, more) in pairwise(contents):
         if not data.endswith(b"\n") and not more.startswith(b"\n"):
             yield Fault(
-                f"the last line has no end, so that augenrules joins the first of {follower} to it",
+                f"the last line has no newline, so augenrules joins the first of {follower} to it",
                 name,
                 data.count(b"\n") + 1,
                 "end the file with a newline",

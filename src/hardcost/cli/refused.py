@@ -50,10 +50,10 @@ def _faults(lines: Iterable[Line]) -> Iterable[Fault]:
             )
         elif line.fate is Fate.TWICE:
             earlier = line.earlier.source if line.earlier else None
-            first = f" as {earlier.place}" if earlier and earlier.place else ""
+            first = f" by {earlier.place}" if earlier and earlier.place else ""
             yield Fault(
-                f"the rule says the same{first}: `{line.reading.text}`",
+                f"the same rule is already loaded{first}: `{line.reading.text}`",
                 place.file,
                 place.line,
-                "auditctl stops at a rule that is there already: leave this line out",
+                "auditctl stops at a rule that is already loaded: remove this line",
             )

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
-DEAD = "dropped: it can match no call"
-SHADOWED = "dropped: another rule decides wherever it could"
-MERGED = "calls of like rules joined"
-BOTH_ABIS = "one rule for both ABIs, where their numbers stand for no other call"
-RANGE = "values of like rules joined to a range"
+DEAD = "dropped: it can't match any call"
+SHADOWED = "dropped: another rule always decides first"
+MERGED = "calls of similar rules merged"
+BOTH_ABIS = "one rule for both ABIs, since its numbers mean no other call"
+RANGE = "values of similar rules merged into a range"
 NARROWED = "narrowed to the calls that can match"
-NEEDLESS = "conditions dropped that the others imply"
+NEEDLESS = "implied conditions dropped"
 REORDERED = "conditions reordered"
 
 _MOST_GAPS = 16
@@ -153,7 +153,7 @@ class Moves:
         found = self._joined(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
-        self.tell(f"joining like rules, {len(self.lines.lines)} are left")
+        self.tell(f"merging similar rules, {len(self.lines.lines)} left")
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
             for order in _firsts(joined.conditions):
@@ -198,7 +198,7 @@ class Moves:
     def reorder(self) -> None:
         """Put the conditions of each rule of the exit list in the order that costs least."""
         for number, line in self._changeable():
-            self.tell("putting conditions in the cheapest order")
+            self.tell("reordering conditions")
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:

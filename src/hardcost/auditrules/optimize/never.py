@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.prices import Prices
     from hardcost.auditrules.tables.lookup import Arch
 
-NEVER_FIRST = "never, over calls that no rule below asks for"
+NEVER_FIRST = "never, for calls that no rule below names"
 
 GIVES_UP = (
-    "Where another part of the kernel, such as a denial by SELinux or AppArmor, asks for the record"
-    " of one of the calls that the rule of never names, the record of the call (SYSCALL, PATH,"
-    " CWD, PROCTITLE) is not written; the denial's own record (AVC) still is, without them."
+    "If another part of the kernel, such as a denial by SELinux or AppArmor, requests the record of"
+    " a call that the `never` rule names, the record of the call (SYSCALL, PATH, CWD, PROCTITLE) is"
+    " not written. The denial's own record (AVC) still is."
 )
 """What a set with such a rule does not record any more (AS:2518)."""
 

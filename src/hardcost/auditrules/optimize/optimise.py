@@ -132,14 +132,14 @@ class _Work:
         for lines, dropped in self._tries():
             worse = self._worse(before, lines)
             if worse:
-                reason = "no other set was found that makes no call dearer"
+                reason = "every other set that was found makes some call more expensive"
                 continue
             self.tell(f"proving that {len(lines)} rules record the same")
             proof = prove(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
-            reason = proof.reason or "the cheaper set that was found does not record the same"
+            reason = proof.reason or "the cheaper set does not record the same"
         lines = tuple(
             Line(replace(self.original[number], prepend=False), (number,))
             for number in self._ranked

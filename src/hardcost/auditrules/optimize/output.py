@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _WIDTH = 100  # columns of a comment of ours
 _WHY_NUMBERS = (
-    "Rules without arch name calls by number: a number is one call on b64 and another on b32, and"
-    " such a rule is for the calls of both. These are the calls that it can match:"
+    "Rules without arch list calls by number. A number means one call on b64 and another on b32,"
+    " and such a rule covers both. These are the calls that it can match:"
 )
 
 _WHY_CLASSES = (
-    "Numbers from 2032 on are the kernel's own classes of calls. It puts in the calls as it loads"
-    " the rule, so that the rule is right on later kernels, which count more calls to a class:"
+    "Numbers from 2032 on are the kernel's own classes of calls. The kernel expands them when it"
+    " loads the rule, so the rule stays correct on later kernels, whose classes have more calls:"
 )
 _CLASS_NAMES = {
     "read": "calls that read (r)",
@@ -74,7 +74,7 @@ def text(
     rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
     wanted = tuple(replace(rule, source=None) for rule in writer.written)
     if faults or any(one.fault for one in again) or rules != wanted:
-        raise ChangedByWritingError("what was written does not read as the rules that were meant")
+        raise ChangedByWritingError("what was written does not read back as the intended rules")
     return content
 
 
@@ -143,11 +143,13 @@ class _Writer:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
             elif reading.deletes is not None and seen:
-                waiting.append(f"# left out, as what it deleted is not here: {reading.text}")
+                waiting.append(
+                    f"# left out, since the rules that it deleted are gone: {reading.text}"
+                )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
             elif reading.kind is Kind.FAULT:
-                waiting += _comment(f"left out, as auditctl refuses it: {reading.text}")
+                waiting += _comment(f"left out, since auditctl refuses it: {reading.text}")
             elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
                 waiting.append(reading.text)
             elif reading.kind is Kind.BLANK:
@@ -155,7 +157,7 @@ class _Writer:
                     head += [*waiting, ""]
                     waiting = []
             elif reading.rule is not None:
-                waiting.append(f"# left out, as it does not stay loaded: {reading.text}")
+                waiting.append(f"# left out, since it does not stay loaded: {reading.text}")
         self._tail = ["", *waiting, *ends] if waiting or ends else []
         return head
 
@@ -165,7 +167,7 @@ class _Writer:
         claim = "It records the same" if self.made.proof.equal else "It is unchanged"
         if self.made.proof.equal:
             under = f" for Linux {', '.join(self.releases)}" if self.releases else ""
-            yield from _comment(f"{claim}, under the same keys. Proved{under}, where:")
+            yield from _comment(f"{claim}, under the same keys. Proved{under}, if:")
             for assumption in under_releases(self.made.proof.assumptions, self.releases):
                 yield from _comment(f"- {assumption.text}", "  ")
             for text in self.left_out:
@@ -204,7 +206,7 @@ class _Writer:
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
             yield from _comment(
-                f"{_place(rule)}, left out, as it can decide about no call: {_source(rule)}"
+                f"{_place(rule)}, left out, since it can't decide any call: {_source(rule)}"
             )
             return
         yield from _comment(f"from {_place(rule)}")
@@ -242,7 +244,7 @@ class _Writer:
         if by_number(line.rule) and beside:
             meaning = _meaning(beside, line.rule)
             number = self._lists.setdefault(meaning, len(self._lists) + 1)
-            yield f"# its calls{' beside those of classes' if classes else ''}: [{number}] above"
+            yield f"# its calls{' besides the classes' if classes else ''}: [{number}] above"
         yield rule_text(line.rule, classes)
 
 

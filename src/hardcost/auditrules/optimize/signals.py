@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
-KEPT = "names a call that sends signals, so that the kernel still notes whom they go to"
+KEPT = "names a call that sends signals, so that the kernel still records the receivers"
 
 
 def keep(

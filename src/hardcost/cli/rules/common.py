@@ -122,7 +122,7 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
             continue
         if len(parts) < _PASSWD_FIELDS or not _is_id(parts[2]):
             raise InputError(
-                f"the line does not name a {what} and its number",
+                f"the line does not name a {what} with its number",
                 place=Place(str(file), number),
                 hint=f"it should look like a line of /etc/{'passwd' if what == 'user' else what}",
             )
@@ -187,15 +187,13 @@ class Rules:
         """Return what an answer rests on because lines are left out; `of` names the set."""
         said: list[str] = []
         twice = self.found.of(Fate.TWICE)
-        for lines, why in ((self.left_out, "refuses"), (twice, "refuses as repeated")):
+        for lines, why in ((self.left_out, "refuses them"), (twice, "refuses them as repeated")):
             if lines:
                 places = [str(one.reading.place) for one in lines]
-                said.append(f"{of}{_some(places)}: left out, which auditctl {why}")
+                said.append(f"{of}{_some(places)}: left out, since auditctl {why}")
         stops = self.found.stops_at
         if stops is not None:
-            said.append(
-                f"{of}auditctl goes on after {stops.reading.place}, at which it stops today"
-            )
+            said.append(f"{of}auditctl continues after {stops.reading.place}, where it stops today")
         return said
 
     def left_out_data(self) -> list[dict[str, object]]:
@@ -235,7 +233,7 @@ def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fa
     """Return the lines of each file or folder, and what keeps whole files from being read."""
     parts: list[tuple[tuple[Reading, ...], list[Fault]]] = []
     if sum(str(path) == "-" for path in paths) > 1:
-        raise InputError("standard input can be read but once", hint="name a file beside -")
+        raise InputError("standard input can be read only once", hint="name a file for the other")
     for path in paths:
         if str(path) == "-":
             parts.append((parse.read_bytes(_standard_input(), _INPUT), []))
@@ -247,7 +245,7 @@ def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fa
 def _standard_input() -> bytes:
     data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
     if len(data) > parse.LARGEST_FILE:
-        raise InputError("standard input is far too large for audit rules")
+        raise InputError("standard input is too large for audit rules")
     return data
 
 
@@ -265,8 +263,8 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
         first = ended[0].reading.place
         found.append(
             Problem(
-                f"{count(len(ended), 'line')} of {file} can't be loaded for the carriage"
-                " return at the end, which auditctl takes for a part of the last word",
+                f"{count(len(ended), 'line')} of {file} can't be loaded because of the"
+                " carriage return at the end, which auditctl reads as part of the last word",
                 Place(first.file, first.line),
                 "save the file with Unix line ends",
             )
@@ -274,7 +272,7 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
     found.append(
         Problem(
             f"auditctl stops at {lines[0].reading.place} and loads no line below it",
-            hint="--leave-out-faulty goes on without such lines; auditctl itself does below -i",
+            hint="--leave-out-faulty skips such lines; auditctl itself does so after -i",
         )
     )
     return found
@@ -285,9 +283,9 @@ def _note_settings(readings: Sequence[Reading]) -> None:
     for reading in readings:
         for remark in reading.notes:
             if _AUDIT_OFF in remark:
-                note(f"{reading.place}: it turns audit off; what is said here holds while it is on")
+                note(f"{reading.place}: it turns audit off; the results hold while audit is on")
         if reading.cut_at is not None:
-            note(f"{reading.place}: auditctl sees nothing behind the NUL byte in this line")
+            note(f"{reading.place}: auditctl ignores the rest of this line after the NUL byte")
 
 
 def _note_left_out(rules: Rules) -> None:
@@ -295,12 +293,14 @@ def _note_left_out(rules: Rules) -> None:
     left_out = rules.left_out
     if left_out:
         own = all(one.tolerated for one in left_out)
-        why = ", and goes on after them" if own else ""
+        why = ", and continues after them" if own else ""
         note(f"left out: {count(len(left_out), 'line')} that auditctl refuses{why}:")
         for one in left_out[:_MOST_LISTED]:
             note(f"  {one.fault}")
         if len(left_out) > _MOST_LISTED:
-            note(f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists all")
+            note(
+                f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists them all"
+            )
     twice = rules.found.of(Fate.TWICE)
     if twice:
         places = _some([str(one.reading.place) for one in twice])
@@ -322,9 +322,9 @@ def note_guesses(rules: Rules) -> None:
     others = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (others, "files")):
         if paths:
-            note(f"taken to be {what}, going by the name: {_some(paths)}")
+            note(f"assumed to be {what}, judging by name: {_some(paths)}")
     if rules.unknown:
-        note("auditctl asks the file system what -w watches; say it with --root or --paths")
+        note("auditctl asks the file system what -w watches; use --root or --paths to provide it")
 
 
 # Workloads ----------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def _codes(option: str, value: str | None) -> tuple[str, ...]:
     unknown = [code for code in codes if code not in CODES]
     if unknown:
         raise click.BadParameter(
-            f"there is no finding {unknown[0]!r}; --list names them", param_hint=option
+            f"there is no finding {unknown[0]!r}; --list lists them", param_hint=option
         )
     return codes
 
@@ -61,7 +61,7 @@ def explained(code: str) -> str:
     known = {one.code: one for one in documentations()}
     if code not in known:
         raise click.BadParameter(
-            f"there is no finding {code!r}; --list names them", param_hint="--explain"
+            f"there is no finding {code!r}; --list lists them", param_hint="--explain"
         )
     return "\n".join(_said(known[code]))
 
@@ -199,8 +199,8 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
         yield (
-            f"All rules together add {priced}, in instructions, predicted for {costs.kernel}:"
-            " an ordinary user's, of no file that a rule watches."
+            f"All rules together add {priced} (predicted instructions on {costs.kernel},"
+            " for an ordinary user's call on files that no rule watches)."
         )
     yield from _guessed(context)
 
@@ -211,8 +211,8 @@ def _guessed(context: Context) -> Iterator[str]:
     if watches and context.options.root is None:
         trees = sum(rule.directory is not None for rule in watches)
         yield (
-            f"By name, {trees} of {count(len(watches), 'watched path')} (-w) are directories;"
-            " auditctl asks the file system, and --root says what is there."
+            f"Judging by name, {trees} of {count(len(watches), 'watched path')} (-w) are"
+            " directories; auditctl asks the file system, which --root provides."
         )
 
 
