@@ -1,4 +1,4 @@
-"""What the verbs of `hardcost rules` share: the machine that rules are for, and reading them."""
+"""What the verbs of `hardcost rules` share: the target machine, and reading rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _INPUT = "standard input"
 
 @dataclass(frozen=True)
 class Machine:
-    """What is known of the machine that rules are for."""
+    """What is known about the machine that rules are for."""
 
     users: Mapping[str, int]
     groups: Mapping[str, int]
@@ -54,13 +54,13 @@ class Machine:
 
     @property
     def target(self) -> Target:
-        """What auditctl would know there; it leaves open what lies at a path nobody knows of."""
+        """What auditctl would know there; the kind of an unknown path stays open."""
         return Target(self.users, self.groups, self.paths.is_directory, self.release)
 
     def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
-        """Return what says whether a watched path is a directory, by its name where nobody knows.
+        """Return what says whether a watched path is a directory, guessing by name if need be.
 
-        A slash at its end, or at the end of the same path in another rule, counts as its name.
+        A trailing slash, here or on the same path in another rule, counts as part of the name.
         """
         directories = frozenset(watched.paths(rules)[0])
 
@@ -74,16 +74,16 @@ class Machine:
         return likely
 
     def likely_target(self, rules: Sequence[Rule]) -> Target:
-        """Return the target with the kind of each watched path guessed where nobody knows it."""
+        """Return the target, with the kind of each unknown watched path guessed."""
         return Target(self.users, self.groups, self.likely(rules), self.release)
 
 
 NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())
-"""A machine of which nothing is known."""
+"""A machine about which nothing is known."""
 
 
 def for_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb, in place of the options that describe the machine, the `machine` they make."""
+    """Pass a verb one `machine` instead of the options that describe it."""
 
     @functools.wraps(command)
     def described(
@@ -140,7 +140,7 @@ def _is_id(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules as they were written, and what becomes of each line."""
+    """Rules as they were written, and the fate of each line."""
 
     parts: tuple[tuple[Reading, ...], ...]
     found: LoadedLines
@@ -158,14 +158,14 @@ class Rules:
 
     @cached_property
     def likely(self) -> Callable[[str], bool]:
-        """What says whether a watched path is a directory, by its name where nobody knows."""
+        """Says whether a watched path is a directory, guessing by name if need be."""
         return self.machine.likely([one.rule for one in self.readings if one.rule is not None])
 
     @property
     def guessed(self) -> tuple[KernelRule, ...]:
-        """The rules that stay loaded, each watch of unknown kind taken for what its name says.
+        """The rules that stay loaded, with the kind of each unknown watch guessed from its name.
 
-        One that then is the same as an earlier rule is left out.
+        A rule that is then the same as an earlier one is left out.
         """
         likely = [
             rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
@@ -175,16 +175,16 @@ class Rules:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The watched paths of which nobody knows whether they are directories, sorted."""
+        """The watched paths that may or may not be directories, sorted."""
         return tuple(sorted({rule.watch for rule in self.loaded if rule.watch is not None}))
 
     @property
     def left_out(self) -> tuple[Line, ...]:
-        """The lines that are left out because they can't be loaded, but for repeated rules."""
+        """The lines that are left out because they can't be loaded, except repeated rules."""
         return tuple(one for one in self.found.failing if one.fault is not None)
 
     def left_out_said(self, of: str = "") -> list[str]:
-        """Return what an answer rests on because lines are left out; `of` names the set."""
+        """Return the assumptions that left-out lines add to an answer; `of` names the set."""
         said: list[str] = []
         twice = self.found.of(Fate.TWICE)
         for lines, why in ((self.left_out, "refuses them"), (twice, "refuses them as repeated")):
@@ -205,10 +205,10 @@ class Rules:
 def read(
     paths: Sequence[Path], machine: Machine = NOWHERE, *, leave_out_faulty: bool = False
 ) -> Rules:
-    """Return the rules in files and folders; what is left out of them is noted in one list.
+    """Return the rules in files and folders, and note the lines that are left out.
 
-    A line at fault is left out if a line above it asks to go on (-i, -c), or `leave_out_faulty`. A
-    rule that is there already is left out in any case: without it the same is recorded.
+    A faulty line is left out if a line above it tells auditctl to continue (-i, -c), or if
+    `leave_out_faulty`. A repeated rule is always left out, since that changes no record.
 
     Raises:
         InputError: A file can't be read, or lines can't be loaded; all are reported at once.
@@ -250,7 +250,7 @@ def _standard_input() -> bytes:
 
 
 def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
-    """Return what is wrong with lines; those that differ by their end alone are one problem."""
+    """Return the problems of lines; those caused only by line ends are one problem."""
     by_end: dict[str, list[Line]] = {}
     others: list[Fault] = []
     for one in lines:
@@ -279,7 +279,7 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
 
 
 def _note_settings(readings: Sequence[Reading]) -> None:
-    """Note a line that turns audit off, which all that is said of rules leaves aside."""
+    """Note a line that turns audit off, which no analysis of rules takes into account."""
     for reading in readings:
         for remark in reading.notes:
             if _AUDIT_OFF in remark:
@@ -289,7 +289,7 @@ def _note_settings(readings: Sequence[Reading]) -> None:
 
 
 def _note_left_out(rules: Rules) -> None:
-    """Note which lines are left out, all in one list."""
+    """Note in one list which lines are left out."""
     left_out = rules.left_out
     if left_out:
         own = all(one.tolerated for one in left_out)
@@ -311,13 +311,13 @@ def _note_left_out(rules: Rules) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names, the last of many left out."""
+    """Return names, shortened if there are many."""
     more = len(names) - _MOST_LISTED
     return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def note_guesses(rules: Rules) -> None:
-    """Note what the watched paths of unknown kind are taken for."""
+    """Note what kind each unknown watched path is assumed to have."""
     trees = [path for path in rules.unknown if rules.likely(path)]
     others = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (others, "files")):
@@ -331,10 +331,10 @@ def note_guesses(rules: Rules) -> None:
 
 
 def histogram(file: Path | None) -> Histogram:
-    """Return how often each call is made, as a file says, else as is assumed.
+    """Return how often each call is made, according to a file or an assumption.
 
     Raises:
-        InputError: The file is no such counts.
+        InputError: The file contains no such counts.
     """
     if file is None:
         return histograms.general()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import Condition, KernelRule
 
 _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
-"""Verdicts of which a row of rules is told in one line."""
+"""Verdicts for which a run of rules shares one line."""
 
 
 @common.for_machine
@@ -42,7 +42,7 @@ def explain(  # noqa: PLR0913  (click's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Say which rule decides about a call, and what the others cost it on the way."""
+    """Show which rule decides about a call, and what each rule costs it."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     try:
         found = explanation_of(rules.guessed, described(event), Constants.of_debian())
@@ -99,7 +99,7 @@ def _decision(found: Explanation) -> str:
 
 
 def _other_key(found: Explanation) -> Iterator[str]:
-    """Say where a key comes from that the deciding rule has not."""
+    """Say where the key comes from if the deciding rule has none."""
     rule, key = found.decided_by, found.outcome.key
     if rule is not None and key and rule.key != key:
         yield "  This rule has no key: the record keeps the key of a rule that matched earlier."
@@ -119,7 +119,7 @@ def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
 
 
 def _rows(walked: Sequence[Walked], *, show_all: bool) -> Iterator[Sequence[Walked]]:
-    """Yield the rules that one line tells of."""
+    """Yield the rules that share a line of output."""
 
     def alike(numbered: tuple[int, Walked]) -> object:
         at, step = numbered

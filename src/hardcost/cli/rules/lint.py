@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 _NO = 1
 _IN_FULL = 3
-"""Findings of one kind in one file that are shown in full, unless all are asked for."""
+"""Findings of one kind in one file that are shown in full, unless --all is given."""
 
 _PRICED = ("getppid", "read", "openat")
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
 
 
 def _codes(option: str, value: str | None) -> tuple[str, ...]:
-    """Return the codes in an option's list; each has to be one that there is."""
+    """Return the codes in an option's list, all of which must exist."""
     codes = tuple(code.strip() for code in (value or "").split(",") if code.strip())
     unknown = [code for code in codes if code not in CODES]
     if unknown:
@@ -67,7 +67,7 @@ def explained(code: str) -> str:
 
 
 def listed_codes(_asked: bool) -> str:  # noqa: FBT001  (an option's value)
-    """Return what is looked for, a line for each finding."""
+    """Return the list of findings, one per line."""
     return "\n".join(f"{one.code:18} {one.level:8} {one.title}" for one in documentations())
 
 
@@ -100,10 +100,10 @@ def lint(  # noqa: PLR0913  (click's options)
 
 
 def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
-    """Return what the lines come to.
+    """Return the context of all lines.
 
     Raises:
-        InputError: A file or folder has nothing that could be read.
+        InputError: Nothing in a file or folder could be read.
     """
     files = common.read_parts(paths)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
@@ -127,7 +127,7 @@ def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
 
 
 def _said(one: Documentation) -> Iterator[str]:
-    """Yield what a finding is, as lines."""
+    """Yield the documentation of a finding, line by line."""
     said = one.sections
     yield f"{one.code} ({one.level}): {one.title}."
     for name in ("What", "Why", "Remedy"):
@@ -139,7 +139,7 @@ def _said(one: Documentation) -> Iterator[str]:
 
 
 def _text(context: Context, found: Sequence[Diagnostic], *, show_all: bool) -> Iterator[str]:
-    """Yield the findings file by file, and what they come to."""
+    """Yield the findings file by file, and a summary."""
     for file, of_file in groupby(found, key=lambda one: one.spot.file):
         yield click.style(visible(file) or "the rules", bold=True)
         seen: dict[str, list[Diagnostic]] = {}
@@ -179,7 +179,7 @@ _MOST_RANGES = 12
 
 
 def _ranges(lines: Sequence[int]) -> str:
-    """Return lines such as `4, 7-9`, the last of many left out."""
+    """Return lines such as `4, 7-9`, shortened if there are many."""
     ranges: list[list[int]] = []
     for line in lines:
         if ranges and line == ranges[-1][-1] + 1:
@@ -206,7 +206,7 @@ def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def _guessed(context: Context) -> Iterator[str]:
-    """Say that what watches (-w) watch is taken from their names, where nobody knows better."""
+    """Say that the kinds of watched paths (-w) are guessed from their names, if they are."""
     watches = [rule for rule in context.rules if rule.source and rule.source.text.startswith("-w")]
     if watches and context.options.root is None:
         trees = sum(rule.directory is not None for rule in watches)
@@ -217,7 +217,7 @@ def _guessed(context: Context) -> Iterator[str]:
 
 
 def _loaded(context: Context) -> str:
-    """Return how many rules stay loaded, and what keeps others from it."""
+    """Return how many rules stay loaded, and why others do not."""
     rules = len(context.rules)
     stay = f"{count(rules, 'rule')} {'stays' if rules == 1 else 'stay'} loaded"
     deleted = len(context.loaded.of(Fate.DELETED))
@@ -234,14 +234,14 @@ def _loaded(context: Context) -> str:
 
 @dataclass(frozen=True)
 class _Costs:
-    """What all rules together add to some typical calls, in instructions, on which kernel."""
+    """What all rules together add to some typical calls (instructions), and on which kernel."""
 
     by_call: Mapping[str, float]
     kernel: str
 
 
 def _costs(context: Context) -> _Costs:
-    """Return what is predicted; nothing where a rule names a user whose number is not known."""
+    """Return the prediction; nothing if a rule names a user whose number is unknown."""
     constants = context.options.constants
     if constants is None or not context.rules:
         return _Costs({}, "")

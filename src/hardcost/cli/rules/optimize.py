@@ -103,7 +103,7 @@ def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...
 
 
 def _is_unchanged(made: Optimised) -> bool:
-    """Say whether the rules are the same, in the same order."""
+    """Say whether the rules and their order are unchanged."""
     order = [line.origins for line in made.lines]
     changed = made.dropped or any(line.done for line in made.lines)
     return not changed and order == sorted(order) and not any(one.prepend for one in made.original)
@@ -115,13 +115,13 @@ def _write(out: Path, content: str) -> None:
         out.write_bytes(data)
         return
     stream = sys.stdout.buffer
-    while data:  # a stream without a buffer may take but a part
+    while data:  # a stream without a buffer may take only a part
         data = data[stream.write(data) or 0 :]
     stream.flush()
 
 
 def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Savings:
-    """Return what there is to say of a set that is written, with the least that any can cost."""
+    """Return the report on a written set, with the least that any set can cost."""
     written = "the set on standard output" if str(out) == "-" else str(out)
     try:
         if seconds:
@@ -157,10 +157,10 @@ def _preflight(made: Optimised, machine: common.Machine) -> None:
 
 
 def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
-    """Check that writing takes nothing away.
+    """Check that writing destroys nothing.
 
     Raises:
-        InputError: The file is one of the rules', or is there already.
+        InputError: The file is an input, or already exists.
     """
     if str(out) == "-":
         return
@@ -316,7 +316,7 @@ def _least(report: Savings) -> list[str]:
 
 
 def _kept_watches(rules: common.Rules) -> list[str]:
-    """Say which watches stay as they are, and what would change that."""
+    """Say which watches stay unchanged, and what would change that."""
     unknown = rules.unknown
     if not unknown:
         return []

@@ -31,10 +31,10 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class Priced:
-    """A rule set's price for a mix of calls; `rows` are measurements, where there are any.
+    """A rule set's price for a mix of calls; `rows` are measurements, if there are any.
 
-    `twice` are rules that the kernel refuses because an earlier one says the same; `assumed`: the
-    mix is not the user's.
+    `twice` are rules that the kernel refuses because an earlier one is the same; `assumed`: the mix
+    is not the user's.
     """
 
     constants: Constants
@@ -80,7 +80,7 @@ class Priced:
         return [*measured, self._by_call(), self._by_rule()]
 
     def notes(self) -> list[str]:
-        """Return what a reader has to know of the numbers."""
+        """Return what a reader has to know about the numbers."""
         source = (
             f"predicted from constants of Linux {self._about('kernel')}, measured by counting"
             f" instructions under QEMU {self._about('qemu')} on {self._about('date')};"
@@ -178,7 +178,7 @@ class Priced:
         return f"; lines of {visible(*self._files)}" if len(self._files) == 1 else ""
 
     def _where(self, rule: KernelRule) -> str:
-        """Return where a rule stands: its line where all stand in one file."""
+        """Return a rule's place: only the line if all rules are in one file."""
         if len(self._files) == 1 and rule.source and rule.source.place:
             return str(rule.source.place.line)
         return _place(rule)

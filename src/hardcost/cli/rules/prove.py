@@ -1,4 +1,4 @@
-"""`hardcost rules prove`: whether two sets of audit rules do the same."""
+"""`hardcost rules prove`: whether two sets of audit rules are equivalent."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Pair:
 
     @property
     def either_way(self) -> tuple[str, ...]:
-        """The watched paths for both of whose kinds the answer holds."""
+        """The watched paths for which the answer holds whichever kind they are."""
         return tuple(sorted({*self.read_a.unknown, *self.read_b.unknown}))
 
 
@@ -70,7 +70,7 @@ def prove(  # noqa: PLR0913  (a verb's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Prove that the audit rules A and B treat every event alike, or find one that they do not."""
+    """Prove that the audit rules A and B treat every event alike, or show one that they do not."""
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
     machine = replace(machine, release=release)
     if str(a) == str(b) == "-":
@@ -97,7 +97,7 @@ def _read(a: Path, b: Path, machine: common.Machine, *, leave_out_faulty: bool) 
     """Return both sets.
 
     Raises:
-        InputError: A rule can't be read or loaded; what is wrong with both is reported at once.
+        InputError: A rule can't be read or loaded; the problems of both sets are reported at once.
     """
     found: list[common.Rules] = []
     problems: list[Problem] = []
@@ -161,7 +161,7 @@ def _wanted(result: Result) -> str:
 
 
 def _lists(outcome: Outcome, other: Outcome) -> str:
-    """Return what the record lists, where the other set's record lists something else."""
+    """Return what the record lists, if the other set's record lists something else."""
     said = ""
     if outcome.recorded and other.recorded and outcome.names != other.names:
         listed = len(outcome.names)
@@ -197,7 +197,7 @@ def _done(outcome: Outcome, which: FilterList) -> str:
 
 
 def _rests_on(result: Result, pair: _Pair) -> list[str]:
-    """Return all that the answer rests on."""
+    """Return all assumptions of the answer."""
     left_out = [*pair.read_a.left_out_said("of A, "), *pair.read_b.left_out_said("of B, ")]
     return [*(assumption.text for assumption in result.assumptions), *left_out]
 
