@@ -1,4 +1,4 @@
-"""What each step of the kernel's audit filter costs, for one kernel: measured, and kept as TOML.
+"""The cost of each step of one kernel's audit filter, measured and stored as TOML.
 
 The unit is instructions.
 """
@@ -19,7 +19,7 @@ _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "r
 
 
 class ConstantsError(ValueError):
-    """A text that should hold constants does not."""
+    """A text does not contain constants as it should."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How often a workload makes each system call: read from what strace, perf trace or people write.
+"""How often a workload makes each system call, read from strace, perf trace or JSON.
 
 Three forms are read: the table of `strace -c`, the tables of `perf trace -s`, and JSON, either
 `{"openat": 12, …}` or `{"b64": {…}, "b32": {…}}`. Names are those of the tables of calls.
@@ -48,16 +48,16 @@ _RENAMED: Mapping[str, str] = MappingProxyType(
 
 @cache
 def general() -> Histogram:
-    """Return the mix of calls that stands for a general-purpose system, a million in all.
+    """Return the mix of calls of a typical general-purpose system, a million in total.
 
-    Where it comes from stands in its file, `general.toml`.
+    Its file, `general.toml`, names its source.
     """
     text = (resources.files("hardcost.auditrules.cost") / "general.toml").read_text()
     return _numbered("general.toml", {"b64": tomllib.loads(text)["calls"]})
 
 
 def read(content: bytes, file: str) -> Histogram:
-    """Return the counts in a file's content; `file` is its name as errors tell it.
+    """Return the counts in a file's content; `file` is its name in errors.
 
     Raises:
         RulesError: It is none of the three forms, names no call, or a line can't be read.

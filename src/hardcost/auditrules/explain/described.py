@@ -4,9 +4,8 @@
 
 Words are separated by spaces; a space within a word is written as a backslash and a space. Fields
 have auditctl's names. Words about a file (`obj_uid=`, `filetype=`, `inode=` …) follow its `path=`.
-Those that rules have no name for are `special_devmajor=` and `special_devminor=`, the numbers of
-the device that a device file stands for. A file that is visited twice has the words of both
-mentions.
+Two have no name in rules: `special_devmajor=` and `special_devminor=`, the numbers of the device
+that a device file represents. A file that is visited twice has the words of both mentions.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 SOURCE = "--event"
-"""What faults name as their file."""
+"""The file name that faults give."""
 
 _IDS = ("uid", "euid", "suid", "fsuid")
 _GROUPS = ("gid", "egid", "sgid", "fsgid")
@@ -46,21 +45,21 @@ _NOT_SEEN: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 _FLAGS_IN: Mapping[str, str] = MappingProxyType({"open": "a1", "openat": "a2", "openat2": "flags"})
 _FLAGS = {4: 0, 2: 1, 6: 2}
-"""What open's flags are by what is asked for: read only, write only, both (fcntl.h)."""
+"""The flags of open for reading, writing, and both (fcntl.h)."""
 
 _PID, _PPID, _SESSION = 1000, 1, 1
 _DEVICE = (8, 1)
 _IDENTITY = frozenset({"inode", "devmajor", "devminor"})
 _EXT4 = 0xEF53
-"""The file system of a file of which none is given (linux/magic.h)."""
+"""The default file system of a file (linux/magic.h)."""
 
 _FIRST_INODE = 1 << 20
-"""Made-up inode numbers begin here: a multiple of 32, so that each file has a bucket of its own."""
+"""The first invented inode number, a multiple of 32, so that each file has its own bucket."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """An event, with all its words, and the names of those that were not given but assumed."""
+    """An event, all its words, and the names of the assumed ones."""
 
     event: Event
     words: tuple[str, ...]
@@ -81,7 +80,7 @@ def described(text: str) -> Described:
     """Return the event that a text describes.
 
     Raises:
-        RulesError: A word is unknown, wrong, or at odds with others; all faults at once.
+        RulesError: A word is unknown, wrong, or contradicts others; all faults at once.
     """
     reader = _Reader()
     faults: list[Fault] = []
@@ -245,7 +244,7 @@ class _Reader:
         return None
 
     def _permitted(self, event: Event) -> Event:
-        """Return the event such that it stands for the permissions that were given."""
+        """Return the event, changed so that it has the given permissions."""
         text = self.given.get("perm")
         if text is None:
             return event

@@ -1,4 +1,4 @@
-"""The values of a described call's words. What can't be read raises `WordError`."""
+"""The values in a call's description. An invalid one raises `WordError`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = 0o170000
 
 
 class WordError(Exception):
-    """A word can't be read, or is at odds with others."""
+    """A word can't be read, or contradicts others."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""When one rule matches whatever another does, and which conditions a rule could do without.
+"""Whether one rule matches whatever another does, and which conditions of a rule are redundant.
 
-Only what is certain is said: False means "not known". Conditions on files are left alone, since a
-call has many of them, and so are groups, of which a process has many.
+An answer of True is certain; False means "not known". Conditions on files and groups are not
+analysed, since a call has many files and a process many groups.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32
         return False
     for condition in wide.conditions:
         if isinstance(condition, Test) and condition.field == "arch":
-            continue  # reach has heeded it
+            continue  # reach has taken it into account
         if perm_holds_always(condition, calls, release):
             continue
         if not follows(condition, narrow.conditions):
@@ -70,7 +70,7 @@ def _covers_under(wide: KernelRule, narrow: KernelRule, release: Release, *, b32
 
 @lru_cache(maxsize=1 << 14)
 def _unfollowable(conditions: tuple[Condition, ...]) -> frozenset[Condition]:
-    """Return the conditions that hold for certain only where they stand themselves."""
+    """Return the conditions that only an equal condition implies."""
     return frozenset(
         condition
         for condition in conditions
@@ -93,14 +93,14 @@ def can_meet(a: KernelRule, b: KernelRule, *, b32: bool = True) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _limits(conditions: tuple[Condition, ...]) -> tuple[tuple[str, Ranges], ...]:
-    """Return the fields of which a call has one value, and which ones the conditions allow."""
+    """Return the values that the conditions allow for each field with one value per call."""
     fields = {test.field for test in conditions if isinstance(test, Test)} & SINGLE
     return tuple((field, allowed(field, conditions)) for field in sorted(fields))
 
 
 @lru_cache(maxsize=1 << 14)
 def _apart(a: tuple[tuple[str, Ranges], ...], b: tuple[tuple[str, Ranges], ...]) -> bool:
-    """Say whether no values are within both limits."""
+    """Say whether two limits have no value in common."""
     one, other = dict(a), dict(b)
     return any(
         not both(one.get(field, EVERYTHING), other.get(field, EVERYTHING))
@@ -109,7 +109,7 @@ def _apart(a: tuple[tuple[str, Ranges], ...], b: tuple[tuple[str, Ranges], ...])
 
 
 def without_needless(rule: KernelRule, *, b32: bool = True) -> tuple[Condition, ...]:
-    """Return the rule's conditions without those that hold wherever the others do."""
+    """Return the rule's conditions without those that the others imply."""
     kept = rule.conditions
     for condition in rule.conditions:
         others = tuple(other for other in kept if other is not condition)

@@ -1,6 +1,6 @@
 """The changes that make rules cheaper; each keeps what is recorded and under which key.
 
-Every change is tried on the few rules that it concerns, and made where no call pays more for it.
+Every change is tried on the few rules concerned, and made if no call pays more for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEEDLESS = "implied conditions dropped"
 REORDERED = "conditions reordered"
 
 _MOST_GAPS = 16
-"""Values that a range may leave out; each is a condition."""
+"""The most values that a range may exclude; each is a condition."""
 
 _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EAGAIN", "EINTR")})
 """Errors that calls fail with most often."""
@@ -51,16 +51,16 @@ _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EA
 _Item = TypeVar("_Item")
 
 _Pair = tuple["KernelRule", "KernelRule", tuple[tuple["KernelRule", str], ...]]
-"""Two rules, and those that say what both do."""
+"""Two rules, and the rules that can replace both."""
 
 _MOST_PERMUTED = 6
-"""Conditions of which every order is tried."""
+"""The most conditions for which every order is tried."""
 
 
 class Moves:
-    """The rules, and the prices and budgets by which changes are judged.
+    """The rules, and the prices and allowances that decide about changes.
 
-    `tell` is called now and then with what is being done.
+    `tell` is called now and then with the current step.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class Moves:
         return self.lines.b32
 
     def _changeable(self) -> list[tuple[int, Line]]:
-        """Return the lines that may be changed: what only -w says, -w says for all calls."""
+        """Return the lines that may be changed; a rule that needs the form -w covers all calls."""
         return [one for one in self.lines.lines.items() if not needs_watch_form(one[1].rule)]
 
     def drop_dead(self, *, keep_one: bool) -> Iterator[int]:
         """Drop the rules that can match nothing; yield the numbers of those.
 
-        Where `keep_one`, one is left in any case: without any rule the kernel looks at no call.
+        With `keep_one`, at least one stays: without any rule the kernel examines no call.
         """
         for number, line in list(self.lines.lines.items()):
             calls = reach_of_any(line.rule, b32=self.b32)
@@ -97,10 +97,10 @@ class Moves:
                 yield from line.origins
 
     def narrow(self) -> None:
-        """Leave out of each mask the numbers that stand for no call that the rule can match.
+        """Remove from each mask the numbers of calls that the rule can't match.
 
-        A rule for all calls is narrowed to those that its permissions stand for; it is written so
-        that each kernel puts in its own (`byclass`). A list of calls keeps what any release counts
+        A rule for all calls is narrowed to those of its permissions, and written so that each
+        kernel expands its own classes (`byclass`). A list of calls keeps what any release assigns
         to the permissions.
         """
         for number, line in self._changeable():
@@ -111,14 +111,14 @@ class Moves:
                 self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
 
     def trim(self) -> None:
-        """Leave out conditions that hold wherever the others do."""
+        """Drop conditions that the others imply."""
         for number, line in self._changeable():
             kept = without_needless(line.rule, b32=self.b32)
             if kept != line.rule.conditions:
                 self.lines.replace(number, replace(line.rule, conditions=kept), NEEDLESS)
 
     def drop_shadowed(self) -> None:
-        """Drop each rule in whose place another decides."""
+        """Drop each rule that another always pre-empts."""
         for number in sorted(self.lines.lines):
             if number not in self.lines.lines:
                 continue
@@ -144,7 +144,7 @@ class Moves:
             self.lines.join(first, second, wide, SHADOWED)
 
     def join(self) -> None:
-        """Join like rules, two at a time, until no two can be."""
+        """Merge similar rules, two at a time, until no two can be merged."""
         self.allowance.count(self.lines)
         while any(self._join(first, second) for first, second in list(self.lines.pairs())):
             pass
@@ -167,7 +167,7 @@ class Moves:
         return False
 
     def _joined(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
-        """Return the rules that say what two lines do, each with what makes one of the two."""
+        """Return the rules that can replace two lines, each with a name for the change."""
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         known = self._known.get((first, second))
         if known is None or known[0] is not a or known[1] is not b:
@@ -196,7 +196,7 @@ class Moves:
                 yield joined, BOTH_ABIS
 
     def reorder(self) -> None:
-        """Put the conditions of each rule of the exit list in the order that costs least."""
+        """Put the conditions of each rule of the exit list in the cheapest order."""
         for number, line in self._changeable():
             self.tell("reordering conditions")
             rule = line.rule
@@ -256,7 +256,7 @@ def _same_conditions(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule,
 
 
 def _permissions(wanted: Reach) -> list[int]:
-    """Return permissions that all of these calls stand for, whatever their arguments are."""
+    """Return permissions that all of these calls have, whatever their arguments."""
     return [
         number
         for number in range(1, 16)
@@ -266,7 +266,7 @@ def _permissions(wanted: Reach) -> list[int]:
 
 
 def _ranges(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
-    """Yield a rule for two that differ in the values of one field, where a range holds both."""
+    """Yield a rule for two that differ in one field's values, if a range covers both."""
     if a.mask != b.mask:
         return
     odd = set(a.conditions) ^ set(b.conditions)

@@ -1,4 +1,4 @@
-"""The file of a cheaper set: rules, whence each came, and the comments that belong to it."""
+"""The file of a cheaper set: its rules, the origin of each, and the comments that belong to it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
 
 
 class ChangedByWritingError(RuntimeError):
-    """What was written reads as other rules than were meant: a fault of the writer."""
+    """The written file does not read back as the intended rules: a bug in the writer."""
 
 
 def text(
@@ -61,12 +61,12 @@ def text(
 ) -> str:
     """Return the file's content, which auditctl -R takes.
 
-    `readings` are the lines that the rules were read from, in the order in which they load,
-    `releases` are those of Linux for which it is proved that it records the same, `left_out` says
-    which lines are not in the set that was meant.
+    `readings` are the lines that the rules were read from, in loading order; `releases` are those
+    of Linux for which the file is proved to record the same; `left_out` lists the lines that the
+    set does not include.
 
     Raises:
-        ChangedByWritingError: It would not read as the rules that were proved equal.
+        ChangedByWritingError: It would not read back as the rules that were proved equal.
     """
     writer = _Writer(made, readings, releases, left_out)
     content = "\n".join([*writer.lines(), ""])
@@ -79,16 +79,16 @@ def text(
 
 
 def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
-    """Return a rule's line. Without `arch`, its calls stand as numbers, which name no ABI.
+    """Return a rule's line. Without `arch`, it lists calls by number, which names no ABI.
 
-    `classes` are the kernel's classes of calls that stand for theirs (`byclass`).
+    `classes` are the kernel's classes of calls that replace their calls (`byclass`).
     """
     line = text_of(rule, classes)
     if not by_number(rule):
         return line
     beside = rule.mask & ~expanded(sum(1 << number for number in classes))
     calls = ",".join(map(str, [*bits(beside), *classes]))
-    words = line.split(" ")  # the calls stand in front of all conditions, which may hold spaces
+    words = line.split(" ")  # the calls precede all conditions, which may contain spaces
     return " ".join([*words[:3], calls, *words[4:]])
 
 
@@ -103,7 +103,7 @@ def by_number(rule: KernelRule) -> bool:
 
 @dataclass
 class _Writer:
-    """The lines of the new file while they are put together."""
+    """The lines of the new file during writing."""
 
     made: Optimised
     readings: Sequence[Reading]
@@ -124,9 +124,9 @@ class _Writer:
         yield from self._tail
 
     def _attach(self) -> list[str]:
-        """Put each comment and setting with the rule that it stands before; return the first ones.
+        """Attach each comment and setting to the rule below it; return the first ones.
 
-        What stands before the first blank line or setting belongs to the file, not to a rule.
+        Whatever precedes the first blank line or setting belongs to the file, not to a rule.
         """
         index = {
             rule.source.place: number
@@ -201,7 +201,7 @@ class _Writer:
             pending = next(others, None)
 
     def _other(self, number: int) -> Iterator[str]:
-        """Yield a rule of another list, or the note on one that nothing stands for."""
+        """Yield a rule of another list, or the note on a dropped one."""
         rule = self.made.original[number]
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
@@ -214,7 +214,7 @@ class _Writer:
         yield self._as_written(rule)
 
     def _as_written(self, rule: KernelRule) -> str:
-        """Return a rule's line, with all its spaces where lines are to be kept."""
+        """Return a rule's line, with its original spaces if lines are kept."""
         if self.made.options.keep_lines and rule.source is not None:
             return self._raw.get(rule.source.place, rule.source.text)
         return _source(rule)
@@ -249,7 +249,7 @@ class _Writer:
 
 
 def _meaning(mask: int, rule: KernelRule) -> str:
-    """Return which calls a rule's numbers are there for, by ABI."""
+    """Return which calls a rule's numbers mean, by ABI."""
     calls = reach(replace(rule, mask=mask))
     said = []
     for arch in lookup.ARCHES:
@@ -261,7 +261,7 @@ def _meaning(mask: int, rule: KernelRule) -> str:
 
 
 def _comment(words: str, further: str = "") -> list[str]:
-    """Return a comment, folded; nothing in it can end a line."""
+    """Return a wrapped comment; no character in it can end a line."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in words)
     return textwrap.wrap(
         plain,

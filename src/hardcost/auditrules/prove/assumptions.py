@@ -1,6 +1,6 @@
-"""What an answer of the prover rests on, in words.
+"""The assumptions of an answer of the prover, in words.
 
-Each assumption has a code, by which a bench violates it on a kernel and looks for the difference.
+Each has a code, with which a bench violates it on a kernel and looks for the difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LABELS = frozenset({
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that has to be so for an answer to hold."""
+    """A condition under which an answer holds."""
 
     code: str
     text: str
@@ -44,7 +44,7 @@ def assumptions(
     relation: Relation,
     release: Release = lookup.OLDEST,
 ) -> tuple[Assumption, ...]:
-    """Return what has to be so for an answer about two sets to hold, under a release of Linux."""
+    """Return the assumptions of an answer about two sets, under a release of Linux."""
     return tuple(
         Assumption(code, text)
         for code, text in (
@@ -59,7 +59,7 @@ def assumptions(
 def under_releases(
     found: tuple[Assumption, ...], releases: Sequence[Release]
 ) -> tuple[Assumption, ...]:
-    """Return what an answer rests on that was found under each of several releases."""
+    """Return the assumptions of an answer that was found under each of several releases."""
     said = ", ".join(releases)
     return tuple(
         Assumption(
@@ -136,7 +136,7 @@ def _of_files(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
 
 
 def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
-    """Return the paths of watches (-w) that are taken for directories, and for none; sorted."""
+    """Return the watched paths (-w) taken as directories, and the other ones; sorted."""
     found: dict[str, set[str]] = {"dir": set(), "path": set()}
     for rule in rules:
         if rule.source is None or "-w" not in split_words(rule.source.text):
@@ -148,7 +148,7 @@ def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
 
 
 def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
-    """Yield paths that are taken for one, though what they lead to may differ by a link.
+    """Yield paths that are taken as one, although a link could make them differ.
 
     A slash at the end of `dir` follows a link there, as does a part before `..`.
     """

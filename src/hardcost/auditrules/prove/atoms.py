@@ -1,7 +1,7 @@
-"""Conditions as formulas over an event that is not known.
+"""Conditions as formulas over an unknown event.
 
-Each quantity of the event that a condition asks for becomes an unknown of that name. What always
-holds between them is a `law`: laws are collected beside, for those unknowns that were asked for.
+Each quantity of the event that a condition tests becomes an unknown of that name. Relations that
+always hold are `laws`, collected for the unknowns that are used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_LABEL = UNSET
 
 
 class UnsupportedError(Exception):
-    """A condition means something that formulas can't say."""
+    """Formulas can't express a condition."""
 
 
 def inside(path: str, directory: str) -> bool:
@@ -52,9 +52,9 @@ def inside(path: str, directory: str) -> bool:
 
 @dataclass
 class Atoms:
-    """The unknowns of one event, and the laws that hold between them.
+    """The unknowns of one event, and the laws between them.
 
-    `slots` is the number of names that it may visit. `asked` are the fields that were asked for.
+    `slots` is the number of names that it may visit. `asked` are the tested fields.
     """
 
     source: Source
@@ -70,7 +70,7 @@ class Atoms:
     _known: dict[tuple[Condition, int | None], Formula] = field(default_factory=dict)
 
     def without_names(self) -> Atoms:
-        """Return the unknowns of the same event as seen by whom all its names are hidden from."""
+        """Return the unknowns of the same event as a set sees it that hides all its names."""
         return replace(self, slots=0, paths={}, directories={}, _known={})
 
     def visited(self, slot: int) -> Formula:
@@ -99,7 +99,7 @@ class Atoms:
         """Return when a condition holds: for the call, or for the file that a name led to.
 
         Raises:
-            UnsupportedError: There is no saying it.
+            UnsupportedError: Formulas can't express it.
         """
         key = (condition, slot)
         if key not in self._known:
@@ -221,7 +221,7 @@ class Atoms:
         return held if test.operator is Operator.EQUAL else logic.negation(held)
 
     def _kind(self, test: Test, _slot: int | None) -> Formula:
-        """Return whether a directory lies at a path; what a call visits has no part in it."""
+        """Return whether a directory lies at a path, whatever a call visits."""
         path = str(test.value)
         held = self.kinds.setdefault(path, logic.truth(f"{path} is a directory"))
         return held if test.operator is Operator.EQUAL else logic.negation(held)
@@ -282,7 +282,7 @@ class Atoms:
     # Laws -------------------------------------------------------------------------------------
 
     def laws(self) -> list[Formula]:
-        """Return what holds between the unknowns that were asked for, whatever happens."""
+        """Return the laws between the unknowns that are used."""
         found = [
             logic.implies(self.visited(slot), self.visited(slot - 1))
             for slot in range(1, self.slots)

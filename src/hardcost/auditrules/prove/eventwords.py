@@ -40,7 +40,7 @@ def difference_words(difference: Difference) -> str:
 
 
 def remark(difference: Difference) -> str | None:
-    """Return what was chosen where nobody knows better, and how to say it; None if nothing was."""
+    """Return the values chosen for unknowns, and how to give them; None if there are none."""
     chosen = [f"{name} is {number}" for name, number in sorted(difference.resolved.items())]
     how = ["--passwd and --group"] if chosen else []
     chosen += [f"{path} is a directory" for path in difference.directories]
@@ -53,7 +53,7 @@ def remark(difference: Difference) -> str | None:
 
 
 def _program(difference: Difference) -> str | None:
-    """Return which of the programs that rules name makes the call, if any does."""
+    """Return which program named by a rule makes the call, if any does."""
     found = [path for path, file in difference.files.items() if file == difference.event.exe]
     return min(found, default=None)
 

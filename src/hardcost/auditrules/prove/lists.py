@@ -1,4 +1,4 @@
-"""The lists that are not asked when a call returns: task, user, exclude, filesystem, io_uring.
+"""The lists that do not apply when a call returns: task, user, exclude, filesystem, io_uring.
 
 Read in Linux 6.1.192: `audit_filter_task` (auditsc.c) and `audit_filter` (auditfilter.c:1331).
 """
@@ -61,10 +61,10 @@ def differences(
     reasons: list[str],
     effort: Effort,
 ) -> Iterator[Difference]:
-    """Yield events that other lists treat differently; add to `reasons` what is not known.
+    """Yield events that other lists treat differently; add to `reasons` what is unknown.
 
     Raises:
-        ProverError: A difference that was found is none.
+        ProverError: A difference that was found is not one.
     """
     for which in (FilterList.TASK, FilterList.USER, FilterList.EXCLUDE):
         left, right = _of(which, a), _of(which, b)
@@ -82,7 +82,7 @@ def differences(
 
 
 def any_counted(rules: Sequence[KernelRule]) -> bool:
-    """Return whether there is a rule for which the kernel looks at calls (`audit_n_rules`)."""
+    """Return whether any rule makes the kernel examine calls (`audit_n_rules`)."""
     return any(rule.list in _COUNTED for rule in rules)
 
 
@@ -302,9 +302,9 @@ def _differ(found: Difference, relation: Relation) -> bool:
 def visible_filesystem(
     a: Sequence[KernelRule], b: Sequence[KernelRule], effort: Effort, *, rather_by_b: bool = False
 ) -> int | None:
-    """Return the number of a file system whose names both sets let be seen; None if there is none.
+    """Return the number of a file system whose names neither set hides; None if there is none.
 
-    `rather_by_b`: what B alone hides matters more than what A alone does.
+    `rather_by_b`: what only B hides matters more than what only A hides.
 
     Raises:
         HidingError: The sets do not hide names of the same file systems.
