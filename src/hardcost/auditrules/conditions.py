@@ -1,7 +1,7 @@
 """What follows from a rule's conditions: that they can't all hold, or that they imply another.
 
-Everything here is sound and not complete: what it says is so, and it may fail to say it. The linter
-and the optimiser both go by it.
+The functions are sound but not complete: a positive answer is certain, a negative one is not. The
+linter and the optimiser share them.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _OF_THE_CALL = frozenset({
     "auid", "uid", "euid", "suid", "fsuid", "sgid", "fsgid", "pid", "ppid", "sessionid", "pers",
     "exit", "a0", "a1", "a2", "a3", "saddr_fam", "arch", "success",
 })  # fmt: skip
-"""Fields of which a call has one number. gid and egid have the supplementary groups besides."""
+"""Fields with one number per call. gid and egid also cover the supplementary groups."""
 
 SINGLE = _OF_THE_CALL - {"success"} | {"loginuid_set"}
-"""Fields of which a call has one value, compared as a number."""
+"""Fields with one value per call, compared as a number."""
 
 _OF_ONE_FILE = frozenset({"obj_uid", "obj_gid", "inode"})
-"""Fields of which a call has as many numbers as it visited files, and a file has one."""
+"""Fields with one number per visited file."""
 
 _ONE_TEXT = frozenset({"subj_user", "subj_role", "subj_type"})
 _SUCCESS, _FAILURE = 1, 2
@@ -51,7 +51,7 @@ _DOMAINS: dict[str, Ranges] = {
     "arch": tuple((number, number) for number in sorted(lookup.ARCH_NUMBERS.values())),
     "success": ((_SUCCESS, _FAILURE),),
 }
-"""What a field's numbers can be, where not any."""
+"""The possible numbers of fields that can't have any number."""
 
 _OPPOSITE = {
     Operator.EQUAL: Operator.NOT_EQUAL,
@@ -62,10 +62,10 @@ _OPPOSITE = {
     Operator.LESS_OR_EQUAL: Operator.GREATER,
 }
 _FEW = 64
-"""Numbers that are tried one by one, for tests of bits."""
+"""At most so many numbers are tried one by one, for tests of bits."""
 
 _PERMISSION_SETS = (READ, WRITE, READ | WRITE, EXECUTE, ATTRIBUTES, WRITE | ATTRIBUTES)
-"""All that one call can stand for: r and w by its flags or quotactl, w and a by link."""
+"""The permissions that one call can have: r and w by its flags or quotactl, w and a by link."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -74,7 +74,7 @@ def contradiction(
 ) -> tuple[Condition, ...]:
     """Return some of the conditions that can't hold together, none where they may.
 
-    `one_file`: all are asked of one file that the call visited, as in an inode's bucket.
+    `one_file`: all are tested on one visited file, as in an inode's bucket.
     """
     by_field: dict[str, list[Condition]] = {}
     for condition in conditions:
@@ -90,7 +90,7 @@ def contradiction(
 def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
     """Say whether a condition holds wherever all the given ones do.
 
-    With no condition on the same field none follows: the field may have no value, as `exit`.
+    Nothing follows without a condition on the same field, which may have no value (`exit`).
     """
     if condition in given:
         return True
@@ -107,7 +107,7 @@ def follows(condition: Condition, given: tuple[Condition, ...]) -> bool:
 
 
 def about(condition: Condition) -> str:
-    """Return what a condition is about; those about different things imply nothing."""
+    """Return the subject of a condition; conditions on different subjects imply nothing."""
     if isinstance(condition, Comparison):
         return f"{condition.left} {condition.right}"
     return "auid" if condition.field == "loginuid_set" else condition.field
@@ -143,14 +143,14 @@ def _texts_clash(name: str, tests: Sequence[Test], single: frozenset[str]) -> bo
     if name not in single | _ONE_TEXT | {"gid", "egid"}:
         return False
     equals = {test.value for test in tests if test.operator is Operator.EQUAL}
-    # Two names of users may be one user's, two types of a label never are one.
+    # Two user names may mean one user, but two types of a label always differ.
     return _opposed(tests) or (name in _ONE_TEXT and len(equals) > 1)
 
 
 def _numbers(test: Test) -> Ranges | None:
-    """Return with which numbers of what it is about a test holds, None if that is no range.
+    """Return the numbers of its subject for which a test holds, None if they are not ranges.
 
-    Whether a login user is set is about that user.
+    The subject of `loginuid_set` is `auid`.
     """
     if test.field == "loginuid_set":
         value = _bits(test)
@@ -189,7 +189,7 @@ def _possible(name: str, tests: Iterable[Test], within: Ranges = EVERYTHING) -> 
 
 
 def ranges_of(test: Test) -> Ranges | None:
-    """Return with which values a test of a field in `SINGLE` holds, None if that is no range."""
+    """Return the values for which a test of a field in `SINGLE` holds, None if not ranges."""
     return _within(test) if test.field in SINGLE else None
 
 
@@ -235,7 +235,7 @@ def either(a: Ranges, b: Ranges) -> Ranges:
 
 
 def allowed(field: str, conditions: Iterable[Condition]) -> Ranges:
-    """Return values outside of which the conditions on a field exclude each other or the field."""
+    """Return the values that all conditions on a field allow, as far as they are ranges."""
     left = EVERYTHING
     for condition in conditions:
         if isinstance(condition, Test) and condition.field == field:

@@ -1,6 +1,6 @@
 """Fields and values in rules as auditctl 3.0.9 reads them: names and numbers of all kinds.
 
-Whatever can't be read is a `RefusedError` with the remedy.
+An invalid one raises `RefusedError` with a remedy.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PERMISSIONS = {"r": 4, "w": 2, "x": 1, "a": 8}
 
 
 class RefusedError(Exception):
-    """The rule can't be loaded, for the option that is being taken."""
+    """The rule can't be loaded because of the current option."""
 
     def __init__(self, message: str, remedy: str | None = None) -> None:
-        """Keep what is wrong, and what to do about it."""
+        """Keep the message and the remedy."""
         super().__init__(message)
         self.message, self.remedy = message, remedy
 
@@ -72,8 +72,8 @@ _ARCHES: Mapping[str, Arch] = MappingProxyType({
 _DIGITS = frozenset("0123456789")
 _C_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _LONGEST_DECIMAL = 25  # digits; any number with more is beyond 64 bits
-_UNLIKE = 5  # so many other letters, or so much longer or shorter: not what was meant
-_LONGEST_GUESS = 40  # characters of a word for which a likely one is sought
+_UNLIKE = 5  # more different letters than this, or a larger difference in length: not similar
+_LONGEST_GUESS = 40  # characters of a word for which similar ones are searched
 
 
 def folded(text: str) -> str:
@@ -85,7 +85,7 @@ def arch_of(text: str) -> Arch:
     """Return the ABI that a value of `arch` means on x86_64.
 
     Raises:
-        RefusedError: auditctl knows no such architecture, or the machine has it not.
+        RefusedError: auditctl does not know the architecture, or the machine lacks it.
     """
     name = folded(text)
     if name in _ARCHES:
@@ -118,11 +118,11 @@ def split_field(value: str) -> tuple[str, Operator, str]:
 _NEVER_CALLS = {
     "fini_module": "delete_module unloads a module; finit_module loads one from an open file",
 }
-"""Names that published rules use, and that no version of Linux has had."""
+"""Names that published rules use but that no version of Linux has had."""
 
 
 def call_number(name: str, arch: Arch) -> int:
-    """Return the bit of a rule's mask that a call's name or number stands for."""
+    """Return the bit of a rule's mask for a call's name or number."""
     known = lookup.calls(arch)
     number = known.get(name, known.get(folded(name)))
     if number is None and name[:1] in _DIGITS:
@@ -211,7 +211,7 @@ def _argument(text: str) -> int:
 def _session(text: str) -> int:
     if text == "unset":
         return UNSET
-    # Anything else counts as 0, without a word.
+    # Anything else counts as 0, without a message.
     return _argument(text) if text[:1] in _DIGITS or _is_negative(text) else 0
 
 
@@ -302,11 +302,11 @@ READERS: Mapping[str, Callable[[str], int]] = MappingProxyType({
     "perm": permissions, "sessionid": _session, "saddr_fam": _family, "inode": _inode,
     **dict.fromkeys(ARGUMENTS, _argument),
 })  # fmt: skip
-"""What reads a field's value, where that is not `number_of`, `user` or `group`, or the text."""
+"""The readers of fields whose value is not a plain number, user, group or text."""
 
 
 def check_path(path: str) -> None:
-    """Check a path as auditctl and the kernel do, but for what lies there."""
+    """Check a path as auditctl and the kernel do, except whether it exists."""
     if not path.startswith("/"):
         raise RefusedError(f"the path {path!r} does not begin with /", "write the whole path")
     if len(path.encode(errors="surrogateescape")) >= LONGEST_PATH:

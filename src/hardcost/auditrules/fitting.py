@@ -33,7 +33,7 @@ _PLACES: Mapping[str, set[FilterList]] = {
     "field_compare": {FilterList.EXIT},
     **{field: {FilterList.EXIT, FilterList.IO_URING} for field in EXIT_ONLY},
 }
-"""The lists that a field belongs to, where it does not belong to all."""
+"""The lists that accept a field, if not all do."""
 
 
 def check_list(name: str, where: FilterList) -> None:
@@ -74,7 +74,7 @@ def check_operator(test: Test) -> None:
 
 
 def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
-    """Check what a rule may hold but once."""
+    """Check what a rule may contain only once."""
     names = [test.field for test in conditions if isinstance(test, Test)]
     places = [name for name in names if name in {"path", "dir", "inode", WATCH}]
     if len(places) > 1:
@@ -106,7 +106,7 @@ CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
 """The classes of calls by their numbers in the kernel (AUDIT_CLASS_…, linux/audit.h)."""
 
 CLASS_BIT = 2047
-"""The bit of a mask that stands for the first class; the next has the one below."""
+"""The mask bit of the first class; the next class has the bit below."""
 
 
 def expanded(mask: int, release: lookup.Release = lookup.OLDEST) -> int:

@@ -1,12 +1,12 @@
-"""One line of audit rules: its bytes, its words, its options, and what they say together.
+"""One line of audit rules: its bytes, words and options, and their meaning together.
 
-What is checked here is what decides how a line is read. Whether a field or a system call exists is
-`translate`'s to say.
+These checks determine how a line is read. `translate` checks whether fields and system calls
+exist.
 
-The facts are those of audit 3.0.9, tried on the program itself: words end at spaces alone (a tab
-is part of a word, and so is a carriage return at the end; quotes mean nothing), a backslash keeps
-a space or a backslash within a word and joins no lines, a line longer than its buffer is read as
-two, one with a NUL byte is cut there, and bytes that are no UTF-8 are taken as they are.
+The facts are those of audit 3.0.9, tried on the program itself: only spaces end words (a tab
+is part of a word, as is a carriage return at the end; quotes have no meaning), a backslash keeps a
+space or a backslash within a word and does not join lines, a line longer than its buffer is read as
+two, a NUL byte cuts the line, and bytes that are not UTF-8 are kept.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _REPORTS = {"-l": ([], ["-i"], ["-k"]), "-s": ([], ["-i"])}
 """Options that ask for a report, with what may follow them."""
 
 _MARK = re.compile(r"[\x01\x04\x07]")
-"""What stands between a rule's keys, and what auditctl 3.0.9 puts in the place of spaces and
-backslashes that belong to a word."""
+"""The separator of a rule's keys, and what auditctl 3.0.9 substitutes for spaces and backslashes
+within a word."""
 
 _COMMENT = re.compile(r"[ \t]#")
-"""Where a comment begins that stands behind a rule."""
+"""The beginning of a comment that follows a rule."""
 
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 
 _SPACED = re.compile(r"(?:path|dir|exe|key)!?=")
-"""What begins a field whose value may hold spaces."""
+"""The beginning of a field whose value may contain spaces."""
 
 Problem = tuple[str, str | None, int | None]
-"""What is wrong, what to do about it, and the column where it stands, as far as they are known."""
+"""The message, the remedy and the column, as far as they are known."""
 
 
 def read_raw(line: bytes, place: Place) -> Reading:
@@ -79,7 +79,7 @@ def read_text(text: str, place: Place) -> Reading:
 
 
 def _repair(text: str, place: Place) -> str | None:
-    """Return what makes a line at fault one that can be read, where that is known for certain."""
+    """Return the remedy that certainly makes a faulty line readable, if it is known."""
     bare = text.rstrip("\r")
     rule = bare if bare.lstrip().startswith("#") else _COMMENT.split(bare)[0]
     repairs = (
@@ -94,7 +94,7 @@ def _repair(text: str, place: Place) -> str | None:
 
 
 def _no_quotes(text: str) -> str:
-    """Return what to do about the quotes in a line."""
+    """Return the remedy for the quotes in a line."""
     spaced = any(word.endswith("\\") for word in unquoted(text).split(" ")[:-1])
     space = r", and write a space within a word as `\ `" if spaced else ""
     return f"remove the quotes, which auditctl treats as part of the word{space}"
@@ -122,7 +122,7 @@ def _read(text: str, place: Place) -> Reading:
 
 
 def _heeded(reading: Reading, words: list[str]) -> Reading:
-    """Return the reading with what auditctl does of the line before it finds it at fault."""
+    """Return the reading with the effects that the line has before auditctl rejects it."""
     first = words[0] if len(words) == 1 else ""
     if re.fullmatch(r"-D[\r\t]", first):
         return replace(reading, deletes="")
@@ -238,7 +238,7 @@ def _has_odd_characters(text: str) -> bool:
 
 
 class _Line:
-    """A line whose words are known, while its options are read."""
+    """A line during the reading of its options."""
 
     def __init__(self, reading: Reading, words: list[str], columns: tuple[int, ...]) -> None:
         self.reading, self.words, self.columns = reading, words, columns

@@ -1,7 +1,7 @@
-"""What the lines of files come to when they are loaded one after the other.
+"""The fate of each line when files are loaded one after the other: what stays loaded, and why not.
 
-A line that is refused ends the loading, unless a line above it asks to go on (`-i`, `-c`): auditctl
-heeds that from there on, and not before.
+A refused line ends the loading, unless a line above it tells auditctl to continue (`-i`, `-c`),
+which takes effect from there on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_DELETIONS_BY_KEY = 1000
 
 
 class Fate(Enum):
-    """What becomes of a line that adds a rule, or that is at fault."""
+    """The fate of a line that adds a rule, or that is faulty."""
 
     LOADED = "it is loaded and stays"
     DELETED = "it is loaded, and a later line deletes it"
@@ -49,11 +49,11 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Line:
-    """A line that adds a rule, or that is at fault.
+    """A line that adds a rule, or that is faulty.
 
-    `rule` is what the kernel makes of it, None where there is none. `deleted_by` is the line that
-    deletes what it adds, or would have added; `earlier` the rule that is the same. `fault` says
-    what is wrong. `tolerated`: a line above it asks to go on.
+    `rule` is the kernel's form of the rule, None if there is none. `deleted_by` is the line that
+    deletes the rule, or would; `earlier` is the same rule, loaded earlier. `fault` says what is
+    wrong. `tolerated`: a line above it tells auditctl to continue.
     """
 
     reading: Reading
@@ -66,19 +66,19 @@ class Line:
 
     @property
     def fails(self) -> bool:
-        """Whether auditctl stops here, unless a line above asks to go on."""
+        """Whether auditctl stops here, unless told to continue."""
         return self.fate not in {Fate.LOADED, Fate.DELETED}
 
 
 @dataclass(frozen=True)
 class LoadedLines:
-    """What becomes of all lines that add a rule or are at fault, in the order of loading."""
+    """The fate of all lines that add a rule or are faulty, in loading order."""
 
     lines: tuple[Line, ...]
 
     @cached_property
     def rules(self) -> tuple[KernelRule, ...]:
-        """The rules that stay loaded, if loading goes on after each line at fault."""
+        """The rules that stay loaded if loading continues after each faulty line."""
         return tuple(
             one.rule for one in self.lines if one.fate is Fate.LOADED and one.rule is not None
         )
@@ -95,7 +95,7 @@ class LoadedLines:
 
     @cached_property
     def twice(self) -> tuple[tuple[KernelRule, KernelRule], ...]:
-        """The rules that are there already, each with the earlier one."""
+        """The repeated rules, each with the earlier one."""
         return tuple(
             (one.rule, one.earlier)
             for one in self.lines
@@ -112,10 +112,10 @@ def load_lines(
     target: Target = ANYWHERE,
     refuses: Callable[[KernelRule], str | None] = lambda _rule: None,
 ) -> LoadedLines:
-    """Return what becomes of lines; an auditctl of its own loads each part.
+    """Return the fate of each line; a separate auditctl loads each part.
 
-    `refuses` says why the target's kernel refuses a rule that could be loaded elsewhere, None where
-    it takes it. The time that this takes grows with the lines, not with their square.
+    `refuses` says why the target's kernel refuses a rule that could be loaded elsewhere, None if it
+    accepts it. The time is linear in the number of lines.
     """
     loading = _Loading(target, refuses)
     for readings in parts:
@@ -126,15 +126,15 @@ def load_lines(
 
 
 def load_rules(rules: Sequence[Rule], target: Target = ANYWHERE, name: str = "") -> LoadedLines:
-    """Return what becomes of rules that no longer stand in files, loaded in this order.
+    """Return the fate of rules that do not come straight from files, loaded in this order.
 
-    `name` is the file's for the place of a rule that has none.
+    `name` is the file name in the place of a rule without a place.
     """
     return load_lines([readings_of(rules, name)], target)
 
 
 def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
-    """Return the lines of rules that no longer stand in files; `name` is as in `load_rules`."""
+    """Return rules as lines; `name` is as in `load_rules`."""
     return tuple(
         Reading(Kind.RULE, rule.place or Place(name, number), rule.text, rule=rule)
         for number, rule in enumerate(rules, 1)
@@ -142,11 +142,11 @@ def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
 
 
 def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
-    """Return what the lines of one part say together, and what is wrong with those at fault.
+    """Return the rule set of one part's lines, and the faults of those that are faulty.
 
-    A rule that can be read is in the set; whether auditctl takes it is not asked. A fault below a
-    line that asks to go on is a note, and its line left out. Watched paths are taken for what they
-    are written as.
+    The set has every rule that can be read, whether or not auditctl accepts it. A fault after a
+    line that tells auditctl to continue is only a note, and its line is left out. Only paths with a
+    trailing slash are taken as directories.
     """
     notes = [note for reading in readings for note in reading.notes]
     rules: list[Rule] = []
@@ -175,7 +175,7 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
 
 
 class _Loading:
-    """The rules that are there while lines are taken one by one."""
+    """The state of loading, line by line."""
 
     def __init__(self, target: Target, refuses: Callable[[KernelRule], str | None]) -> None:
         self.target = target
@@ -185,7 +185,7 @@ class _Loading:
         self.present = Present()
         """The rules that are loaded, by the index of their line."""
         self.by_keys: dict[str, dict[int, None]] = {}
-        """Which lines' rules a -D would delete, by their keys: those that can't be loaded too."""
+        """The lines whose rules -D would delete, by their keys, including refused ones."""
         self.deletions_by_key = 0
         self.lock: Reading | None = None
 
@@ -195,7 +195,7 @@ class _Loading:
         changes = (reading.rule, reading.deletion, reading.deletes)
         if reading.fault is not None:
             if reading.deletes is not None and self.lock is None:
-                self._delete_by_key(reading, reading.deletes)  # auditctl does, and fails then
+                self._delete_by_key(reading, reading.deletes)  # auditctl deletes, then fails
             self._append(Line(reading, Fate.UNREADABLE, fault=reading.fault))
         elif self.lock is not None and any(change is not None for change in changes):
             self._fails(
@@ -232,7 +232,7 @@ class _Loading:
             self._append(Line(reading, Fate.TWICE, rule, earlier=self.lines[earlier].rule))
 
     def _delete_by_key(self, reading: Reading, key: str) -> None:
-        """Delete the rules whose keys hold a text, as auditctl seeks it, or all for ""."""
+        """Delete the rules whose keys contain a text, as auditctl does, or all for ""."""
         self.deletions_by_key += bool(key)
         if self.deletions_by_key > MOST_DELETIONS_BY_KEY:
             self._fails(
@@ -247,7 +247,7 @@ class _Loading:
                 self._drop(at, reading.place)
 
     def _delete(self, reading: Reading, deletion: Rule) -> None:
-        """Delete the rule that is the same for the kernel."""
+        """Delete the rule that the kernel considers the same."""
         try:
             wanted = translate(deletion, self.target)
         except RulesError as error:
@@ -281,7 +281,7 @@ class _Loading:
         )
 
     def _drop(self, at: int, by: Place) -> None:
-        """Let a line's rule be gone."""
+        """Mark a line's rule as deleted."""
         line = self.lines[at]
         loaded = line.fate is Fate.LOADED
         fate = Fate.DELETED if loaded else line.fate

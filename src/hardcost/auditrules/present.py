@@ -1,9 +1,9 @@
-"""Which rules the kernel holds while rules are added and deleted one by one, and in what order.
+"""Which rules the kernel holds as rules are added and deleted one by one, and in what order.
 
 Two rules are the same if `audit_compare_rule` says so (AF:707): list, action, calls, fields in
-their order, and key. The kernel refuses to append a rule that it already holds (EEXIST). It takes a
-prepended one any number of times, since it compares it by a flag that rules in its lists no longer
-have (AF:712).
+their order, and key. The kernel refuses to append a rule that it already holds (EEXIST). It accepts
+a prepended one any number of times, since it compares a flag that rules in its lists have lost
+(AF:712).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS = frozenset({"path", "dir", WATCH})
 
 
 class DuplicateError(ValueError):
-    """A rule says the same as an earlier one, and the kernel refuses it (EEXIST)."""
+    """A rule is the same as an earlier one, so the kernel refuses it (EEXIST)."""
 
     def __init__(self, rule: KernelRule, earlier: KernelRule) -> None:
         super().__init__("the rule exists")
@@ -31,25 +31,25 @@ class DuplicateError(ValueError):
 
 
 class Present:
-    """The rules that the kernel holds, each known by a number that its caller gives it.
+    """The rules that the kernel holds, each identified by a number from the caller.
 
-    Each method takes the same time however many rules there are.
+    Each method takes constant time.
     """
 
     def __init__(self) -> None:
         """Hold no rule yet."""
         self._same: defaultdict[Hashable, dict[int, None]] = defaultdict(dict)
-        """The rules that are the same, in the order in which they were added.
+        """The rules that are the same, in the order of adding.
 
-        One that was appended is the first, since it is refused where there is another; so the last
-        is the one that the kernel meets first."""
+        An appended one is the first, since it is refused if there is another; so the kernel walks
+        the last one first."""
         self._alike: defaultdict[Hashable, dict[Hashable, None]] = defaultdict(dict)
-        """What rules are compared by that could be the same, as the watched path is."""
+        """The `sameness` of rules that could be the same, depending on the watched path."""
 
     def add(self, rule: KernelRule, number: int) -> int | None:
-        """Add a rule; where the kernel refuses it, return the number of the first that is the same.
+        """Add a rule; if the kernel refuses it, return the number of the first that is the same.
 
-        None: the kernel takes it.
+        None: the kernel accepts it.
         """
         same = self._same[rule.sameness]
         if same and not rule.prepend:
@@ -68,28 +68,28 @@ class Present:
         return next(reversed(same)) if same else None
 
     def maybe(self, rule: KernelRule) -> int | None:
-        """Return the first that would be the same if its watched path were of the same kind."""
+        """Return the first rule that would be the same if both watches were of one kind."""
         if not _watches(rule):
             return None
         alike = (self._same[one] for one in self._alike[_with_unknown_kind(rule)])
         return min((next(iter(same)) for same in alike if same), default=None)
 
     def remove(self, rule: KernelRule, number: int) -> None:
-        """Let a rule be gone that was taken under this number."""
+        """Remove the rule that was added under this number."""
         del self._same[rule.sameness][number]
 
 
 def taken(rules: Iterable[KernelRule]) -> tuple[int, ...]:
-    """Return which rules the kernel takes when they are added in this order, as indices."""
+    """Return the indices of the rules that the kernel accepts, added in this order."""
     present = Present()
     return tuple(index for index, rule in enumerate(rules) if present.add(rule, index) is None)
 
 
 def check_distinct(rules: Sequence[KernelRule]) -> None:
-    """Check that the kernel takes all rules.
+    """Check that no rule repeats an earlier one.
 
     Raises:
-        DuplicateError: It refuses one, since it already holds the same; both are named.
+        DuplicateError: One does, so the kernel refuses it; the error has both.
     """
     present = Present()
     for index, rule in enumerate(rules):

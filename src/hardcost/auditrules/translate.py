@@ -1,7 +1,7 @@
-"""What auditctl 3.0.9 makes of a rule's line, and what the kernel then refuses.
+"""How auditctl 3.0.9 translates a rule's line, and what the kernel then refuses.
 
-The order of things is auditctl's: options from left to right, the first fault ends it. Each fault
-has the column of the word that is meant, and a remedy.
+The order of checks is auditctl's: options from left to right, up to the first fault. Each fault has
+the column of the word concerned, and a remedy.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 MOST_FIELDS = 63
-"""Fields that auditctl takes in a rule, its key included (AUDIT_MAX_FIELDS - 1)."""
+"""The most fields that auditctl accepts in a rule, including its key (AUDIT_MAX_FIELDS - 1)."""
 
 LONGEST_KEY = 256
 _ALL_PERMISSIONS = 15
@@ -74,7 +74,7 @@ _NO_QUOTES = "remove the quotes, which auditctl treats as part of the word"
 
 @dataclass(frozen=True)
 class Target:
-    """What has to be known of the machine where the rules are loaded.
+    """What has to be known about the machine where the rules are loaded.
 
     `users` and `groups` resolve names; one that is in neither stays a name. `is_directory` says of
     a path as `-w` names it whether a directory lies there, as auditctl asks the file system; None
@@ -89,11 +89,11 @@ class Target:
 
 
 ANYWHERE = Target()
-"""A machine of which nothing is known."""
+"""A machine about which nothing is known."""
 
 AS_WRITTEN = Target(is_directory=lambda path: path.endswith("/"))
-"""A machine that has a directory where a slash ends a path, as their authors mean it, and files
-elsewhere. auditctl itself pays no heed to the slash."""
+"""A machine where paths with a trailing slash are directories, as their authors intend, and others
+are files. auditctl itself ignores the slash."""
 
 
 def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
@@ -170,7 +170,7 @@ def _column(
 
 
 class _Builder:
-    """A rule while its options are taken, with what auditctl remembers of those before."""
+    """A rule during the reading of its options, with the state that auditctl keeps."""
 
     def __init__(self, target: Target, rule: Rule) -> None:
         self.target, self.rule = target, rule
@@ -358,13 +358,13 @@ class _Builder:
         self._add(test)
 
     def _resolved(self, read: _Read) -> Test:
-        """Return the test of a user or group, whose name the target knows or not."""
+        """Return the test of a user or group, whose name the target may or may not know."""
         if read.name in USERS:
             return _test(read.name, read.operator, user(read.text, self.target.users))
         return _test(read.name, read.operator, group(read.text, self.target.groups))
 
     def _test_key(self, operator: Operator, text: str) -> None:
-        """Take a key behind another operator than `=`: for the kernel it is a key all the same."""
+        """Take a key after an operator other than `=`: for the kernel it still is a key."""
         if operator is not Operator.NOT_EQUAL or self.keys or not self.key_may_follow:
             raise RefusedError("a key can't be tested", "write -k KEY")
         self._append_key(text)

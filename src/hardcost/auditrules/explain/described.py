@@ -111,7 +111,7 @@ class _Reader:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise eventvalues.WordError(
-                f"{word!r} is not a field and a value", "write such as auid=1000"
+                f"{word!r} is not a field with a value", "write, for example, auid=1000"
             )
         if name in _NOT_SEEN:
             raise eventvalues.WordError(f"an event has no {name}", _NOT_SEEN[name])
@@ -127,7 +127,7 @@ class _Reader:
     def _take_of_a_file(self, name: str, value: str) -> None:
         if not self.files:
             raise eventvalues.WordError(
-                f"{name} stands before a path", "write the file's path= first"
+                f"{name} comes before any path", "write the file's path= first"
             )
         if name in _LABELS:
             self.files[-1].label[name] = value
@@ -137,7 +137,7 @@ class _Reader:
     def _take_once(self, name: str, value: str) -> None:
         name = "auid" if name == "loginuid" else name
         if name in self.given:
-            raise eventvalues.WordError(f"{name} stands twice", "leave one of them out")
+            raise eventvalues.WordError(f"{name} occurs twice", "remove one of them")
         if name in _SUBJECT:
             self.subject[name] = value
         elif name in _NUMBERS:
@@ -161,7 +161,7 @@ class _Reader:
         if wanted is not None and (event.exit is None or event.success is not bool(wanted)):
             raise eventvalues.WordError(
                 f"success={self.given['success']} and exit={self.given['exit']} can't both be",
-                "leave one of them out",
+                "remove one of them",
             )
         exe = self.given.get("exe")
         if exe is not None:
@@ -219,7 +219,7 @@ class _Reader:
         text = self.given.get("syscall")
         if text is None:
             raise eventvalues.WordError(
-                "the event names no system call", "write such as syscall=openat"
+                "the event names no system call", "write, for example, syscall=openat"
             )
         if text.isascii() and text.isdecimal():
             return eventvalues.number("syscall", text)
@@ -240,7 +240,9 @@ class _Reader:
         if lookup.call_name(arch, call) == "openat2":
             return flags or 0
         if flags is not None:
-            raise eventvalues.WordError("flags is openat2's", "others have theirs in a1 or a2")
+            raise eventvalues.WordError(
+                "flags is only for openat2", "other calls have theirs in a1 or a2"
+            )
         return None
 
     def _permitted(self, event: Event) -> Event:
@@ -251,7 +253,7 @@ class _Reader:
         wrong = [letter for letter in text if letter not in _LETTERS]
         if wrong or not text:
             raise eventvalues.WordError(
-                f"perm={text} is none of r, w, x and a", "write such as perm=r"
+                f"perm={text} is none of r, w, x and a", "write, for example, perm=r"
             )
         wanted = sum(_LETTERS[letter] for letter in dict.fromkeys(text))
         name = lookup.call_name(event.arch, event.call)
@@ -263,7 +265,7 @@ class _Reader:
             letters = "".join(letter for letter, bit in _LETTERS.items() if has & bit)
             stands = f"stands for {letters}" if letters else "stands for no permission"
             raise eventvalues.WordError(
-                f"{name} {stands}, not for perm={text}", "leave perm out, or name another call"
+                f"{name} {stands}, not for perm={text}", "remove perm, or name another call"
             )
         return event
 
@@ -299,7 +301,7 @@ def _names(files: list[_File]) -> tuple[Name, ...]:
             for what in _IDENTITY & whole.numbers.keys() & other.numbers.keys():
                 if whole.numbers[what] != other.numbers[what]:
                     raise eventvalues.WordError(
-                        f"{file.path} has two numbers of {what}", "leave one out"
+                        f"{file.path} has two numbers of {what}", "remove one"
                     )
             whole.numbers |= other.numbers
             whole.label |= other.label
