@@ -6,7 +6,7 @@ import pytest
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
-from hardcost.instruments.watched import watched
+from hardcost.instruments.watchanswer import watched
 
 WATCHED: dict[str, Any] = {
     "event": "watched",

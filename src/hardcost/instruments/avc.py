@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watched import steps, watched
+from hardcost.instruments.watchanswer import steps, watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hardcost.controls import watched
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.controls.mechanisms import answered, auditd, placebo
 from hardcost.errors import InputError, Place, Problem, TrialError
@@ -87,7 +87,7 @@ def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
         if rules:
             raise InputError("there are audit rules, and audit is not switched on")
         return ()
-    directories, files = watched.paths(rules, daemon.directories, daemon.files)
+    directories, files = watchedpaths.paths(rules, daemon.directories, daemon.files)
     lines = (*_lines(daemon, rules), *placebo.rules(controls))
     text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
     if auditd.daemon_of(controls) is None:
