@@ -142,8 +142,8 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
     [
         ("", [(None, "the event names no system call")]),
         ("sycall=open", [(1, "there is no field 'sycall'")]),
-        ("open", [(1, "'open' is not a field and a value")]),
-        ("=x", [(1, "'=x' is not a field and a value")]),
+        ("open", [(1, "'open' is not a field with a value")]),
+        ("=x", [(1, "'=x' is not a field with a value")]),
         (f"syscall={'9' * 5000}", [(None, f"syscall={'9' * 5000} is not a number")]),
         ("syscall=opne", [(None, "b64 has no system call 'opne'")]),
         ("syscall=stime arch=b64", [(None, "b64 has no system call 'stime'")]),
