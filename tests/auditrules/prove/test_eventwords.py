@@ -63,7 +63,7 @@ def test_names_that_nobody_resolved_are_told_apart_from_the_event() -> None:
     assert difference is not None
     number = difference.resolved["user bob"]
     assert remark(difference) == (
-        f"where user bob is {number}; explain takes that by --passwd and --group"
+        f"where user bob is {number}; pass this to explain with --passwd and --group"
     )
     assert described(difference_words(difference)).event.auid == number
     known = prove(rules(("-a always,exit -S open -F auid=5",)), []).difference

@@ -140,7 +140,7 @@ class Atoms:
             "filetype": self._type,
         }
         if kind not in readers:
-            raise UnsupportedError(f"the prover does not know the field {kind}")
+            raise UnsupportedError(f"the prover does not support the field {kind}")
         return readers[kind](test, slot)
 
     def value(self, test: Test) -> Number:
@@ -191,7 +191,7 @@ class Atoms:
 
     def _permission(self, test: Test, _slot: int | None) -> Formula:
         if test.operator is not Operator.EQUAL or not isinstance(test.value, int):
-            raise UnsupportedError("the prover knows perm with = alone")
+            raise UnsupportedError("the prover supports perm only with =")
         match self.source:
             case int():
                 return logic.constant(value=bool(self.source & test.value))
@@ -208,7 +208,7 @@ class Atoms:
 
     def _path(self, test: Test, slot: int | None) -> Formula:
         if slot is None or test.operator is not Operator.EQUAL:
-            raise UnsupportedError("the prover knows path with = in a bucket alone")
+            raise UnsupportedError("the prover supports path only with = in a bucket")
         path = plain_path(str(test.value))
         index = self.paths.setdefault(path, len(self.paths) + 1)
         return logic.same(self.of_name(slot, "which"), logic.number(index))
@@ -261,7 +261,7 @@ class Atoms:
     def _label(self, test: Test, label: Number) -> Formula:
         """Compare a part of a label: a number for each text that is known, one for no label."""
         if test.operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-            raise UnsupportedError(f"the prover knows no order among values of {test.field}")
+            raise UnsupportedError(f"the prover supports no order among values of {test.field}")
         texts = self.labels.setdefault(test.field, {})
         index = texts.setdefault(str(test.value), len(texts) + 1)
         equal = logic.same(label, logic.number(index))

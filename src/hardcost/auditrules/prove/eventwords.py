@@ -49,7 +49,7 @@ def remark(difference: Difference) -> str | None:
         return None
     if difference.directories or difference.no_directories:
         how.append("--paths or --root")
-    return f"where {', '.join(chosen)}; explain takes that by {' and '.join(how)}"
+    return f"where {', '.join(chosen)}; pass this to explain with {' and '.join(how)}"
 
 
 def _program(difference: Difference) -> str | None:

@@ -78,7 +78,7 @@ def differences(
         if difference is not None:
             yield difference
     if _said(_of(FilterList.IO_URING, a)) != _said(_of(FilterList.IO_URING, b)):
-        reasons.append("the rules of the list io_uring differ, and the prover does not know it")
+        reasons.append("the rules of the list io_uring differ, which the prover does not support")
 
 
 def any_counted(rules: Sequence[KernelRule]) -> bool:

@@ -1,4 +1,4 @@
-"""Are two sets of rules equal, for all events? A proof, or an event that they treat differently."""
+"""Proves two sets of rules equal for all events, or finds an event that they treat differently."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EXACT = Relation()
 
 DEFAULT_SECONDS = 60.0
-"""How long a proof may take before the answer is that it is not known."""
+"""The processor time after which a proof is given up (seconds)."""
 
 
 def prove(
@@ -42,9 +42,9 @@ def prove(
     seconds: float = DEFAULT_SECONDS,
     release: lookup.Release = lookup.OLDEST,
 ) -> Result:
-    """Say whether two sets treat all events as the relation wants it, under a release of Linux.
+    """Say whether two sets satisfy the relation for all events, under a release of Linux.
 
-    Where nobody knows whether a watched path is a directory, the answer holds for both kinds.
+    If a watched path may or may not be a directory, the answer holds for both kinds.
     `seconds` bounds all of the work, in processor time of this process.
 
     Raises:
@@ -57,7 +57,7 @@ def prove(
 
 
 class _Proof:
-    """Two sets, and what was found out about them so far."""
+    """A proof about two sets in progress."""
 
     def __init__(
         self,
