@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.auditrules.conditions import contradiction, follows
@@ -50,6 +50,7 @@ def test_what_follows_matches_whomever_the_others_do(given: list[Test], test: Te
 tests_of_a0 = st.builds(Test, st.just("a0"), st.sampled_from(tuple(Operator)), st.integers(0, 9))
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.lists(tests_of_a0, min_size=1, max_size=4), tests_of_a0)
 def test_of_small_numbers_just_what_is_so_is_said(given: list[Test], test: Test) -> None:
     """What bits of large numbers would settle is not looked for: hence the bound."""

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.auditrules import loading, present
@@ -125,6 +125,7 @@ def by_the_book(lines: list[str]) -> tuple[list[int], dict[int, int]]:
     return sorted((*front, *back)), deleted
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.lists(st.sampled_from(LINES), max_size=25))
 def test_what_stays_is_what_a_list_kept_step_by_step_holds(lines: list[str]) -> None:
     text = "".join(f"{line}\n" for line in lines).encode()

@@ -145,7 +145,7 @@ def _verdict(result: Result) -> str:
         reason = result.reason
         if reason == OUT_OF_TIME:
             reason = "the proof ran out of processor time; --seconds gives it more"
-        return f"Unknown whether A and B are {_wanted(result)}: {reason}."
+        return f"It is unknown whether A and B are {_wanted(result)}: {reason}."
     if not result.equal:
         calls = result.difference is not None and result.difference.list == "exit"
         what = "A call" if calls else "An event"
