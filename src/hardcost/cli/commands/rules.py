@@ -131,7 +131,7 @@ def cost() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.rules.explain:explain")
 def explain() -> None:
-    """Show which rule decides about a call, and what each rule costs it.
+    """Show which rule decides about a call, and what each costs.
 
     WORDS are fields as in rules, with defaults in parentheses: syscall, arch (b64), exit (0) or
     success=no, auid (unset), uid (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0
