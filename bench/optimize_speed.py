@@ -19,10 +19,10 @@ from bench.published_kind import text
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import optimise
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.translate import translate_all
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
@@ -51,14 +51,13 @@ def told(name: str, file: Path, least_seconds: float | None) -> None:
     """Print a line of the table."""
     constants, times = Constants.of_debian(), [time.process_time()]
     written = parse.read([file])
-    rules, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
-    rules = tuple(dict.fromkeys(rules))
+    rules = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     times.append(time.process_time())
     made = optimise(rules, constants, general())
     times.append(time.process_time())
     prove(made.original, made.rules, made.options.relation)  # once more, to tell it from the search
     times.append(time.process_time())
-    report = Report(made, constants, general(), Clock(least_seconds))
+    report = Savings(made, constants, general(), Clock(least_seconds))
     report.work_out()
     times.append(time.process_time())
     read, both, proof, least = (end - start for start, end in itertools.pairwise(times))

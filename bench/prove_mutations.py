@@ -39,11 +39,12 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import DuplicateError, check_distinct, taken
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.rule import Rule, RulesError
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import Target, translate, translate_all
 from hardcost.auditrules.write import UnwritableError, text_of
@@ -150,14 +151,7 @@ def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
 
 
 def _without_duplicates(rules: tuple[KernelRule, ...] | list[KernelRule]) -> tuple[KernelRule, ...]:
-    taken: list[KernelRule] = []
-    for rule in rules:
-        try:
-            load([*taken, rule])
-        except DuplicateError:
-            continue
-        taken.append(rule)
-    return tuple(taken)
+    return tuple(rules[index] for index in taken(rules))
 
 
 def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit:
@@ -169,7 +163,7 @@ def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit
         index = chance.randrange(len(a))
         b = _EDITS[what](a, index, chance)
         try:
-            load(b)
+            check_distinct(b)
         except DuplicateError:
             continue
         if b == a or not all(_can_be_written(rule) for rule in b):

@@ -24,7 +24,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.semantics import DuplicateError, load
+from hardcost.auditrules.present import taken
 from hardcost.auditrules.write import text_of
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
@@ -97,14 +97,7 @@ def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
 
 def without_duplicates(rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
     """Return the rules without those that say the same as an earlier one."""
-    taken: list[KernelRule] = []
-    for rule in rules:
-        try:
-            load([*taken, rule])
-        except DuplicateError:
-            continue
-        taken.append(rule)
-    return tuple(taken)
+    return tuple(rules[index] for index in taken(rules))
 
 
 def text(rules: Sequence[KernelRule]) -> str:

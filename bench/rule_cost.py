@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.parse import read
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.translate import translate_all
 from hardcost.calibration import check, fitted
 from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
@@ -90,14 +90,14 @@ def of_profiles() -> Iterator[tuple[str, RuleSet]]:
 
 def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
     """Return the rules without those that the guest can't load, which are told."""
-    rules, faults = translate_all(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
-    for fault in faults:
-        print(f"\n{name}: left out: {fault}")
-    kept = tuple(dict.fromkeys(rule for rule in rules if resolved(rule)))
-    if len(kept) < len(rules):
-        print(
-            f"\n{name}: {len(rules) - len(kept)} rules left out: twice there, or of unknown users"
-        )
+    found = load_rules(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
+    for line in found.failing:
+        if line.fault is not None:
+            print(f"\n{name}: left out: {line.fault}")
+    kept = tuple(rule for rule in found.rules if resolved(rule))
+    left_out = len(found.twice) + len(found.rules) - len(kept)
+    if left_out:
+        print(f"\n{name}: {left_out} rules left out: twice there, or of unknown users")
     return kept
 
 

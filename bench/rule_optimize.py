@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
-from hardcost.auditrules.optimize.report import Report
+from hardcost.auditrules.optimize.savings import Savings
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate_all
 from hardcost.calibration import guestlevels
 from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.cli.rules.common import NOWHERE
@@ -87,7 +87,7 @@ def told(published: Published, mode: str, options: Options, *, measure: bool) ->
     """Print the result for one set, and say whether it is as good as it should be."""
     constants = Constants.of_debian()
     made = optimise(published.rules, constants, general(), options)
-    report = Report(made, constants, general())
+    report = Savings(made, constants, general())
     before, after = report.walked
     mean = report.mean
     print(
@@ -158,8 +158,7 @@ def rhel() -> Iterator[Published]:
 
 def published_of(name: str, written: RuleSet) -> Published:
     """Return a set without what the kernel would refuse."""
-    taken, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
-    kept = tuple(dict.fromkeys(taken))
+    kept = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     directories, paths = watchedpaths.paths(written.rules)
     return Published(name, kept, Watched(directories, (*paths, BASELINE)))
 

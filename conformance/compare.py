@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.field import DIRECTORIES, LINKED, THROUGH_LINKS
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList, Test
+from hardcost.auditrules.loading import load_lines
 from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.rule import Place, RulesError
+from hardcost.auditrules.rule import Place
 from hardcost.auditrules.semantics import (
     Decision,
-    DuplicateError,
     Loaded,
     Outcome,
     Verdict,
     decide,
     load,
 )
-from hardcost.auditrules.translate import Target, translate
+from hardcost.auditrules.translate import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from conformance.run import Battery, SetResult, Wanted
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Rule
 
 _TREES = frozenset(path.rstrip("/") for path in (*DIRECTORIES, *LINKED, *THROUGH_LINKS[:2]))
 
@@ -127,48 +126,12 @@ def compare(battery: Battery, sets: Sequence[Wanted], calls: Sequence[Call]) -> 
 
 def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
     """Return the rules of a text as the guest's kernel holds them, and which lines are refused."""
-    taken: list[KernelRule] = []
-    refused: set[int] = set()
-    for number, line in enumerate(rules.splitlines(), 1):
-        reading = read_line(line, Place("set", number))
-        if reading.fault is not None:
-            refused.add(number)
-        if reading.deletes == "":
-            taken = []
-        if reading.deletion is not None and not _deletes(reading.deletion, taken):
-            refused.add(number)
-        if reading.rule is None:
-            continue
-        try:
-            rule = translate(reading.rule, GUEST)
-            load([*taken, rule], battery.files)
-        except (RulesError, DuplicateError):
-            refused.add(number)
-            continue
-        if _finds_its_place(rule, battery):
-            taken.append(rule)
-        else:
-            refused.add(number)
-    return load(taken, battery.files), frozenset(refused)
-
-
-def _deletes(deletion: Rule, taken: list[KernelRule]) -> bool:
-    """Take out the first rule in the kernel's list that is the same; say whether there was one.
-
-    How it was added has no part in that (`audit_compare_rule`, AF:712). Of several that are the
-    same all but the first to come were prepended, and the last of those stands in front.
-    """
-    try:
-        wanted = replace(translate(deletion, GUEST), prepend=False, source=None)
-    except RulesError:
-        return False
-    same = [
-        at for at, rule in enumerate(taken) if replace(rule, prepend=False, source=None) == wanted
+    readings = [
+        read_line(line, Place("set", number)) for number, line in enumerate(rules.splitlines(), 1)
     ]
-    if not same:
-        return False
-    del taken[next((at for at in reversed(same) if taken[at].prepend), same[0])]
-    return True
+    found = load_lines([readings], GUEST, lambda rule: _lacks(rule, battery))
+    refused = frozenset(one.reading.place.line for one in found.failing)
+    return load(found.rules, battery.files), refused
 
 
 def _deleted(rules: str, refused: frozenset[int]) -> int:
@@ -177,11 +140,15 @@ def _deleted(rules: str, refused: frozenset[int]) -> int:
     return sum(line[:2] in {"-d", "-W"} and number not in refused for number, line in numbered)
 
 
-def _finds_its_place(rule: KernelRule, battery: Battery) -> bool:
-    """Say whether there is the directory whose tree, or one file in which, a rule watches."""
+def _lacks(rule: KernelRule, battery: Battery) -> str | None:
+    """Return why the guest refuses a rule: it lacks the directory in which the rule watches."""
     if rule.directory is not None:
-        return (rule.directory.rstrip("/") or "/") in battery.files
-    return rule.path is None or posixpath.dirname(rule.path) in battery.files
+        folder = rule.directory.rstrip("/") or "/"
+    elif rule.path is not None:
+        folder = posixpath.dirname(rule.path)
+    else:
+        return None
+    return None if folder in battery.files else f"there is no directory {folder}"
 
 
 def _refusal(rules: str, refused: frozenset[int], result: SetResult) -> Refusal:

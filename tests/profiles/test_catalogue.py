@@ -69,7 +69,7 @@ def test_the_samples_are_read_from_the_unpacked_package(tmp_path: Path, examples
     profile = catalogue.load("audit-samples", roots.__getitem__)
     assert profile.controls[0] == AuditDaemon(8192, ("--backlog_wait_time 60000",))
     assert rules_of(profile) == SAMPLES["30-stig.rules"].splitlines()
-    assert "31-privileged.rules: it holds no rule, only comments" in profile.notes
+    assert "31-privileged.rules: it contains no rule, only comments" in profile.notes
 
 
 def test_the_samples_need_their_package() -> None:

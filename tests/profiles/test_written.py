@@ -101,7 +101,7 @@ def test_files_are_relative_to_the_file(tmp_path: Path) -> None:
     controls, problems = resolved('audit.files = ["x.rules"]', tmp_path)
     assert problems == []
     assert [control.name for control in controls.listed()] == ["auditd", "-w /etc/x"]
-    assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is not taken over")
+    assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is ignored")
 
 
 def test_files_of_a_package_lie_where_it_is_unpacked(tmp_path: Path) -> None:

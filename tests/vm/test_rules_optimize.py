@@ -19,7 +19,7 @@ from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import combine
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text, text
-from hardcost.auditrules.semantics import DuplicateError, load
+from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.calibration import guestlevels
@@ -70,7 +70,7 @@ def optimised(rules: str, options: Options | None = None) -> str | None:
     written, wrong = combine(readings)
     taken, faults = translate_all(written.rules, GUEST)
     try:
-        load(taken)
+        check_distinct(taken)
     except DuplicateError:
         return None
     if wrong or faults or not taken:

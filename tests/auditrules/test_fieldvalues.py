@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hardcost.auditrules.fieldvalues import nearest, signed, unsigned
 from hardcost.auditrules.kernelrule import KernelRule, Test
 from hardcost.auditrules.rule import Rule, RulesError
 from hardcost.auditrules.translate import Target, translate
-from hardcost.auditrules.values import nearest, signed, unsigned
 
 UNSET = 0xFFFFFFFF
 

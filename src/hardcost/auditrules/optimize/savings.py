@@ -1,4 +1,4 @@
-"""What there is to say of a cheaper set: each call's cost before and after, and the least."""
+"""What a cheaper set saves: each call's cost before and after, and the least possible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEAR = 1.1
 class Costs:
     """What the rules cost one call, or all of a workload on average, in instructions.
 
-    `least` is None where it was not worked out in time.
+    `least` is None if it was not computed in time.
     """
 
     before: float
@@ -45,13 +45,13 @@ class Costs:
 
 
 class OutOfTimeError(Exception):
-    """The time for working out the least is over."""
+    """The time for computing the least is over."""
 
 
 class Clock:
     """The processor time that was spent on the least, and how much it may be, in seconds.
 
-    `tell` is called now and then with what is spent; `now` is the processor time.
+    `tell` is called regularly with the time spent; `now` returns the processor time.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Clock:
         self._tell(self.spent)
 
 
-class Report:
+class Savings:
     """A cheaper set under a workload.
 
-    `clock` bounds the work on the least: the calls that are shown and those that the workload makes
-    come first, and what is not worked out in time stays None.
+    `clock` bounds the computation of the least. Displayed calls and those of the workload come
+    first; what is not computed in time stays None.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Report:
 
     @property
     def least(self) -> Mapping[tuple[Arch, int], float]:
-        """The least that each call by itself can cost, as far as it was worked out."""
+        """The least that each call by itself can cost, as far as it was computed."""
         self.work_out()
         return self._alone
 
     def work_out(self) -> None:
-        """Work out what the report says, within the limit of the clock."""
+        """Compute the least costs, within the limit of the clock."""
         _ = self.by_call
 
     @cached_property
@@ -121,7 +121,7 @@ class Report:
         }
 
     def _least_of_each(self) -> Iterator[tuple[tuple[Arch, int], float]]:
-        """Yield the least of each call, those first that matter most.
+        """Yield the least of each call, the most important first.
 
         Raises:
             OutOfTimeError: The clock's limit is reached.
@@ -176,7 +176,7 @@ class Report:
 
     @cached_property
     def shown(self) -> tuple[tuple[Arch, int], ...]:
-        """The calls that the operations of the workload `syscalls` are made of."""
+        """The calls that the operations of the workload `syscalls` make."""
         names = dict.fromkeys(
             name
             for operation, calls in operations().items()
@@ -188,7 +188,7 @@ class Report:
 
     @cached_property
     def far(self) -> tuple[tuple[Arch, int], ...]:
-        """The calls whose cost is not near the least, those that matter most first."""
+        """The calls whose cost is not near the least, the most important first."""
         known = {call: one for call, one in self.by_call.items() if one.least is not None}
         found = [call for call, one in known.items() if not one.near]
         return tuple(

@@ -1,13 +1,13 @@
-"""Calls that a rule decides about, made by changing a typical call as little as possible."""
+"""Calls that a rule decides, made by changing a typical call as little as possible."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hardcost.auditrules.conditions import SINGLE, allowed
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import UNSET, Comparison, Operator, Test
-from hardcost.auditrules.optimize.conditions import SINGLE, allowed
 from hardcost.auditrules.semantics import holds
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ FRESH_INODE = (1 << 40) + 7
 """The inode number of a file that no rule names."""
 
 DEVICE = (8, 1)
-"""The device of all files that rules name, and of those made up beside them."""
+"""The device of all files that rules name, and of invented ones."""
 
 _ROUNDS = 4
 _ATTRIBUTE = {"pers": "personality", "saddr_fam": "socket_family"}
@@ -31,8 +31,8 @@ _OF_NAMES = frozenset({"obj_uid", "obj_gid"})
 def witness(rule: KernelRule, typical: Event, files: Mapping[str, FileId]) -> Event | None:
     """Return a call that meets all conditions of a rule, None if none was found.
 
-    It has the typical call's number and ABI, and where that will do all else of it. A file that it
-    visits only to meet a condition is one that no rule names.
+    It has the typical call's number and ABI, and its other values where possible. A file visited
+    only to meet a condition is one that no rule names.
     """
     event = typical
     for _ in range(_ROUNDS):
@@ -104,7 +104,7 @@ def _numbered(rule: KernelRule, test: Test, value: int, event: Event) -> Iterato
     if kind in SINGLE:
         ranges = allowed(kind, rule.conditions)
         numbers = [number for first, last in ranges for number in (first, last)] + numbers
-        # Where anything large will do, a login user and not the last number there is.
+        # If any large number will do, take a login user, not the largest number.
         numbers.sort(key=lambda number: number == UNSET)
     for number in numbers:
         if kind in {"a0", "a1", "a2", "a3"}:

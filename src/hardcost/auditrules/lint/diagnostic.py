@@ -1,4 +1,4 @@
-"""What lint finds: the values, and what each finding's file says of itself.
+"""What lint finds: diagnostics, and the documentation in each finding's file.
 
 A finding's file, in `findings/`, has its code, its level, a docstring and `find`. The docstring's
 first line is the title; its paragraphs begin with What, Why, Example and Remedy.
@@ -45,7 +45,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where something stands; lines and columns count from 1, None where the whole is meant."""
+    """A place: lines and columns count from 1; None means the whole file or line."""
 
     file: str
     line: int | None = None
@@ -58,11 +58,11 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that lint has to say.
+class Diagnostic:
+    """One problem at one place.
 
-    `text` is the line that is meant; `cost` is None where there is none, or none is known;
-    `related` are other lines that have to do with it.
+    `text` is the line concerned. `cost` is None if there is none or it is unknown. `related` are
+    other lines that contribute.
     """
 
     code: str
@@ -82,13 +82,13 @@ class Check(Protocol):
     LEVEL: Level
     __doc__: str | None
 
-    def find(self, context: Context) -> Iterable[Finding]:
-        """Yield what there is of it."""
+    def find(self, context: Context) -> Iterable[Diagnostic]:
+        """Yield each place where it occurs."""
 
 
 @dataclass(frozen=True)
 class Documentation:
-    """What a finding's file says of itself."""
+    """The documentation in a finding's file."""
 
     code: str
     level: Level
@@ -101,14 +101,14 @@ class Documentation:
 
     @cached_property
     def sections(self) -> Mapping[str, str]:
-        """What follows each of the words of `SECTIONS`; an example keeps its lines."""
+        """The text of each of the `SECTIONS`; an example keeps its lines."""
         parts = _SECTION.split(self.text)
         found = dict(zip(parts[1::2], parts[2::2], strict=True))
         return {name: _unwrapped(name, text) for name, text in found.items()}
 
 
 def documentation(check: Check) -> Documentation:
-    """Return what a finding's file says of itself."""
+    """Return the documentation in a finding's file."""
     return Documentation(check.CODE, check.LEVEL, (check.__doc__ or check.CODE).strip())
 
 

@@ -1,6 +1,6 @@
 """Fields and values in rules as auditctl 3.0.9 reads them: names and numbers of all kinds.
 
-Whatever can't be read is a `RefusedError` with the remedy.
+An invalid one raises `RefusedError` with a remedy.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PERMISSIONS = {"r": 4, "w": 2, "x": 1, "a": 8}
 
 
 class RefusedError(Exception):
-    """The rule can't be loaded, for the option that is being taken."""
+    """The rule can't be loaded because of the current option."""
 
     def __init__(self, message: str, remedy: str | None = None) -> None:
-        """Keep what is wrong, and what to do about it."""
+        """Keep the message and the remedy."""
         super().__init__(message)
         self.message, self.remedy = message, remedy
 
@@ -72,8 +72,8 @@ _ARCHES: Mapping[str, Arch] = MappingProxyType({
 _DIGITS = frozenset("0123456789")
 _C_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*")
 _LONGEST_DECIMAL = 25  # digits; any number with more is beyond 64 bits
-_UNLIKE = 5  # so many other letters, or so much longer or shorter: not what was meant
-_LONGEST_GUESS = 40  # characters of a word for which a likely one is sought
+_UNLIKE = 5  # more different letters than this, or a larger difference in length: not similar
+_LONGEST_GUESS = 40  # characters of a word for which similar ones are searched
 
 
 def folded(text: str) -> str:
@@ -85,7 +85,7 @@ def arch_of(text: str) -> Arch:
     """Return the ABI that a value of `arch` means on x86_64.
 
     Raises:
-        RefusedError: auditctl knows no such architecture, or the machine has it not.
+        RefusedError: auditctl does not know the architecture, or the machine lacks it.
     """
     name = folded(text)
     if name in _ARCHES:
@@ -112,17 +112,17 @@ def split_field(value: str) -> tuple[str, Operator, str]:
             return value[:at], Operator(operator), value[at + len(operator) :]
         if at == 0:
             break
-    raise RefusedError(f"{value!r} has no field and operator", "write one such as auid>=1000")
+    raise RefusedError(f"{value!r} has no field and operator", "write, for example, auid>=1000")
 
 
 _NEVER_CALLS = {
     "fini_module": "delete_module unloads a module; finit_module loads one from an open file",
 }
-"""Names that published rules use, and that no version of Linux has had."""
+"""Names that published rules use but that no version of Linux has had."""
 
 
 def call_number(name: str, arch: Arch) -> int:
-    """Return the bit of a rule's mask that a call's name or number stands for."""
+    """Return the bit of a rule's mask for a call's name or number."""
     known = lookup.calls(arch)
     number = known.get(name, known.get(folded(name)))
     if number is None and name[:1] in _DIGITS:
@@ -132,7 +132,7 @@ def call_number(name: str, arch: Arch) -> int:
     newer = lookup.newer_calls().get(folded(name))
     if newer is not None:
         raise RefusedError(
-            f"auditctl 3.0.9 knows no system call {name!r}, which Linux has had since",
+            f"auditctl 3.0.9 does not know the system call {name!r}, which is newer",
             f"write its number, {newer}",
         )
     other: Arch = "b32" if arch == "b64" else "b64"
@@ -148,7 +148,7 @@ def call_number(name: str, arch: Arch) -> int:
 def permissions(text: str) -> int:
     """Return the number of letters such as `wa`."""
     if len(text.encode(errors="replace")) > len(_PERMISSIONS):
-        raise RefusedError(f"the permissions {text!r} are too long", "r, w, x and a, each once")
+        raise RefusedError(f"the permissions {text!r} are too long", "use r, w, x and a, each once")
     wrong = [letter for letter in text if folded(letter) not in _PERMISSIONS]
     if wrong:
         raise RefusedError(f"there is no permission {wrong[0]!r}", "the letters are r, w, x and a")
@@ -211,7 +211,7 @@ def _argument(text: str) -> int:
 def _session(text: str) -> int:
     if text == "unset":
         return UNSET
-    # Anything else counts as 0, without a word.
+    # Anything else counts as 0, without a message.
     return _argument(text) if text[:1] in _DIGITS or _is_negative(text) else 0
 
 
@@ -230,14 +230,14 @@ def group(text: str, groups: Mapping[str, int]) -> int | str:
     if text[:1] in _DIGITS:
         return signed(text)
     if text not in groups and (text == "unset" or _is_negative(text)):
-        raise RefusedError(f"there is no group {text!r}", "a group is a name, or a number from 0")
+        raise RefusedError(f"there is no group {text!r}", "write a name, or a number from 0")
     _check_name(text, "group")
     return groups.get(text, text)
 
 
 def _check_name(text: str, what: str) -> None:
     if text[0] in "=!<>&-" or ":" in text:
-        raise RefusedError(f"{text!r} is no name of a {what}", "write a name, or a number")
+        raise RefusedError(f"{text!r} is not the name of a {what}", "write a name or a number")
 
 
 # Names ------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def _family(text: str) -> int:
     if bare[:1] in _DIGITS:
         number = unsigned(bare)
     if number >= _AF_MAX:
-        raise RefusedError(f"{text} is no address family", f"the largest is {_AF_MAX - 1}")
+        raise RefusedError(f"{text} is not an address family", f"the largest is {_AF_MAX - 1}")
     return number
 
 
@@ -302,11 +302,11 @@ READERS: Mapping[str, Callable[[str], int]] = MappingProxyType({
     "perm": permissions, "sessionid": _session, "saddr_fam": _family, "inode": _inode,
     **dict.fromkeys(ARGUMENTS, _argument),
 })  # fmt: skip
-"""What reads a field's value, where that is not `number_of`, `user` or `group`, or the text."""
+"""The readers of fields whose value is not a plain number, user, group or text."""
 
 
 def check_path(path: str) -> None:
-    """Check a path as auditctl and the kernel do, but for what lies there."""
+    """Check a path as auditctl and the kernel do, except whether it exists."""
     if not path.startswith("/"):
         raise RefusedError(f"the path {path!r} does not begin with /", "write the whole path")
     if len(path.encode(errors="surrogateescape")) >= LONGEST_PATH:

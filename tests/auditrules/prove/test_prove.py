@@ -13,11 +13,12 @@ from tests.auditrules.drawn import Drawing
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, KernelRule
+from hardcost.auditrules.present import DuplicateError, taken
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import can_fire, fires, prove
 from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import Decision, DuplicateError, decide, load
+from hardcost.auditrules.semantics import Decision, decide, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate, translate_all
 
@@ -274,6 +275,14 @@ def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_an_error() -> None:
         proved((ALWAYS, ALWAYS), (ALWAYS,))
 
 
+def test_a_watch_may_be_the_same_as_a_prepended_rule_that_the_example_is_about() -> None:
+    prepended = "-A always,exit -F path=/x -F perm=w -k s"
+    watch = translate(Rule("-w /x -p w -k s"))
+    result = prove([*rules(prepended), watch], rules("-a always,exit -F path=/x -F perm=w -k t"))
+    assert result.difference is not None
+    assert result.difference.outcome_a.key == "s"
+
+
 def test_a_proof_without_time_is_not_known() -> None:
     halves = ("-a always,exit -S openat -F uid<7 -k k", "-a always,exit -S openat -F uid>=7 -k k")
     result = prove(rules(*halves), rules("-a always,exit -S openat -k k"), seconds=-1.0)
@@ -475,14 +484,8 @@ def pairs_of_sets(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 
 def loadable(text: list[str]) -> list[KernelRule]:
     """Return rules without those that auditctl or the kernel would refuse."""
-    taken: list[KernelRule] = []
-    for rule in translate_all([Rule(line) for line in text], AS_WRITTEN)[0]:
-        try:
-            load([*taken, rule])
-        except DuplicateError:
-            continue
-        taken.append(rule)
-    return taken
+    rules = translate_all([Rule(line) for line in text], AS_WRITTEN)[0]
+    return [rules[index] for index in taken(rules)]
 
 
 @settings(max_examples=150, deadline=None)

@@ -40,7 +40,7 @@ def difference_words(difference: Difference) -> str:
 
 
 def remark(difference: Difference) -> str | None:
-    """Return what was chosen where nobody knows better, and how to say it; None if nothing was."""
+    """Return the values chosen for unknowns, and how to give them; None if there are none."""
     chosen = [f"{name} is {number}" for name, number in sorted(difference.resolved.items())]
     how = ["--passwd and --group"] if chosen else []
     chosen += [f"{path} is a directory" for path in difference.directories]
@@ -49,11 +49,11 @@ def remark(difference: Difference) -> str | None:
         return None
     if difference.directories or difference.no_directories:
         how.append("--paths or --root")
-    return f"where {', '.join(chosen)}; explain takes that by {' and '.join(how)}"
+    return f"where {', '.join(chosen)}; pass this to explain with {' and '.join(how)}"
 
 
 def _program(difference: Difference) -> str | None:
-    """Return which of the programs that rules name makes the call, if any does."""
+    """Return which program named by a rule makes the call, if any does."""
     found = [path for path, file in difference.files.items() if file == difference.event.exe]
     return min(found, default=None)
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.prices import Case, Prices
 
 
-class Budget:
-    """The costs of all cases under the rules as they are now, beside those at first.
+class Allowance:
+    """The costs of all cases under the current rules and under the original ones.
 
-    A call about which nothing is decided pays for each rule by itself. One that is decided about
-    pays up to the rule that decides, so that it is priced with the whole set in its order.
+    An undecided call pays for each rule separately. A decided one pays up to the deciding rule, so
+    it is priced with the whole ordered set.
     """
 
     def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
@@ -51,7 +51,7 @@ class Budget:
                 self._now[id(case)] = cost
 
     def changed(self, before: Sequence[KernelRule], after: KernelRule) -> None:
-        """Take the costs of a rule that came into the place of others."""
+        """Take the costs of a rule that replaced others."""
         for case in (*self.prices.typical, *self.prices.failing):
             if id(case) not in self._open:
                 more = self.prices.of_rule(after, case.event)
@@ -60,7 +60,7 @@ class Budget:
     def allows(
         self, before: Sequence[KernelRule], after: KernelRule, lines: Lines, at: int
     ) -> bool:
-        """Say whether a rule in the place of others gains something, and keeps each call's budget.
+        """Say whether replacing rules by one saves something and keeps each call's allowance.
 
         `lines` are all rules, with the new one under the number `at`; it may be put to the front.
         """

@@ -1,4 +1,4 @@
-"""The values of a described call's words. What can't be read raises `WordError`."""
+"""The values in a call's description. An invalid one raises `WordError`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = 0o170000
 
 
 class WordError(Exception):
-    """A word can't be read, or is at odds with others."""
+    """A word can't be read, or contradicts others."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)
@@ -27,14 +27,14 @@ def path(value: str) -> str:
     if value in {"", ELSEWHERE}:
         return value
     if not value.startswith("/") or "/../" in f"{value}/":
-        raise WordError(f"{value!r} is not a whole path", "begin it with /, without ..")
+        raise WordError(f"{value!r} is not an absolute path", "begin it with / and write no ..")
     return value.rstrip("/") or "/"
 
 
 def number(name: str, value: str) -> int:
     """Return a number, decimal or hexadecimal."""
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20}", value):
-        raise WordError(f"{name}={value} is not a number", f"write such as {name}=0")
+        raise WordError(f"{name}={value} is not a number", f"write, for example, {name}=0")
     return int(value, 16 if value[:2] in {"0x", "0X"} else 10)
 
 
@@ -65,7 +65,9 @@ def exit_value(text: str) -> int:
     if found and found[2] in lookup.errors():
         return -lookup.errors()[found[2]] if found[1] else lookup.errors()[found[2]]
     if not re.fullmatch(r"-?[0-9]{1,19}", text):
-        raise WordError(f"exit={text} is no result", "write such as exit=0, exit=-13, exit=-EACCES")
+        raise WordError(
+            f"exit={text} is not a result", "write, for example, exit=0, exit=-13 or exit=-EACCES"
+        )
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""The page that lists all findings, made of what their files say."""
+"""The page that lists all findings, generated from their files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hardcost.auditrules.lint.checks import documentations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hardcost.auditrules.lint.finding import Documentation
+    from hardcost.auditrules.lint.diagnostic import Documentation
 
 _INTRODUCTION = """\
 # What `hardcost rules lint` finds

@@ -8,8 +8,8 @@ import pytest
 
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain
+from hardcost.auditrules.prove.eventwords import difference_words, remark
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 
@@ -63,7 +63,7 @@ def test_names_that_nobody_resolved_are_told_apart_from_the_event() -> None:
     assert difference is not None
     number = difference.resolved["user bob"]
     assert remark(difference) == (
-        f"where user bob is {number}; explain takes that by --passwd and --group"
+        f"where user bob is {number}; pass this to explain with --passwd and --group"
     )
     assert described(difference_words(difference)).event.auid == number
     known = prove(rules(("-a always,exit -S open -F auid=5",)), []).difference

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hardcost.auditrules.lint.checks import CODES
-from hardcost.auditrules.lint.page import page
+from hardcost.auditrules.lint.markdown import page
 
 PROJECT = Path(__file__).parents[3]
 

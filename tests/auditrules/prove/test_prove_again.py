@@ -8,7 +8,14 @@ from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.auditrules.test_prove import RELATIONS, STIG, loadable, pairs_of_sets, proved, rules
+from tests.auditrules.prove.test_prove import (
+    RELATIONS,
+    STIG,
+    loadable,
+    pairs_of_sets,
+    proved,
+    rules,
+)
 
 from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.prove import example, logic
