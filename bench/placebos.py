@@ -95,6 +95,12 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="where to write the rows as JSON")
     parser.add_argument("only", nargs="*", help="syscalls, small, large, build (default: all)")
     chosen = parser.parse_args()
+    rows = asyncio.run(_bench(chosen))
+    sys.exit(sum(row.alarms for row in rows) > 0.01 * sum(row.asked for row in rows))
+
+
+async def _bench(chosen: argparse.Namespace) -> list[Row]:
+    """Return the rows of all chosen workloads, showing those known so far after each."""
     machine = VirtualMachine(Cache(), Hardware("icount"))
     first = chosen.first
     placebos = [Placebo(kind, first + at) for kind, count in _EACH.items() for at in range(count)]
@@ -102,17 +108,16 @@ def main() -> None:
     for name, workload in _workloads(machine.cache).items():
         if chosen.only and name not in chosen.only:
             continue
-        alone = asyncio.run(_alone(machine, placebos, workload, chosen.jobs))
-        found = _alone_rows(name, alone)
+        found = _alone_rows(name, await _alone(machine, placebos, workload, chosen.jobs))
         if not chosen.alone:
             profiles = _profiles(placebos, quick=chosen.quick)
-            for profile, bill in asyncio.run(_billed(machine, profiles, workload, chosen.jobs)):
+            for profile, bill in await _billed(machine, profiles, workload, chosen.jobs):
                 _count(found, name, profile, bill)
         rows += found.values()
         _show(rows)
         if chosen.output:
             chosen.output.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    sys.exit(sum(row.alarms for row in rows) > 0.01 * sum(row.asked for row in rows))
+    return rows
 
 
 def _workloads(cache: Cache) -> dict[str, Workload]:
