@@ -23,20 +23,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance import watches
+from conformance.calls import file, remove
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
+from conformance.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
 from hardcost.auditrules.optimize.optimise import Options
-from hardcost.battery import watches
-from hardcost.battery.calls import file, remove
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
-from hardcost.battery.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
+    from conformance.calls import Call
+    from conformance.run import Battery
     from hardcost.auditrules.translate import Target
-    from hardcost.battery.calls import Call
-    from hardcost.battery.run import Battery
 
 
 def main() -> int:

@@ -23,9 +23,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from hardcost.battery import conformance
-from hardcost.battery.beside import Beside, beside
-from hardcost.battery.repertoire import CALLS
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance import cases
+from conformance.beside import Beside, beside
+from conformance.repertoire import CALLS
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe, Machine
 from hardcost.machines.qemu.argv import Hardware
@@ -45,7 +48,7 @@ def main() -> int:
     counts = [Counter[str]() for _ in names]
     both = Beside(Counter(), ())
     found = 0
-    rounds = conformance.on_each(guests, chosen.cases, chosen.seed, listed=len(guests) > 1)
+    rounds = cases.on_each(guests, chosen.cases, chosen.seed, listed=len(guests) > 1)
     for parts in rounds:
         for name, part, sums in zip(names, parts, counts, strict=True):
             sums.update(part.comparison.counts)
@@ -61,7 +64,7 @@ def main() -> int:
     missing = [
         f"{fact} ({name})"
         for name, sums in zip(names, counts, strict=True)
-        for fact in conformance.EXERCISED
+        for fact in cases.EXERCISED
         if not sums[fact]
     ]
     _print(chosen, names, counts, (found, both), time.monotonic() - started)

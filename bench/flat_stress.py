@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import sys
 import time
@@ -26,6 +25,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance.program import built
 from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
@@ -47,16 +50,6 @@ HOLDS = BOOTS / "flat"
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
-_BUILD = [
-    "cargo",
-    "build",
-    "--release",
-    "--locked",
-    "--package",
-    "hardcost-storm",
-    "--message-format",
-    "json",
-]
 _POLICY_VERSION = "33"  # the newest that Linux 6.1 reads
 
 WAYS = ("plenty", "one", "all")
@@ -212,13 +205,11 @@ def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
 
 def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     """Return the guest's files: the storm as process 1, and policies for SELinux."""
-    said = run(_BUILD, folder=TOP, remedy="`make setup` installs Rust")
-    built = [line["executable"] for line in map(json.loads, said.splitlines()) if _is_program(line)]
     policies = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
     policies["policy.b"] = [
         line for line in policies["policy.a"] if SECOND_POLICY_LACKS not in line
     ]
-    files = [cpio.regular("init", Path(built[-1]).read_bytes(), 0o755)]
+    files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
     files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
     checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in policies.items():
@@ -227,10 +218,6 @@ def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
             folder=scratch)  # fmt: skip
         files.append(cpio.regular(name, (scratch / f"{name}.bin").read_bytes()))
     return files
-
-
-def _is_program(line: dict[str, object]) -> bool:
-    return bool(line.get("executable"))
 
 
 def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> list[str]:

@@ -19,11 +19,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-# The tests are no package that could be installed.
+# Conformance and tests are no packages that could be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.auditrules.drawn import Drawing
 
+from conformance.field import DIRECTORIES, FILES, PROGRAMS
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
+from conformance.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import (
     CALLS as MOST_CALLS,
@@ -43,10 +47,6 @@ from hardcost.auditrules.semantics import DuplicateError, decide, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import Target, translate, translate_all
 from hardcost.auditrules.write import UnwritableError, text_of
-from hardcost.battery.field import DIRECTORIES, FILES, PROGRAMS
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
-from hardcost.battery.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware

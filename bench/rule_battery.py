@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rule_optimize import sets
 
+from conformance.run import run_battery
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.semantics import DuplicateError, load
 from hardcost.auditrules.write import text_of
-from hardcost.battery.run import run_battery
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine

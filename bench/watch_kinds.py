@@ -14,8 +14,12 @@ import random
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
-from hardcost.battery.watches import EVERY_CALL, WORLDS, Compared, Pair, compare, draw, learned
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance.watches import EVERY_CALL, WORLDS, Compared, Pair, compare, draw, learned
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.compare import GUEST
+from conformance.random_rules import Drawing
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
@@ -18,10 +22,6 @@ from hardcost.auditrules.optimize.output import rule_text, text
 from hardcost.auditrules.semantics import DuplicateError, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
-from hardcost.battery.compare import GUEST
-from hardcost.battery.random_rules import Drawing
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
 from hardcost.calibration import guestlevels
 from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.controls.watchedpaths import paths

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
+_ADVICE = re.compile(r" (is|are) slower$")  # auditctl 4.0.2, of rules that it takes
 _REFUSED = re.compile(r"There was an error in line (\d+) of ")
 _RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
@@ -216,7 +217,7 @@ def _complaints(text: str) -> _Complaints:
         elif line.lower().startswith("warning"):
             warned = _WARNED.search(line)
             found.warned.append((int(warned[1]) if warned else None, line))
-        elif line.strip():
+        elif line.strip() and not _ADVICE.search(line):
             found.other.append(line.strip())
     return found
 

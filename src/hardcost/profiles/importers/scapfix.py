@@ -89,12 +89,15 @@ def mentions_rules(script: str) -> bool:
 
 
 def follow(script: str, folder: RulesFolder, by: str) -> str | None:
-    """Apply a script to `folder`; return why part of it could not be followed, or None."""
-    lines = script.splitlines()
+    """Apply a script to `folder`, or return why it can't be followed, having changed nothing."""
+    before = {name: list(lines) for name, lines in folder.files.items()}
     run = _Run(folder, by)
-    run.block(lines)
+    run.block(script.splitlines())
     if run.problem is None and not run.wrote:
         run.problem = "its script writes rules in an unknown way"
+    if run.problem is not None:
+        folder.files.clear()
+        folder.files.update(before)
     return run.problem
 
 
@@ -138,7 +141,7 @@ class _Run:
             at += 1
 
     def _line(self, line: str) -> None:
-        assignment = _ASSIGNMENT.fullmatch(line)
+        assignment = _ASSIGNMENT.fullmatch(line.removeprefix("local "))
         if assignment and assignment[1] in _TOOL_VARIABLES:
             value = assignment[2] if assignment[2] is not None else assignment[3]
             self.variables[assignment[1]] = self._expanded(value)
