@@ -35,8 +35,8 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.schedule import side_by_side
-from hardcost.trial.trial import prepare
+from hardcost.run import parallel
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from hardcost.analysis.estimates import Estimate
     from hardcost.analysis.finding import Bill
     from hardcost.controls.control import Control
+    from hardcost.run.prepare import Prepared
     from hardcost.store.record import Record
-    from hardcost.trial.trial import Prepared
 
 _CONTROLS = (
     *(Placebo("boot", number) for number in range(20)),
@@ -205,7 +205,7 @@ async def _measured(
     """Return the records of trials by their identity; those that are the same are run once."""
     single = {one.identity: one for one in trials}
     known: dict[str, Record] = {}
-    coming = side_by_side.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
+    coming = parallel.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
     async for prepared, outcome in coming:
         if isinstance(outcome, HardcostError):
             raise outcome

@@ -1,13 +1,9 @@
-"""A run's finding: put together, saved, read back, shown."""
+"""A run's finding, shown: on a terminal or as JSON, and as a page."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
-from hardcost.analysis.finding import Finding
 from hardcost.cli.console import note, show
 from hardcost.errors import StoreError
 from hardcost.report.jsonout import to_json
@@ -23,26 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleRenderable
 
+    from hardcost.analysis.finding import Finding
     from hardcost.store.record import Record
-
-_ADAPTER = TypeAdapter(Finding)
-
-
-def packed(finding: Finding) -> str:
-    """Return a finding as text for the store."""
-    return json.dumps(_ADAPTER.dump_python(finding))
-
-
-def unpacked(text: str) -> Finding:
-    """Return the finding that `packed` made `text` of.
-
-    Raises:
-        StoreError: It is damaged.
-    """
-    try:
-        return _ADAPTER.validate_python(json.loads(text))
-    except (ValueError, ValidationError) as error:
-        raise StoreError("the run's finding in the store can't be read") from error
 
 
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Trials side by side on this machine, a guest for each job; they yield records, never write."""
+"""Trials in parallel on one machine, a guest for each job; they yield records, never write."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError, InputError, MachineError
-from hardcost.trial.trial import execute
+from hardcost.run.execute import execute
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from hardcost.machines.machine import Machine
+    from hardcost.run.prepare import Prepared
     from hardcost.store.record import Record
-    from hardcost.trial.trial import Prepared
 
 
 async def outcomes(
@@ -24,11 +24,11 @@ async def outcomes(
     *,
     jobs: int,
     limit_seconds: float | None,
-    goes_on: bool = False,
-) -> AsyncIterator[tuple[Prepared, Record | HardcostError]]:
+    keep_going: bool = False,
+) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
     """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
 
-    Trials start in their order. Where the run `goes_on`, a trial that fails is yielded with its
+    Trials start in their order. With `keep_going` a trial that fails is yielded with its
     error like any other, also where the user's input is to blame, such as a sysctl that the guest's
     kernel does not have. Otherwise no more are started, those that started before it still end, and
     the error of the first of them that failed is raised: the same one each time. `limit_seconds`
@@ -39,7 +39,7 @@ async def outcomes(
 
     def start_next() -> None:
         for trial in waiting:
-            task = _came(trial, machine, limit_seconds, goes_on=goes_on)
+            task = _came(trial, machine, limit_seconds, keep_going=keep_going)
             running[asyncio.create_task(task)] = trial
             if len(running) >= jobs:
                 return
@@ -68,12 +68,12 @@ async def outcomes(
 
 
 async def _came(
-    trial: Prepared, machine: Machine, limit_seconds: float | None, *, goes_on: bool
+    trial: Prepared, machine: Machine, limit_seconds: float | None, *, keep_going: bool
 ) -> Record | HardcostError:
-    """Return what came of a trial; its error is raised unless the run goes on."""
+    """Return what came of a trial; its error is raised unless the run keeps going."""
     try:
         return await execute(trial, machine, limit_seconds)
     except (MachineError, InputError) as error:
-        if not goes_on:
+        if not keep_going:
             raise
         return error

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.analysis.finding import Finding, SideBySide
-from hardcost.cli import itemised
-from hardcost.cli.session import carry_out
+from hardcost.cli import billsingle, budgets, measuring
 from hardcost.design import leave_one_out
 from hardcost.design import several as design
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from hardcost.analysis.budget import Budget
     from hardcost.analysis.finding import Cell
     from hardcost.cli.options import Choices
-    from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
     from hardcost.store.record import Record
@@ -38,33 +36,46 @@ def bill(
         Exit: A profile is over its budget.
     """
     alike = design.alike(profiles)
-    own = [itemised.plan_of(profile, workloads, chosen) for profile in alike]
+    own = [billsingle.plan_of(profile, workloads, chosen) for profile in alike]
     whole, plans = design.together(alike, own, chosen.setup)
-    shared = design.have_one_baseline(plans)
-
-    def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        bills = tuple(
-            itemised.finding(
-                profile, plan, run, _own(profile, plan, records), measure, limit, chosen
-            )
-            for profile, plan in zip(alike, plans, strict=True)
-        )
-        return Finding(
-            run=run,
-            study=whole.study,
-            title=whole.title,
-            instrument=whole.instrument,
-            cells=tuple(_cells(bills, shared=shared)),
-            notes=tuple(dict.fromkeys(note for one in bills for note in one.notes)),
-            together=SideBySide(bills, design.common(profiles), shared),
-        )
-
-    found = carry_out(whole, chosen, finding_of)
-    if found is None or found.together is None:
-        return
-    advised = [one.advice for one in found.together.bills if one.advice is not None]
+    with measuring.run_of(whole, chosen) as run:
+        if run is None:
+            return
+        records = run.measure().records
+        bills = []
+        for profile, plan in zip(alike, plans, strict=True):
+            mine = _own(profile, plan, records)
+            found = billsingle.finding(profile, plan, run, mine, chosen)
+            if limit is not None:
+                advice = budgets.advice(profile, plan, run, mine, limit)
+                found = dataclasses.replace(found, advice=advice)
+            bills.append(found)
+        together = _together(run.name, whole, profiles, plans, bills)
+        together = measuring.finished(run, together)
+    measuring.shown(together, chosen)
+    advised = [one.advice for one in bills if one.advice is not None]
     if any(advice.leave_out for advice in advised):
         raise click.exceptions.Exit(1)
+
+
+def _together(
+    run: str,
+    whole: Plan,
+    profiles: Sequence[Profile],
+    plans: Sequence[Plan],
+    bills: Sequence[Finding],
+) -> Finding:
+    """Return the finding that shows bills side by side."""
+    shared = design.have_one_baseline(plans)
+    return Finding(
+        run=run,
+        study=whole.study,
+        title=whole.title,
+        instrument=whole.instrument,
+        cells=tuple(_cells(bills, shared=shared)),
+        notes=tuple(dict.fromkeys(note for one in bills for note in one.notes)),
+        together=SideBySide(tuple(bills), design.common(profiles), shared),
+    )
 
 
 def _own(profile: Profile, plan: Plan, records: Sequence[Record]) -> tuple[Record, ...]:

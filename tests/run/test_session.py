@@ -8,9 +8,9 @@ from hardcost.cli import session
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.machines.cache import Cache
 from hardcost.machines.fake import FakeMachine
+from hardcost.run.bootlines import BootLines
+from hardcost.run.prepare import prepare
 from hardcost.store.store import Store
-from hardcost.trial.bootlines import BootLines
-from hardcost.trial.trial import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

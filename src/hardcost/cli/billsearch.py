@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import blamed
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
-from hardcost.cli import options
-from hardcost.cli.console import note
-from hardcost.cli.finding import notes_of
-from hardcost.cli.itemised import baseline_note
-from hardcost.cli.session import announce_source, carry_out
+from hardcost.cli import console, measuring, options
+from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.present import notes_of
+from hardcost.cli.progress import monitor_of
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits, placebos
 from hardcost.design.compared import compared_with
-from hardcost.design.group_testing import Settings, bound, search, statement
-from hardcost.design.leave_one_out import BASELINE, PROFILE
+from hardcost.design.group_testing import Settings, bound, statement
+from hardcost.design.leave_one_out import PROFILE
 from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.relations import relations
+from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
+from hardcost.run.search import Search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.finding import Search
+    from hardcost.analysis.finding import Search as Story
     from hardcost.cli.options import Choices
-    from hardcost.cli.session import Measure
     from hardcost.controls.control import Control, Profile
     from hardcost.design.culprits import Suspects
-    from hardcost.design.group_testing import Answer, Outcome, Question
+    from hardcost.design.group_testing import Outcome
     from hardcost.design.plan import Plan, Workload
+    from hardcost.instruments.instrument import Instrument
     from hardcost.store.record import Record
 
 MOST_KERNELS = 12
@@ -56,9 +54,7 @@ class Wanted:
     most: int | None
 
 
-def bill(
-    profile: Profile, workloads: Sequence[Workload], chosen: Choices, wanted: Wanted
-) -> Finding | None:
+def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wanted: Wanted) -> None:
     """Search for what is to blame for a profile's cost; print, save and report the bill.
 
     Raises:
@@ -69,38 +65,66 @@ def bill(
             "a search decides itself how often it measures",
             hint="leave --repetitions out, or take --method single",
         )
+    profile, found = _suspects(profile, chosen)
+    settings = _settings(found, chosen, wanted)
+    said = statement(found.problem, settings)
+    console.note(said)
+    plan = _first_plan(profile, found, workloads, chosen)
+    plan = replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
+    with measuring.run_of(plan, chosen, most=most_configurations(found, settings)) as run:
+        if run is None:
+            return
+        records = run.measure().records
+        searched = Search(run, plan, found, records)
+        outcome = searched.outcome(_above_chance(settings, records))
+        named_by = blamed.guide_name(records)
+        story = blamed.told(found.problem.names, outcome, said, named_by)
+        finding = _finding(profile, plan, run.name, found, outcome, searched.records, story)
+        finding = measuring.finished(run, finding)
+    measuring.shown(finding, chosen)
+
+
+def _suspects(profile: Profile, chosen: Choices) -> tuple[Profile, Suspects]:
+    """Return what a search may switch, and the profile without what it need not ask about.
+
+    Raises:
+        InputError: There is nothing to be searched.
+    """
     profile, requires = _that_hold(profile, chosen)
     found = culprits.suspects(profile, requires, _group_of)
     if not found.switched:
         why = "; ".join(profile.notes)
         raise InputError(f"nothing in the profile {profile.name} can be searched: {why}")
+    return profile, found
+
+
+def _settings(found: Suspects, chosen: Choices, wanted: Wanted) -> Settings:
+    """Return how the search goes: of kernels that are built it measures fewer."""
     builds = any(isinstance(one, KernelOption) for one in found.switched)
-    exact = instrument_named(chosen.instrument or "insn").exact
-    settings = Settings(
+    return Settings(
         threshold=wanted.resolution,
         most=wanted.most or (MOST_KERNELS if builds else None),
-        noise=None if exact else _USUAL_NOISE,
+        noise=None if _instrument(chosen).exact else _USUAL_NOISE,
     )
-    said = statement(found.problem, settings)
-    note(said)
-    plan = culprits.first_plan(
+
+
+def _first_plan(
+    profile: Profile, found: Suspects, workloads: Sequence[Workload], chosen: Choices
+) -> Plan:
+    """Return what is measured before the search asks: the baseline, the whole, and placebos."""
+    exact = _instrument(chosen).exact
+    return culprits.first_plan(
         profile,
         found,
         workloads,
-        instrument=chosen.instrument or "insn",
+        instrument=_instrument(chosen).name,
         seeds=chosen.seeds,
         placebos=placebos.affordable((*found.fixed, *found.switched), workloads) if exact else 0,
     ).set_up(chosen.setup)
-    plan = dataclasses.replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
 
-    def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        driver = Driver(plan, found, measure, list(records))
-        outcome = driver.searched(_above_chance(settings, records))
-        guided_by = blamed.guide_name(records)
-        told = blamed.told(found.problem.names, outcome, said, guided_by)
-        return _finding(profile, plan, run, found, outcome, driver.records, told)
 
-    return carry_out(plan, chosen, finding_of, most=most_configurations(found, settings))
+def _instrument(chosen: Choices) -> Instrument:
+    return instrument_named(chosen.instrument or INSN.name)
 
 
 def most_configurations(found: Suspects, settings: Settings) -> int:
@@ -114,58 +138,10 @@ def _above_chance(settings: Settings, records: Sequence[Record]) -> Settings:
     chance = blamed.chance(records)
     if chance <= settings.threshold:
         return settings
-    note(f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less")
-    return dataclasses.replace(settings, threshold=chance)
-
-
-class Driver:
-    """Measures what a search asks for, and keeps every record."""
-
-    def __init__(
-        self, plan: Plan, found: Suspects, measure: Measure, records: list[Record]
-    ) -> None:
-        """Go on from the `records` of the search's first `plan`."""
-        self.records = records
-        self._plan = plan
-        self._found = found
-        self._measure = measure
-        self._baseline = [one for one in records if one.configuration == BASELINE]
-        self._taken: Counter[str] = Counter()
-        self._first = {one.configuration for one in records}
-
-    def searched(self, settings: Settings) -> Outcome:
-        """Carry the search through, telling each step as it ends."""
-        asking = search(self._found.problem, settings)
-        question = next(asking)
-        while True:
-            answer = self._answer(question)
-            try:
-                question = asking.send(answer)
-            except StopIteration as ended:
-                outcome: Outcome = ended.value
-                return outcome
-
-    def _answer(self, question: Question) -> Answer:
-        name = culprits.name_of(question.on, len(self._found.switched))
-        if name in self._first and not self._taken[name]:
-            mine = [one for one in self.records if one.configuration == name]
-            samples = blamed.guide(mine, self._baseline)
-            self._taken[name] = len(samples)
-            if len(samples) >= question.repetitions:
-                return samples[: question.repetitions]
-            rest = dataclasses.replace(question, repetitions=question.repetitions - len(samples))
-            return (*samples, *self._fresh(name, rest))
-        return self._fresh(name, question)
-
-    def _fresh(self, name: str, question: Question) -> Answer:
-        number = len({*self._first, *self._taken, name})
-        on = f"{len(question.on)} of {len(self._found.switched)} on"
-        note(f"configuration {number}: {name} ({on}): {question.why}")
-        plan = culprits.asked(self._plan, self._found, question, self._taken[name])
-        self._taken[name] += question.repetitions
-        records = self._measure(plan)
-        self.records.extend(records)
-        return blamed.guide(records, self._baseline)
+    console.note(
+        f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less"
+    )
+    return replace(settings, threshold=chance)
 
 
 def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
@@ -175,10 +151,10 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
     found: Suspects,
     outcome: Outcome,
     records: Sequence[Record],
-    told: Search,
+    story: Story,
 ) -> Finding:
     bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
-    bill = dataclasses.replace(bill, compared_with=compared_with(profile))
+    bill = replace(bill, compared_with=compared_with(profile))
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.configuration == PROFILE]
     return Finding(
@@ -191,7 +167,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
         ),
         notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
         bill=bill,
-        search=told,
+        search=story,
     )
 
 
@@ -202,16 +178,17 @@ def _that_hold(
     recipe = kernel(profile.controls)
     if recipe is None or not recipe.options:
         return profile, None
-    cache = Cache()
-    announce_source(cache)
-    note("asking Kconfig what the options do to the base …")
-    known = relations(options.kernels(cache, chosen.source, unconfined=chosen.unconfined), recipe)
+    listener = monitor_of(chosen.progress)
+    machine = options.machine(chosen, _instrument(chosen).name, listener)
+    machine.fetch((Boot(kernel=recipe),), listener.note)
+    console.note("asking Kconfig what the options do to the base …")
+    known = machine.relations(recipe)
     kept = {KernelOption(name, value) for name, value in known.effective}
     notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
     if known.already:
         same = ", ".join(f"{name}={value}" for name, value in known.already)
         notes.append(f"so on the base already, and of no cost here: {same}")
-    return dataclasses.replace(
+    return replace(
         profile,
         controls=tuple(
             one for one in profile.controls if not isinstance(one, KernelOption) or one in kept

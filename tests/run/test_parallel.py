@@ -9,9 +9,9 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Answer, Boot, Execution, Request
-from hardcost.schedule import side_by_side
+from hardcost.run import parallel
+from hardcost.run.prepare import prepare
 from hardcost.store.record import Record
-from hardcost.trial.trial import prepare
 
 NULL = Workload("syscalls", (("calls", "null"),))
 
@@ -30,7 +30,7 @@ def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:
             prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine)
             for n in range(trials)
         ]
-        found = side_by_side.outcomes(prepared, machine, jobs=jobs, limit_seconds=5)
+        found = parallel.outcomes(prepared, machine, jobs=jobs, limit_seconds=5)
         return [trial.trial.configuration.name async for trial, _ in found]
 
     return asyncio.run(collect())
@@ -98,7 +98,7 @@ def test_trials_that_started_before_one_that_fails_still_end() -> None:
         prepared = [
             prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(9)
         ]
-        found = side_by_side.outcomes(prepared, machine, jobs=3, limit_seconds=5)
+        found = parallel.outcomes(prepared, machine, jobs=3, limit_seconds=5)
         async for trial, _ in found:
             ended.append(trial.trial.configuration.name)
 
@@ -118,7 +118,7 @@ def test_a_run_that_goes_on_yields_every_failure_and_every_record() -> None:
         prepared = [
             prepare(Trial(Configuration(f"c{n}"), NULL, "insn", seed=n), machine) for n in range(6)
         ]
-        found = side_by_side.outcomes(prepared, machine, jobs=2, limit_seconds=5, goes_on=True)
+        found = parallel.outcomes(prepared, machine, jobs=2, limit_seconds=5, keep_going=True)
         return {
             trial.trial.configuration.name: getattr(came, "console", "")
             async for trial, came in found
@@ -133,24 +133,24 @@ def test_the_users_own_mistake_fails_its_trial_and_ends_no_run_that_goes_on() ->
             raise InputError("the kernel has no such setting")
         return answer(boot, job)
 
-    async def collect(*, goes_on: bool) -> list[bool]:
+    async def collect(*, keep_going: bool) -> list[bool]:
         machine = FakeMachine(refuse)
         prepared = [
             prepare(Trial(Configuration("c"), NULL, "insn", seed=seed), machine) for seed in (1, 2)
         ]
-        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5, goes_on=goes_on)
+        found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5, keep_going=keep_going)
         return [isinstance(came, Record) async for _, came in found]
 
-    assert asyncio.run(collect(goes_on=True)) == [False, True]
+    assert asyncio.run(collect(keep_going=True)) == [False, True]
     with pytest.raises(InputError, match="no such setting"):
-        asyncio.run(collect(goes_on=False))
+        asyncio.run(collect(keep_going=False))
 
 
 def test_the_measured_value_is_the_window_less_an_empty_one() -> None:
     async def one() -> tuple[float, ...]:
         machine = FakeMachine(answer)
         prepared = [prepare(Trial(Configuration("c"), NULL, "insn", seed=0), machine)]
-        found = side_by_side.outcomes(prepared, machine, jobs=1, limit_seconds=5)
+        found = parallel.outcomes(prepared, machine, jobs=1, limit_seconds=5)
         records = [record async for _, record in found if isinstance(record, Record)]
         return records[0].measured[0].samples
 

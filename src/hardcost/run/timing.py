@@ -71,11 +71,13 @@ class History:
     """Seconds that work took here before, the newest last.
 
     `trials` by workload and instrument, `boots` by guest, `builds` of kernels with their steps.
+    `begun`: a kernel's source lies compiled, so that the first build goes on from there.
     """
 
     trials: Mapping[Kind, Sequence[float]] = field(default_factory=dict)
-    boots: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    boots: Mapping[Guest, Sequence[float]] = field(default_factory=dict)
     builds: Sequence[tuple[float, int]] = ()
+    begun: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,26 @@ def said(span: Span) -> str:
         return f"about {_text((span.low + span.high) / 2)}"
     (low, unit), (high, larger) = _scaled(span.low), _scaled(span.high)
     return f"{low} to {high} {unit}" if unit == larger else f"{low} {unit} to {high} {larger}"
+
+
+def data(parts: Sequence[Stage]) -> list[dict[str, object]]:
+    """Return stages as JSON shows them, times in seconds."""
+    return [
+        {
+            "stage": stage.name,
+            "count": stage.count,
+            "most": stage.most,
+            "low_seconds": rounded(stage.span.low),
+            "high_seconds": rounded(stage.span.high),
+            "basis": stage.basis,
+        }
+        for stage in parts
+    ]
+
+
+def rounded(seconds: float | None) -> float | None:
+    """Return seconds to a tenth; None stays."""
+    return None if seconds is None else round(seconds, 1)
 
 
 def count(stage: Stage) -> str:

@@ -15,7 +15,8 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Boot
-from hardcost.trial.trial import FIXED_LAYOUT_SEED, execute, prepare
+from hardcost.run.execute import execute
+from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

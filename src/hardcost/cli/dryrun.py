@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hardcost.cli import timing
 from hardcost.report.text import visible
+from hardcost.run import timing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.cli.timing import Stage
     from hardcost.design.plan import Plan
-    from hardcost.trial.trial import Prepared
+    from hardcost.run.prepare import Prepared
+    from hardcost.run.timing import Stage
 
 
 def show_plan(
@@ -49,18 +49,8 @@ def _data(plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage]) -
         "instrument": plan.instrument,
         "baseline": plan.baseline,
         "notes": list(plan.notes),
-        "expected_seconds": _rounded(timing.total(expected).middle),
-        "expected": [
-            {
-                "stage": stage.name,
-                "count": stage.count,
-                "most": stage.most,
-                "low_seconds": _rounded(stage.span.low),
-                "high_seconds": _rounded(stage.span.high),
-                "basis": stage.basis,
-            }
-            for stage in expected
-        ],
+        "expected_seconds": timing.rounded(timing.total(expected).middle),
+        "expected": timing.data(expected),
         "trials": [
             {
                 "identity": trial.identity,
@@ -73,7 +63,3 @@ def _data(plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage]) -
             for trial in prepared
         ],
     }
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 1)

@@ -10,8 +10,8 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import MachineError
 from hardcost.machines.bootline import Account, Verdict
 from hardcost.machines.fake import FakeMachine
-from hardcost.trial.bootlines import BootLines, problems_of
-from hardcost.trial.trial import prepare
+from hardcost.run.bootlines import BootLines, problems_of
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
     from hardcost.errors import InputError
     from hardcost.machines.machine import Boot
-    from hardcost.trial.trial import Prepared
+    from hardcost.run.prepare import Prepared
 
 NULL = Workload("syscalls", (("calls", "null"),))
 OFF = BootParameter("mitigations=off")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from tests.report.guests import failed, filecopy, selinux
 
+from hardcost.analysis.saved import packed, unpacked
 from hardcost.cli import finding as finding_module
-from hardcost.cli.finding import notes_of, packed, unpacked
+from hardcost.cli.present import notes_of
 from hardcost.errors import StoreError
 from hardcost.store.record import Record
 from hardcost.workloads import postfix

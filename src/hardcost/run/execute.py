@@ -1,87 +1,28 @@
-"""One trial: the only place where controls, workload, instrument and machine meet."""
+"""One trial, carried out on a machine: what is kept of it, or why it failed."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls import apply
-from hardcost.errors import InputError, MachineError, TrialError
+from hardcost.errors import MachineError, TrialError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines.machine import Boot
+from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
-from hardcost.trial.limits import USUAL_LIMITS
-from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, NeedsDisk, NeedsTree
+from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hardcost.design.plan import Trial
-    from hardcost.machines.machine import Guest, Machine, Request
-    from hardcost.workloads.names import WorkloadModule
+    from hardcost.machines.machine import Machine
+    from hardcost.run.prepare import Prepared
 
-PACKAGES_PARTED = ", "
+PACKAGE_SEPARATOR = ", "
 """What stands between a package with its version and the next, in a record's environment."""
-
-FIXED_LAYOUT_SEED = 0
-"""The seed that stands for no randomness: one memory layout, the same for every trial."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that.
-
-    `notes` are what a reader has to know of the machine's state before anything is run.
-    """
-
-    trial: Trial
-    boot: Boot
-    job: tuple[Request, ...]
-    identity: str
-    notes: tuple[str, ...] = ()
-
-
-def prepare(trial: Trial, machine: Machine) -> Prepared:
-    """Work a trial out without running it.
-
-    Raises:
-        InputError: Its workload, instrument, or a control does not exist or can't be applied.
-    """
-    parameters = dict(trial.workload.parameters)
-    instrument = instrument_named(trial.instrument)
-    workload = workload_named(trial.workload.name, parameters)
-    controls, setup = trial.configuration.controls, trial.setup
-    boot = Boot(
-        parameters=apply.boot_parameters(controls),
-        layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
-        kernel=apply.kernel(controls),
-        guest=_guest(trial, workload),
-        init=setup.init,
-        fresh=setup.fresh,
-        tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
-        disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
-    )
-    notes = machine.notes(boot)
-    job = (
-        *apply.requests(controls),
-        *recorders.requests_before(setup.record),
-        *workload.requests(parameters, instrument),
-        *recorders.requests_after(setup.record),
-        *apply.finish(controls),
-    )
-    parts = {
-        "machine": machine.identity(boot),
-        "job": job,
-        "instrument": trial.instrument,
-        "seed": trial.seed,
-        "repetition": trial.repetition,
-    }
-    return Prepared(trial, boot, job, _hash(parts), notes)
 
 
 async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | None) -> Record:
@@ -142,33 +83,11 @@ def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
     versions = machine.packages(prepared.boot)
     driven = WORKLOADS[prepared.trial.workload.name].PACKAGES
     names = (*driven, *apply.packages(prepared.trial.configuration.controls))
-    told = [f"{name} {versions[name]}" for name in dict.fromkeys(names) if name in versions]
-    return {"packages": PACKAGES_PARTED.join(told)} if told else {}
-
-
-def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
-    """Return the guest that holds both what the workload needs and what the setup asks for.
-
-    Raises:
-        InputError: There is none.
-    """
-    if not trial.setup.whole or workload.GUEST == "debian":
-        return workload.GUEST
-    if workload.GUEST == "small":
-        return "debian"
-    raise InputError(
-        f"the workload {trial.workload.name} has a guest of its own, and what is compared needs a"
-        " whole Debian system",
-        hint="`hardcost list workloads` shows others",
-    )
+    known = [f"{name} {versions[name]}" for name in dict.fromkeys(names) if name in versions]
+    return {"packages": PACKAGE_SEPARATOR.join(known)} if known else {}
 
 
 def _located(error: MachineError, trial: Trial, hint: str | None) -> MachineError:
     """Return the error, of its own kind, with the name of the trial that it struck."""
     name = f"{trial.configuration.name}, {trial.workload}"
     return type(error)(f"{name}: {error}", hint=hint, console=error.console)
-
-
-def _hash(parts: dict[str, Any]) -> str:
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()

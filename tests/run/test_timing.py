@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
-from hardcost.cli import timing
-from hardcost.cli.console import _image_text
 from hardcost.cli.culprits import most_configurations
-from hardcost.cli.timing import History, Span, Stage, Work
+
+from hardcost.cli.console import _image_text
 from hardcost.controls.control import BootParameter, Profile
 from hardcost.design import culprits
 from hardcost.design.group_testing import Settings
 from hardcost.machines.images.debian import Step
+from hardcost.run import timing
+from hardcost.run.timing import History, Span, Stage, Work
 
 QUICK, SLOW = ("syscalls calls=null", "insn"), ("unixbench", "insn")
 KNOWN = History(

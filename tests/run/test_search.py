@@ -6,14 +6,16 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.analysis import blamed
 from hardcost.cli.culprits import Driver
+
+from hardcost.analysis import blamed
 from hardcost.controls.control import BootParameter, Profile
 from hardcost.design import culprits
 from hardcost.design.group_testing import Settings, statement
 from hardcost.design.plan import Workload
 from hardcost.machines.fake import FakeMachine
-from hardcost.trial.trial import execute, prepare
+from hardcost.run.execute import execute
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

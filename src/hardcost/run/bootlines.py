@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hardcost.errors import Problem
     from hardcost.machines.bootline import Account, Verdict
     from hardcost.machines.machine import Boot, Machine
-    from hardcost.trial.trial import Prepared
+    from hardcost.run.prepare import Prepared
 
 
 @dataclass
