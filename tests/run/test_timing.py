@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hardcost.cli.culprits import most_configurations
 
-from hardcost.cli.console import _image_text
-from hardcost.controls.control import BootParameter, Profile
-from hardcost.design import culprits
-from hardcost.design.group_testing import Settings
-from hardcost.machines.images.debian import Step
 from hardcost.run import timing
 from hardcost.run.timing import History, Span, Stage, Work
 
@@ -93,10 +87,6 @@ def test_a_search_is_bounded_by_the_configurations_that_it_may_measure() -> None
     boots, trials = timing.between(first, most)
     assert (timing.count(boots), timing.count(trials)) == ("0 to 71", "2 to 72")
     assert timing.total([boots, trials]) == Span(2, 355 + 72)
-    profile = Profile("p", "t", "", tuple(BootParameter(f"word{n}") for n in range(40)))
-    found = culprits.suspects(profile)
-    assert most_configurations(found, Settings(threshold=0.01)) == 72
-    assert most_configurations(found, Settings(threshold=0.01, most=12)) == 12
 
 
 @pytest.mark.parametrize(
@@ -127,10 +117,3 @@ def test_the_time_left_goes_from_what_was_expected_to_the_pace_of_the_work() -> 
     assert timing.left(100, 120, 10, 10) == 0
     assert timing.left_said(None) == "time left unknown yet"
     assert timing.left_said(150) == "about 2 min left"
-
-
-def test_an_image_is_not_said_to_be_usual_when_it_takes_longer() -> None:
-    assert "90 s, usually 60 to 300 s" in _image_text(Step("Debian", "unpacking", 90))
-    late = _image_text(Step("Debian", "unpacking", 390))
-    assert "390 s, longer than usual" in late
-    assert "60 to" not in late

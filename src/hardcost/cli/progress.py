@@ -225,9 +225,8 @@ def making_text(progress: BuildProgress | ImageProgress) -> str:
     """Return how far a machine's set-up is; what usually is true is said while it may hold."""
     if isinstance(progress, ImageProgress):
         low, high = _IMAGE_SECONDS
-        usual = (
-            f", usually {low} to {high} s" if progress.seconds <= high else ", longer than usual"
-        )
+        usually = f"usually {low} to {high} s"
+        usual = usually if progress.seconds <= high else "longer than usual"
         made = f"making the guest {progress.title}, once: {progress.what}"
         return f"{made}, {progress.seconds:.0f} s, {usual}"
     if progress.waiting:
