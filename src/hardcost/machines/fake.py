@@ -55,7 +55,7 @@ class FakeMachine:
         self.capabilities = capabilities
         self._answer = answer
         self._account = account
-        self._ready: set[Boot] = set()
+        self._ready: set[Boot | KernelRecipe] = set()
         self.asked: list[Boot] = []
         self._running = 0
         self.started: list[Boot] = []
@@ -112,13 +112,13 @@ class FakeMachine:
         return self._account(boot)
 
     def is_ready(self, boot: Boot) -> bool:
-        """Say whether it was made ready."""
-        return boot in self._ready
+        """Say whether it was made ready; what boots on a kernel that is built, is."""
+        return (boot.kernel or boot) in self._ready
 
     async def make_ready(self, boot: Boot) -> None:
         """Be ready at once."""
         _check_boots(boot)
-        self._ready.add(boot)
+        self._ready.add(boot.kernel or boot)
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Return the computed answers, within the time limit."""
