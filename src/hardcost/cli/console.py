@@ -75,6 +75,14 @@ def emit(event: Mapping[str, object]) -> None:
     click.echo(json.dumps(event), err=True)
 
 
+def interrupted(text: str) -> None:
+    """Print the last line of a command that was interrupted."""
+    if _Form.chosen == "json":
+        emit({"event": "interrupted", "text": text})
+    else:
+        _line(text)
+
+
 def complain(error: HardcostError) -> None:
     """Print every problem of an error to stderr, with its place and its remedy."""
     console = error.console.splitlines()[-_CONSOLE_LINES:] if _has_console(error) else []

@@ -106,7 +106,7 @@ CONVERSATIONS = {
     "run-interrupted": (
         f"run interrupted.toml {ON}",
         "list runs",
-        f"run interrupted.toml {ON} --resume",
+        f"run interrupted.toml {ON} --resume --progress json",
         "report last",
     ),
     "bill-single": (
