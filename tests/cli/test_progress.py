@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.cli import console
-from hardcost.cli.progress import making_text, monitor_of
+from hardcost.cli.progress import Bars, making_text, monitor_of
 from hardcost.errors import InputError
 from hardcost.machines.progress import BuildProgress, ImageProgress
 from hardcost.run.monitor import Expected, Failed
@@ -80,3 +80,22 @@ def test_an_image_is_not_said_to_be_usual_when_it_takes_longer() -> None:
     late = making_text(ImageProgress("Debian", "unpacking", 390))
     assert "390 s, longer than usual" in late
     assert "60 to" not in late
+
+
+def interrupted(bars: Bars) -> None:
+    with bars.stage("trials", 2, 60.0) as advance:
+        advance()
+        assert bars._bar is not None
+        assert bars._bar.tasks[0].completed == 1
+        bars.note("meanwhile")
+        raise KeyboardInterrupt
+
+
+def test_a_bar_is_there_as_long_as_its_stage_and_notes_are_not_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bars = Bars()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(bars)
+    assert bars._bar is None
+    assert "meanwhile" in capsys.readouterr().err
