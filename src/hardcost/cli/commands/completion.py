@@ -29,7 +29,7 @@ WORKLOADS = (
 
 def profiles(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the catalogue's profiles, and files."""
-    return _or_files(_names(_OURS / "controls" / "catalogue"), begun)
+    return _or_files(_names(_OURS / "profiles" / "catalogue"), begun)
 
 
 def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -38,7 +38,7 @@ def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list
 
 
 def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer workloads, each after those that the word names already."""
+    """Offer workloads, after those that the word already names."""
     return _after_commas(WORKLOADS, begun)
 
 
@@ -48,7 +48,7 @@ def machines(_context: click.Context, _word: click.Parameter, begun: str) -> lis
 
 
 def riding(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer instruments that ride along, each after those that the word names already."""
+    """Offer recorders, after those that the word already names."""
     return _after_commas(RIDING, begun)
 
 
