@@ -22,8 +22,8 @@ from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.schedule import side_by_side
-from hardcost.trial.trial import prepare
+from hardcost.run import parallel
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +108,7 @@ async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict
         prepared.append(dataclasses.replace(ready, boot=boot))
     found = {}
     jobs = max(1, _JOBS // 2)  # two kernels at a time
-    going = side_by_side.outcomes(
-        prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS
-    )
+    going = parallel.outcomes(prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
     async for done, record in going:
         if isinstance(record, HardcostError):
             raise record
