@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hardcost.controls.mechanisms import audit
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from flat_sets import RuleSet
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 _LIMIT_SECONDS = 600.0
 _PROGRAM = "/usr/local/bin/flat-guest"

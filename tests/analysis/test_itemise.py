@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hardcost.analysis.finding import Bill
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 CALLS = ("null", "open")
 BASE = 1000

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Bill
     from hardcost.design.group_testing import Outcome
     from hardcost.design.plan import Plan
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.store.record import Record
 
 WORKLOAD = Workload("syscalls", (("calls", "null+open"),))

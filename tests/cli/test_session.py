@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 DONE = {
     "event": "command",

@@ -8,7 +8,9 @@ import pytest
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Answer, Boot, Execution, Request
+from hardcost.machines.machine import Boot, Execution
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import Request
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.trial.trial import prepare

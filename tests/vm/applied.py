@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 LIMIT_SECONDS = 400  # of host time, for a job of seconds, on a host that is busy
 FAST = Hardware("tcg")

@@ -10,13 +10,13 @@ from tests.vm.applied import EXACT, applied
 from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.workloads.apache import PREFORK, WORKER, Apache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 

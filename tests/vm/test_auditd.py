@@ -11,7 +11,7 @@ from hardcost.auditrules.rule import Rule
 from hardcost.controls import apply
 from hardcost.controls.control import Auditd, AuditDaemon, AuditRule, Lsm
 from hardcost.errors import InputError, TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from hardcost.workloads import build
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 

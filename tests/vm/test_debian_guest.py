@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import requests
+from hardcost.protocol import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
 from hardcost.machines.images.image import GRAIN, RootImage
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from tests.vm.conftest import Outcome
 
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 

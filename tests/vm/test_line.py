@@ -20,7 +20,7 @@ from hardcost.workloads import syscalls
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Answer
+    from hardcost.protocol.answers import Answer
 
 pytestmark = pytest.mark.vm
 

@@ -10,7 +10,7 @@ from tests.vm.applied import EXACT, applied
 from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.workloads import postfix
 
 if TYPE_CHECKING:

@@ -20,14 +20,15 @@ from hardcost.controls.control import (
     Scanner,
 )
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.machines.qemu.argv import Hardware
 
 pytestmark = pytest.mark.vm

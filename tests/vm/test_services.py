@@ -9,7 +9,7 @@ import pytest
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
-from hardcost.machines import requests
+from hardcost.protocol import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
@@ -18,7 +18,8 @@ from hardcost.machines.qemu.vm import VirtualMachine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 

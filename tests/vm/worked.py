@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 ENFORCING = ("security=selinux", "selinux=1", "enforcing=1")
 _LIMIT_SECONDS = 600  # of host time, for a job of seconds, on a host that is busy

@@ -7,7 +7,7 @@ from tests.workloads.ran import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.requests import USER
+from hardcost.protocol.requests import USER
 from hardcost.workloads import programs
 
 

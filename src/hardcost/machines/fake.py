@@ -11,7 +11,9 @@ from hardcost.machines.machine import Execution
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 
 class FakeMachine:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.machines.bootline import Account
-
-Request = dict[str, Any]
-"""A request to the probe: one JSON object with the word `do`."""
-
-Answer = dict[str, Any]
-"""An answer of the probe: one JSON object with the word `event`."""
-
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 Guest = Literal["small", "compiler", "debian"]
 """What a guest holds.
@@ -126,6 +121,6 @@ class Machine(Protocol):
         """Carry out `job` in a fresh machine in the state that `boot` describes.
 
         Raises:
-            TrialError: The guest panicked, hung, died, or its answers make no sense.
+            TrialError: The guest panicked, hung, died, or what it answered is no answer.
         """
         ...

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
-from hardcost.errors import InputError, MachineError, TrialError
+from hardcost.errors import InputError, MachineError
 from hardcost.instruments import riding
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
@@ -19,10 +18,9 @@ from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, N
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hardcost.design.plan import Trial
-    from hardcost.machines.machine import Guest, Machine, Request
+    from hardcost.machines.machine import Guest, Machine
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.names import WorkloadModule
 
 PACKAGES_PARTED = ", "
@@ -76,7 +74,7 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     )
     parts = {
         "machine": machine.identity(boot),
-        "job": job,
+        "job": [request.as_json() for request in job],
         "instrument": trial.instrument,
         "seed": trial.seed,
         "repetition": trial.repetition,
@@ -99,13 +97,12 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)
-        with _read_strictly():
-            notes = apply.verify(trial.configuration.controls, execution.answers)
-            measured = module.measured(parameters, execution.answers, instrument)
-            operations = (
-                module.operations(parameters) if isinstance(module, CountsOperations) else {}
-            )
-            observed = riding.observed(trial.setup.record, execution.answers, operations)
+        controls, answers = trial.configuration.controls, execution.answers
+        notes = apply.verify(controls, answers)
+        measured = module.measured(parameters, answers, instrument)
+        operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
+        logged = apply.logged(answers)
+        observed = riding.observed(trial.setup.record, answers, operations, logged)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint
@@ -126,15 +123,6 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         host_seconds=execution.host_seconds,
         observed=observed,
     )
-
-
-@contextmanager
-def _read_strictly() -> Iterator[None]:
-    """Make answers that are of another form than the guest's own fail the trial, not the run."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise TrialError(f"the guest's answers make no sense: {error!r}") from error
 
 
 def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.image import RootImage
-    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.machine import Execution
     from hardcost.machines.qemu.roots import Roots
+    from hardcost.protocol.requests import Request
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6
