@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from hardcost.controls.mechanisms import audit
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
-from hardcost.protocol import requests as ask
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.build import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests as ask
 from hardcost.schedule import side_by_side
 from hardcost.trial.trial import prepare
 
@@ -146,7 +146,7 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
     load = ask.run("load", ["auditctl", "-R", _RULES], clock="tsc")
     alone = [*_before(rules), _install(), ask.install(_RULES, text), load]
     job = [*alone, ask.run("requests", [_PROGRAM, "rules"], limit_seconds=300)]
-    together = [*_before(rules), {"do": "audit", "rules": ""}, ask.install(_RULES, text), load]
+    together = [*_before(rules), ask.Audit(rules=""), ask.install(_RULES, text), load]
     together.append(ask.run("delete", ["auditctl", "-D"], clock="tsc"))
     answers, daemon = await asyncio.gather(_ran(measured, job), _ran(measured, together))
     ran = {

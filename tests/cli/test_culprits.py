@@ -6,6 +6,8 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
+from tests.protocol.said import as_sent, typed
+
 from hardcost.analysis import blamed
 from hardcost.cli.culprits import Driver
 from hardcost.controls.control import BootParameter, Profile
@@ -38,22 +40,13 @@ def answer(boot: Boot, job: Sequence[Request]) -> list[Answer]:
     on = set(boot.parameters)
     cost = sum(cost for word, cost in COSTS.items() if word in on)
     cost += TOGETHER[1] * (on >= TOGETHER[0])
-    (calls,) = (one["calls"] for one in job if one["do"] == "calls")
-    return [
-        {"event": "hello"},
-        {"event": "clock", "overhead": [0]},
-        *(
-            {
-                "event": "call",
-                "name": call["name"],
-                "uid": 1000,
-                "loginuid": 1000,
-                "samples": [(BASE[call["name"]] + cost) * call["batch"]] * call["samples"],
-                "audit": None,
-            }
-            for call in calls
-        ),
-    ]
+    (calls,) = (one["calls"] for one in as_sent(job) if one["do"] == "calls")
+    samples = {
+        call["name"]: [(BASE[call["name"]] + cost) * call["batch"]] * call["samples"]
+        for call in calls
+    }
+    measured = [{"event": "call", "name": name, "samples": each} for name, each in samples.items()]
+    return typed([{"event": "hello"}, {"event": "clock"}, *measured])
 
 
 def searched() -> tuple[Outcome, Bill, list[Record], str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.protocol.said import typed
+
 from hardcost.cli import session
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.machines.cache import Cache
@@ -22,15 +24,7 @@ if TYPE_CHECKING:
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
-DONE = {
-    "event": "command",
-    "status": 0,
-    "signal": None,
-    "ticks": 5000,
-    "stdout": "",
-    "stderr": "",
-    "audit": None,
-}
+DONE = {"event": "command", "ticks": 5000}
 LINES = BootLines()
 LIMITS = session.Limits(2, None)
 
@@ -43,7 +37,7 @@ class Ready(FakeMachine):
 
     @staticmethod
     def _done(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
-        return [DONE]
+        return typed([DONE])
 
     def is_ready(self, _boot: Boot) -> bool:
         return True

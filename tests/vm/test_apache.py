@@ -55,7 +55,7 @@ def test_a_page_that_is_not_the_right_one_fails_the_trial(
     spoilt: Request, message: str, cache_root: Path
 ) -> None:
     job = PREFORK.requests(SMALL, INSN)
-    begun = next(at for at, one in enumerate(job) if one.get("name") == "ab-4")
+    begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "ab-4")
     done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
     with pytest.raises(TrialError, match=message):
         PREFORK.measured(SMALL, done.answers, INSN)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.protocol import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
 from hardcost.machines.images.image import GRAIN, RootImage
@@ -17,6 +16,8 @@ from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests
+from hardcost.protocol.answers import RanAnswer, all_of, named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class OneRoot(DebianRoots):
 
 
 def shell(name: str, script: str, **more: object) -> Request:
-    return requests.run(name, ["/bin/sh", "-c", script]) | more
+    return requests.run(name, ["/bin/sh", "-c", script]).model_copy(update=more)
 
 
 def execute(
@@ -57,7 +58,7 @@ def execute(
 
 
 def said(answers: tuple[Answer, ...]) -> dict[str, str]:
-    return {answer["name"]: answer["stdout"] for answer in answers if answer["event"] == "ran"}
+    return {answer.name: answer.stdout for answer in all_of(answers, RanAnswer)}
 
 
 WAITING = (
@@ -71,12 +72,12 @@ def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each
     boot: Boot, cache_root: Path
 ) -> None:
     job = [
-        requests.drop_caches(),
+        requests.DropCaches(),
         requests.run("waiting", ["/bin/sh", "-c", WAITING], clock="tsc"),
     ]
     first, second = (execute(cache_root, job, boot) for _ in range(2))
     assert first == second
-    assert first[2]["ticks"] > 2e9
+    assert (named(first, RanAnswer, "waiting").ticks or 0) > 2e9
     idle_seconds = said(first)["waiting"].split()
     assert idle_seconds[0] == idle_seconds[-1]
 
@@ -105,7 +106,7 @@ def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     ]
     answers = execute(cache_root, job, boot)
     assert int(said(answers)["files"]) == boot.tree
-    assert "Read-only" in answers[2]["stderr"]
+    assert "Read-only" in named(answers, RanAnswer, "write").stderr
 
 
 def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:

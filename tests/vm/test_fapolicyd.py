@@ -14,15 +14,17 @@ from hardcost.controls.control import Fapolicyd, Lsm
 from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
 from hardcost.errors import TrialError
 from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, named
+from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
+    from hardcost.machines.qemu.argv import Hardware
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
-    from hardcost.machines.qemu.argv import Hardware
 
 pytestmark = pytest.mark.vm
 
@@ -50,7 +52,7 @@ def execute(
 
 
 def ticks(answers: Sequence[Answer]) -> int:
-    return next(int(one["ticks"]) for one in answers if one.get("name") == "copy")
+    return programs.ticks(named(answers, RanAnswer, "copy"))
 
 
 def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_root: Path) -> None:
@@ -76,7 +78,7 @@ def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) ->
         ask.run("run", ["/usr/bin/perl", "/home/user/y"], user="user", expect=None),
     ]
     answers = execute(cache_root, [CONTROL], work, FAST)
-    assert next(one for one in answers if one.get("name") == "run")["status"] != 0
+    assert named(answers, RanAnswer, "run").status != 0
 
 
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
