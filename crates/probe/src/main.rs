@@ -23,12 +23,16 @@ mod command;
 mod cputime;
 mod entropy;
 mod error;
+mod farewell;
 mod files;
 mod fw_cfg;
 mod guest;
 mod line;
 mod measure;
+mod out;
+mod outputs;
 mod pace;
+mod place;
 mod ports;
 mod process;
 mod protocol;
@@ -41,6 +45,8 @@ mod sys;
 mod system;
 mod systemd;
 mod ticks;
+mod tree;
+mod wait;
 mod watch;
 mod window;
 mod workload;
@@ -48,8 +54,9 @@ mod workload;
 use std::ffi::{CStr, c_char, c_int};
 use std::io::{self, BufRead};
 
+use place::Place;
 use protocol::{Listing, PROTOCOL_VERSION};
-use session::{Place, Session};
+use session::Session;
 
 const USAGE: &str = "usage: hardcost-probe serve | list\n\n\
     serve  read requests from standard input and answer on standard output\n\

@@ -16,6 +16,7 @@ use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
 use crate::protocol::{Answer, AuditCounts};
+use crate::wait::{Beside, Deadline};
 
 const AUDITCTL: &str = "/sbin/auditctl";
 const RULES: &str = "/run/hardcost.rules";
@@ -84,7 +85,7 @@ impl Audit {
         } else {
             let path = if fs::exists(SELINUX).unwrap_or(false) { LABELLED_RULES } else { RULES };
             fs::write(path, rules).context(|| path.into())?;
-            self.run_auditctl(&["-R", path]).context(|| AUDITCTL.into())?
+            self.run_auditctl(&["-R", path])?
         };
         let loaded = self.control.list().context(|| "listing audit rules".into())?.len();
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
@@ -104,29 +105,33 @@ impl Audit {
 
     /// What `auditctl -l` prints: the rules as it words them.
     pub fn list(&mut self) -> Result<String> {
-        self.run_auditctl(&["-l"]).context(|| AUDITCTL.into()).map(|(_, stdout, _)| stdout)
+        self.run_auditctl(&["-l"]).map(|(_, stdout, _)| stdout)
     }
 
     /// Runs auditctl: its exit status, output and complaints.
-    fn run_auditctl(&mut self, words: &[&str]) -> io::Result<(Option<i32>, String, String)> {
+    fn run_auditctl(&mut self, words: &[&str]) -> Result<(Option<i32>, String, String)> {
         let mut log = SystemLog::open();
         let mut command = Command::new(AUDITCTL);
         command.args(words).stdin(process::Stdio::null());
         let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
-        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), Some(self))?.ended {
-            log.iter_mut().try_for_each(SystemLog::take)?;
+        let taken = |log: &mut Option<SystemLog>| {
+            log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())
+        };
+        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), self, Deadline::NEVER)?.ended {
+            taken(&mut log)?;
         }
         let status = auditctl.reap()?;
-        auditctl.take_rest()?;
-        log.iter_mut().try_for_each(SystemLog::take)?;
+        auditctl.outputs.take_rest()?;
+        taken(&mut log)?;
         let logged = log.map_or_else(String::new, |log| log.text.clone());
-        let complaints = (auditctl.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
-        Ok((status.code(), auditctl.stdout.text(), complaints))
+        let complaints =
+            (auditctl.outputs.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
+        Ok((status.code(), auditctl.outputs.stdout.text(), complaints))
     }
 
     /// Takes the records that have arrived; does not wait.
-    pub fn take(&mut self) -> io::Result<()> {
-        while let Some(record) = self.records.receive()? {
+    pub fn take(&mut self) -> Result<()> {
+        while let Some(record) = self.records.receive().context(|| "taking audit records".into())? {
             if record.kind == SYSCALL {
                 self.counts.add(record.payload);
             }
@@ -168,7 +173,7 @@ impl Audit {
     fn settle(&mut self) -> Result<u32> {
         let mut quiet = 0;
         for _ in 0..PATIENCE {
-            self.take().context(|| "taking audit records".into())?;
+            self.take()?;
             let status = self.control.status().map_err(explain)?;
             // A record that has left the queue need not have arrived yet: the kernel's thread that
             // carries it runs while we wait.
@@ -179,6 +184,16 @@ impl Audit {
             }
         }
         Err(Error::Other("audit records do not cease to come, so none can be counted".into()))
+    }
+}
+
+impl Beside for Audit {
+    fn sources(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.records.as_fd()]
+    }
+
+    fn take(&mut self) -> Result<()> {
+        Audit::take(self)
     }
 }
 

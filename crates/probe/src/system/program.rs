@@ -11,11 +11,12 @@ use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open};
 use serde::{Deserialize, Serialize};
 
 use super::accounts;
-use super::company::{Company, Deadline};
-use super::tree;
+use super::company::Company;
 use crate::channel::{Channel, Identity, Order, Reply};
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
+use crate::tree;
+use crate::wait::Deadline;
 
 /// Where programs are searched for.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

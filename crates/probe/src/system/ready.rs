@@ -13,11 +13,13 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
-use super::company::{Company, Deadline};
-use super::job::ReadyJob;
+use super::company::Company;
 use super::program::{Process, Program};
-use super::run::{Outputs, wait};
+use super::run::{OUTPUT_LIMIT, wait};
 use crate::error::{Error, Result};
+use crate::outputs::Outputs;
+use crate::protocol::ReadyJob;
+use crate::wait::Deadline;
 
 /// How long to wait before trying again: at first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -133,7 +135,7 @@ fn succeeds(
     company: &mut Company<'_>,
     deadline: Deadline,
 ) -> Result<std::result::Result<(), String>> {
-    let (mut outputs, sinks) = Outputs::new()?;
+    let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
     let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
     process.go()?;
     let ended = wait(&process, &mut outputs, company, deadline);
@@ -234,7 +236,7 @@ impl std::fmt::Display for Address {
 #[cfg(test)]
 mod tests {
     use super::{Ready, has, holds};
-    use crate::system::job::ReadyJob;
+    use crate::protocol::ReadyJob;
 
     #[test]
     fn exactly_one_way_to_tell_must_be_named() {

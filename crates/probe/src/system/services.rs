@@ -13,18 +13,20 @@ use rustix::process::{
     wait,
 };
 
-use super::company::{Company, Deadline};
-use super::job::{StartJob, StopJob};
+use super::company::Company;
 use super::logs::Logs;
 use super::program::{Process, Program};
 use super::ready::Ready;
-use super::run::{self, Outputs};
+use super::run;
 use super::service::{Log, Service};
-use super::tree;
+use super::since::Since;
 use crate::clock::{Clock, Tsc};
 use crate::error::{Context, Error, Result};
-use crate::protocol::{Answer, StartedAnswer, StoppedAnswer};
-use crate::session::{Place, Session};
+use crate::outputs::Outputs;
+use crate::place::Place;
+use crate::protocol::{Answer, StartJob, StartedAnswer, StopJob, StoppedAnswer};
+use crate::tree;
+use crate::wait::Deadline;
 
 /// Where a guest keeps what services print.
 pub const FOLDER: &str = "/run/hardcost";
@@ -213,27 +215,26 @@ fn no_service(name: &str) -> Error {
 }
 
 /// Starts a service and waits until it answers.
-pub fn start(session: &mut Session, job: StartJob) -> Result<Answer> {
+pub fn start(job: StartJob, company: &mut Company<'_>, watch: Since) -> Result<Answer> {
     let deadline = Deadline::after(job.limit)?;
     let ready = Ready::of(job.ready)?;
-    if session.services.find(&job.name).is_some() {
+    if company.services.find(&job.name).is_some() {
         return Err(Error::Other(format!("there is a service {} already", job.name)));
     }
     let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
     program.context = job.context;
     program.folder = job.folder;
-    let (log, sink) = Log::new(session.services.path(&job.name, "log")?)?;
+    let (log, sink) = Log::new(company.services.path(&job.name, "log")?)?;
     let second = sink.try_clone().context(|| "a pipe".into())?;
     if let Some(path) = &job.pid_file {
         // One that was left behind is not this service's.
         let _ = fs::remove_file(path);
     }
-    let mut company = session.company();
-    ready.refuse_others(&mut company, deadline)?;
-    let mut process = Process::prepare(program, (sink, second), &mut company, deadline)?;
+    ready.refuse_others(company, deadline)?;
+    let mut process = Process::prepare(program, (sink, second), company, deadline)?;
     let begin = Tsc::now();
     process.go()?;
-    process.begun(&mut company, deadline)?;
+    process.begun(company, deadline)?;
     company.services.all.push(Service {
         name: job.name.clone(),
         pid: process.pid(),
@@ -247,7 +248,7 @@ pub fn start(session: &mut Session, job: StartJob) -> Result<Answer> {
     if let Some(path) = &job.pid_file {
         company.adopt(&job.name, path, deadline)?;
     }
-    let attempts = ready.wait(&mut company, deadline)?;
+    let attempts = ready.wait(company, deadline)?;
     let end = Tsc::now();
     let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
     let attempts = attempts.map_err(|why| Error::Explained {
@@ -260,8 +261,8 @@ pub fn start(session: &mut Session, job: StartJob) -> Result<Answer> {
         ticks: end.wrapping_sub(begin),
         attempts,
         context: label(service.pid),
-        begin: session.since_watch(begin),
-        end: session.since_watch(end),
+        begin: watch.ticks(begin),
+        end: watch.ticks(end),
     }))
 }
 
@@ -273,16 +274,15 @@ fn label(pid: Pid) -> Option<String> {
 }
 
 /// Stops a service, by a program or a signal; one that stays is killed.
-pub fn stop(session: &mut Session, job: &StopJob) -> Result<Answer> {
+pub fn stop(job: &StopJob, company: &mut Company<'_>) -> Result<Answer> {
     let deadline = Deadline::after(job.limit)?;
     let signal = Signal::from_named_raw(job.signal)
         .ok_or_else(|| Error::Other(format!("{} is no signal", job.signal)))?;
-    let mut company = session.company();
     let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
     service.may_end = true;
     let pid = service.pid;
     let ended = service.ended.try_clone().context(|| "a process".into())?;
-    let asked = !job.argv.is_empty() && ask(&job.argv, &mut company, deadline)?;
+    let asked = !job.argv.is_empty() && ask(&job.argv, company, deadline)?;
     if !asked {
         kill_process(pid, signal).context(|| format!("stopping {}", job.name))?;
     }
@@ -309,7 +309,7 @@ pub fn stop(session: &mut Session, job: &StopJob) -> Result<Answer> {
 
 /// Runs the program that stops a service; whether it succeeded.
 fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result<bool> {
-    let (mut outputs, sinks) = Outputs::new()?;
+    let (mut outputs, sinks) = Outputs::new(run::OUTPUT_LIMIT)?;
     let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
     process.go()?;
     match run::wait(&process, &mut outputs, company, deadline) {
@@ -326,7 +326,7 @@ mod tests {
     use std::fs;
 
     use super::Services;
-    use crate::session::Place;
+    use crate::place::Place;
 
     #[test]
     fn a_folder_that_somebody_else_made_is_not_used() {
