@@ -21,6 +21,7 @@ pub fn open_line(boot_line: &BootLine) -> Result<&'static Line> {
 
 /// Reports what is not one request's failure: to the host, and on the console, which is what is
 /// left where there is no line to the host, or nobody who listens yet.
+#[expect(clippy::disallowed_methods, reason = "the console is what is left where nobody listens")]
 pub fn fail(message: String) {
     let _ = writeln!(io::stderr(), "hardcost-probe: {message}");
     tell(&Answer::Error { request: None, message, logs: BTreeMap::new() });

@@ -7,11 +7,14 @@
 // The standard library's own start-up (handlers, checks of descriptors) would be part of the
 // cost of every `exec` of `noop`, so the C library calls `main` below directly.
 #![cfg_attr(not(test), no_main)]
+// A test has nothing to look after while it waits.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod ascii;
 mod aside;
 mod audit;
 mod base64;
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 mod battery;
 mod bootline;
 mod calls;
@@ -80,6 +83,7 @@ fn is_noop(name: &CStr) -> bool {
 }
 
 /// Does what the first argument says and returns the exit status.
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 fn run(verb: Option<&str>) -> c_int {
     match verb {
         Some("serve") => serve(),
@@ -97,6 +101,7 @@ fn run(verb: Option<&str>) -> c_int {
 }
 
 /// Answers requests from standard input until it ends: 0 if all were done, 1 if one failed.
+#[expect(clippy::disallowed_methods, reason = "this is where its answers go")]
 fn serve() -> c_int {
     let lines = io::stdin().lock().split(b'\n');
     let mut session = Session::new(Place::Host, Box::new(io::stdout()));
@@ -105,6 +110,7 @@ fn serve() -> c_int {
 }
 
 /// Prints what can be measured.
+#[expect(clippy::disallowed_methods, reason = "its user is at a terminal")]
 fn list() -> c_int {
     let calls = calls::ALL.iter().map(|entry| entry.name).collect();
     let listing = Listing { protocol: PROTOCOL_VERSION, calls };

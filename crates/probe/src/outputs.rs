@@ -65,13 +65,12 @@ impl Outputs {
             let mut is_over = true;
             for (source, _) in sources.into_iter().zip(ready).filter(|&(_, is_ready)| is_ready) {
                 is_over = false;
-                let taken = match source {
-                    Source::Other => Ok(woken.other = true),
-                    Source::End => Ok(woken.ended = true),
-                    Source::Stdout => self.stdout.take(),
-                    Source::Stderr => self.stderr.take(),
-                };
-                taken.context(|| "reading a program's output".into())?;
+                match source {
+                    Source::Other => woken.other = true,
+                    Source::End => woken.ended = true,
+                    Source::Stdout => self.stdout.take().context(reading)?,
+                    Source::Stderr => self.stderr.take().context(reading)?,
+                }
             }
             if is_over || woken.other || woken.ended {
                 return Ok(woken);
@@ -82,6 +81,10 @@ impl Outputs {
     /// Takes what was left in them. Those who inherited them may hold them open.
     pub fn take_rest(&mut self) -> Result<()> {
         let rest = self.stdout.take_rest().and_then(|()| self.stderr.take_rest());
-        rest.context(|| "reading a program's output".into())
+        rest.context(reading)
     }
+}
+
+fn reading() -> String {
+    "reading a program's output".into()
 }

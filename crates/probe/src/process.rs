@@ -51,6 +51,7 @@ impl Process {
     }
 
     /// Waits for nothing but the program's end, and reaps it.
+    #[expect(clippy::disallowed_methods, reason = "it has ended")]
     pub fn reap(&mut self) -> Result<ExitStatus> {
         let status = self.child.wait().context(|| "waiting for a program's end".into())?;
         self.is_reaped = true;
@@ -59,6 +60,7 @@ impl Process {
 }
 
 impl Drop for Process {
+    #[expect(clippy::disallowed_methods, reason = "it was killed")]
     fn drop(&mut self) {
         if !self.is_reaped {
             tree::kill(Pid::from_child(&self.child));

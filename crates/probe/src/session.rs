@@ -10,7 +10,7 @@ use crate::files::Owner;
 use crate::measure::Bench;
 use crate::out::Out;
 pub use crate::place::Place;
-use crate::protocol::{Answer, PROTOCOL_VERSION, Request, What, parse};
+use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
@@ -94,11 +94,12 @@ impl Session {
     /// Has somebody watch over a request that a service may hold up.
     fn call_guard(&mut self, index: usize, request: &Request) {
         let limit = match request {
-            Request::Battery(_) => return,
-            Request::Calls { limit: None, .. } => return,
-            Request::Command(plan) if plan.limit.is_none() => return,
-            Request::Calls { limit, .. } => *limit,
-            Request::Command(plan) => plan.limit.map(|limit| limit * f64::from(plan.runs.max(1))),
+            Request::Calls { limit: Some(limit), .. } => Some(*limit),
+            Request::Command(CommandPlan { limit: Some(limit), runs, .. }) => {
+                Some(limit * f64::from((*runs).max(1)))
+            }
+            // They may take as long as they do.
+            Request::Calls { .. } | Request::Command(_) | Request::Battery(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
             Request::Stop(job) => Some(job.limit),

@@ -88,6 +88,7 @@ pub fn wait(
 }
 
 /// Waits for anything at all; which of `wanted` are ready, and whether any of the others is.
+#[expect(clippy::disallowed_methods, reason = "this is where the probe waits")]
 fn poll_all(
     wanted: &[Wanted<'_>],
     others: &[BorrowedFd<'_>],

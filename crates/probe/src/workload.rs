@@ -38,6 +38,7 @@ const EXEC_CONTEXT: &str = "/proc/self/attr/exec";
 const SELINUX: &str = "/sys/fs/selinux/enforce";
 
 /// Does what it is told over the socket that is its standard input.
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 pub fn run() -> c_int {
     let mut channel = match take_channel() {
         Ok(channel) => channel,
@@ -182,6 +183,7 @@ struct Conversation<'a> {
 }
 
 impl Handshake for Conversation<'_> {
+    #[expect(clippy::disallowed_methods, reason = "nothing else is to be looked after here")]
     fn begin(&mut self) -> Result<()> {
         await_go(self.channel, self.identity)?;
         // On one processor the probe may still be busy when the child goes on; without a pause it

@@ -1,5 +1,7 @@
 //! Runs programs and services through `hardcost-probe serve`. Nothing of the host is changed.
 
+#![allow(clippy::disallowed_methods, reason = "a test has nothing to look after")]
+
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -418,7 +420,7 @@ fn a_service_that_prints_without_end_holds_up_nothing_that_is_measured() {
     assert_eq!(answers[1]["status"], 0, "{answers:?}");
     assert_eq!(answers[3]["samples"].as_array().expect("samples").len(), 9);
     assert!(
-        text(&answers[4]["logs"].as_object().expect("logs").values().next().expect("one"))
+        text(answers[4]["logs"].as_object().expect("logs").values().next().expect("one"))
             .ends_with("y\n")
     );
 }

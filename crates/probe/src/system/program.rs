@@ -139,11 +139,13 @@ impl Process {
     }
 
     /// Waits for its end, and reaps it.
+    #[expect(clippy::disallowed_methods, reason = "it has ended")]
     pub fn reap(&mut self) -> Result<ExitStatus> {
         self.child.wait().context(|| "waiting for a program".into())
     }
 
     /// Kills it and all that came of it, and reaps it.
+    #[expect(clippy::disallowed_methods, reason = "it was killed")]
     pub fn kill(&mut self) {
         tree::kill(self.pid());
         let _ = self.child.wait();

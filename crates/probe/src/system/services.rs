@@ -90,6 +90,7 @@ impl Services {
     }
 
     /// Makes sure that all are alive.
+    #[expect(clippy::disallowed_methods, reason = "it only looks")]
     pub fn check(&mut self) -> Result<()> {
         let watched = self.all.iter_mut().filter(|service| !service.may_end);
         let mut watched: Vec<_> = watched.collect();

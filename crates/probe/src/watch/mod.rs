@@ -146,6 +146,7 @@ impl Watcher {
 }
 
 /// Waits until then, or until it is over.
+#[expect(clippy::disallowed_methods, reason = "it is a thread of its own")]
 fn wait(until: Instant, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
         let left = until.saturating_duration_since(Instant::now());
