@@ -82,26 +82,31 @@ class CallPlan(Sent):
 
 
 class Calls(_Request):
-    """Measure system calls, in this order."""
+    """Measure system calls, in this order, within `limit` seconds in all if it is given."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"limit"})
 
     do: Literal["calls"] = "calls"
     clock: ClockName
     calls: tuple[CallPlan, ...]
+    limit: _Seconds | None = None
 
 
 class Command(_Request):
     """Measure a program from its start to its end, `runs` times.
 
-    No further run begins once all together have taken `enough` of the clock's units.
+    No further run begins once all together have taken `enough` of the clock's units. A run may take
+    `limit` seconds.
     """
 
-    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"runs", "enough"})
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"runs", "enough", "limit"})
 
     do: Literal["command"] = "command"
     clock: ClockName
     argv: tuple[str, ...]
     runs: U32 | None = None
     enough: U64 | None = None
+    limit: _Seconds | None = None
 
 
 class Run(_Request):
