@@ -71,7 +71,7 @@ WAITING = (
 def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each_time(
     boot: Boot, cache_root: Path
 ) -> None:
-    job = [
+    job: list[Request] = [
         requests.DropCaches(),
         requests.run("waiting", ["/bin/sh", "-c", WAITING], clock="tsc"),
     ]
@@ -100,7 +100,7 @@ def test_what_a_guest_writes_is_gone_with_it_and_the_image_untouched(cache_root:
 
 def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     boot = Boot(guest="debian", tree=100)
-    job = [
+    job: list[Request] = [
         shell("files", "find /srv/tree -type f | wc -l"),
         shell("write", "touch /srv/tree/x", expect=1),
     ]
@@ -125,7 +125,7 @@ def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:
 def test_under_enforcing_the_probe_is_init_and_programs_go_to_their_domains(
     cache_root: Path,
 ) -> None:
-    job = [
+    job: list[Request] = [
         shell("mode", "cat /sys/fs/selinux/enforce"),
         shell("probe", "tr -d '\\0' < /proc/1/attr/current"),
         shell("service", "tr -d '\\0' < /proc/self/attr/current"),

@@ -72,7 +72,7 @@ def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:
 
 def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) -> None:
     script = ask.install("/home/user/x.py", "#!/usr/bin/perl\nprint 1;\n", 0o755, "user")
-    work = [
+    work: list[Request] = [
         script,
         ask.run("copied", ["cp", "/home/user/x.py", "/home/user/y"], user="user"),
         ask.run("run", ["/usr/bin/perl", "/home/user/y"], user="user", expect=None),
@@ -116,7 +116,7 @@ def test_what_the_workload_is_denied_is_noted(cache_root: Path) -> None:
 def test_a_daemon_that_dies_or_hangs_in_the_middle_fails_the_trial(
     cache_root: Path, signal: str, why: str
 ) -> None:
-    work = [
+    work: list[Request] = [
         ask.run("blow", ["sh", "-c", f"kill -{signal} $(pidof fapolicyd)"]),
         ask.run("victim", ["/usr/bin/true"], user="user", limit_seconds=5),
     ]

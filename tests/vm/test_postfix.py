@@ -42,7 +42,8 @@ def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> 
     begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "warm up")
     spoilt = ask.run("spoil", ["rm", "/var/mail/user"])
     folder = ask.run("put a folder there", ["mkdir", "/var/mail/user"])
-    work = [one for one in job[begun:] if getattr(one, "name", None) in {"warm up", "queue-1", "mailbox-1"}]
+    kept = {"warm up", "queue-1", "mailbox-1"}
+    work = [one for one in job[begun:] if getattr(one, "name", None) in kept]
     sent = ask.run("sent-1", ["true"], clock="tsc"), ask.run("rest-1", ["true"], clock="tsc")
     done = applied(cache_root, (), [*job[:begun], spoilt, folder, *work, *sent])
     with pytest.raises(TrialError, match=r"counting mails ended with status 2: .*Is a directory"):

@@ -94,7 +94,7 @@ def failure(cache_root: Path, *job: Request) -> TrialError:
 
 def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_root: Path) -> None:
     script = "id -un; id -Gn; cat /proc/self/loginuid; echo; pwd; cat; cat /home/user/secret"
-    job = [
+    job: list[Request] = [
         requests.install("/home/user/secret", "mine\n", 0o600, "user", "user"),
         requests.run(
             "who",
@@ -123,13 +123,13 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
 
 def test_the_first_random_numbers_cost_no_more_than_a_cold_start(cache_root: Path) -> None:
     take = ["perl", "-e", "my $b = ' ' x 8; syscall(318, $b, 8, 0) == 8 or die"]
-    job = [requests.run(name, take, clock="tsc") for name in ("first", "second")]
+    job: list[Request] = [requests.run(name, take, clock="tsc") for name in ("first", "second")]
     _, first, second = plain(execute(cache_root, job))
     assert second["ticks"] <= first["ticks"] < second["ticks"] + 20_000_000
 
 
 def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
-    job = [
+    job: list[Request] = [
         requests.watch(["cpu", "audit", "avc"]),
         echo(),
         ask("yes", clock="tsc", user="user"),
@@ -157,7 +157,7 @@ def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
 
 def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root: Path) -> None:
     user = "unconfined_u:unconfined_r:unconfined_t:s0"
-    job = [
+    job: list[Request] = [
         requests.watch(["avc"], 2_000_000),
         requests.run("daemon", ["apache2", "-v"]),
         requests.run("user", ["id", "-Z"], user="user", context=user),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.protocol.said import typed
 from tests.workloads.ran import ran
@@ -46,7 +48,7 @@ def test_a_program_that_failed_is_told_with_its_words(
         programs.done(typed(answers), "x", "copying")
 
 
-def program(**other: object) -> RanAnswer:
+def program(**other: Any) -> RanAnswer:  # noqa: ANN401  (a field)
     return only(typed([ran("x", **other)]), RanAnswer)
 
 
