@@ -8,15 +8,13 @@ use crate::child::{self, Child};
 use crate::cputime::CpuTime;
 use crate::error::Result;
 use crate::out::Out;
+use crate::outputs::OUTPUT_LIMIT;
 use crate::pace::{self, Pace};
 use crate::place::Place;
 use crate::protocol::{Answer, CommandAnswer, CommandPlan};
 use crate::system::Company;
 use crate::ticks::Ticks;
 use crate::wait::Deadline;
-
-/// How much of each of the program's outputs to report, in bytes.
-const OUTPUT_LIMIT: usize = 64 << 10;
 
 /// Runs a program as an ordinary user, once or several times, and answers for each run.
 ///

@@ -51,7 +51,6 @@ mod ticks;
 mod tree;
 mod wait;
 mod watch;
-mod window;
 mod workload;
 
 use std::ffi::{CStr, c_char, c_int};

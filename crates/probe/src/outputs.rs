@@ -8,6 +8,9 @@ use crate::capture::Capture;
 use crate::error::{Context, Result};
 use crate::wait::{Beside, Deadline, wait};
 
+/// How much of each output of a program to report, in bytes.
+pub const OUTPUT_LIMIT: usize = 64 << 10;
+
 /// What a program prints.
 pub struct Outputs {
     /// On its standard output.

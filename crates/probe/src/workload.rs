@@ -18,13 +18,12 @@ use rustix::stdio::dup2_stdin;
 use rustix::thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid};
 
 use crate::calls::{self, Handshake, Setup};
-use crate::channel::{Channel, Identity, Order, Reply, Task};
+use crate::channel::{Channel, Identity, Order, Program, Reply, Task};
 use crate::clock::ClockName;
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::ports;
 use crate::protocol::CallPlan;
-use crate::system::Program;
 
 /// How long to let the probe get from `Go` to waiting before the first window.
 const PAUSE: Duration = Duration::from_millis(2);

@@ -13,13 +13,14 @@ mod run;
 mod service;
 mod services;
 mod since;
+mod starting;
 
 pub use self::accounts::{group_id, user_id};
 pub use self::company::Company;
 pub use self::guard::Guard;
 pub use self::logs::tail;
 pub use self::mounts::mount;
-pub use self::program::Program;
 pub use self::run::run;
-pub use self::services::{Services, start, stop};
+pub use self::services::Services;
 pub use self::since::Since;
+pub use self::starting::{start, stop};

@@ -7,17 +7,16 @@ use std::process::ExitStatus;
 
 use super::company::Company;
 use super::logs::Logs;
-use super::program::{Process, Program};
+use super::program::Process;
+use super::service;
 use super::since::Since;
+use crate::channel::Program;
 use crate::clock::{Clock, Tsc};
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
-use crate::outputs::Outputs;
+use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
 use crate::protocol::{Answer, RanAnswer, RunJob};
 use crate::wait::Deadline;
-
-/// How much of each of the program's outputs to report, in bytes.
-pub const OUTPUT_LIMIT: usize = 64 << 10;
 
 /// Runs a program to its end; with a clock, measures it from just before its start to its being
 /// reaped.
@@ -81,9 +80,9 @@ fn end(
     deadline: Deadline,
     job: &RunJob,
 ) -> Result<ExitStatus> {
-    match wait(process, outputs, company, deadline) {
-        Ok(true) => process.reap(),
-        Ok(false) => {
+    match outputs.wait(process.ended.as_fd(), None, company, deadline) {
+        Ok(Woken { ended: true, .. }) => process.reap(),
+        Ok(_) => {
             process.kill();
             outputs.take_rest()?;
             let hung = company.hung();
@@ -99,16 +98,6 @@ fn end(
     }
 }
 
-/// Waits for a program's end and takes its output meanwhile; false: it takes too long.
-pub fn wait(
-    process: &Process,
-    outputs: &mut Outputs,
-    company: &mut Company<'_>,
-    deadline: Deadline,
-) -> Result<bool> {
-    outputs.wait(process.ended.as_fd(), None, company, deadline).map(|woken| woken.ended)
-}
-
 /// What was printed, to explain a failure.
 fn printed(name: &str, outputs: &Outputs) -> Logs {
     let both = [("standard output", &outputs.stdout), ("standard error", &outputs.stderr)];
@@ -121,19 +110,10 @@ fn check(job: &RunJob, status: ExitStatus, outputs: &Outputs) -> Result<()> {
     let Some(expected) = job.expect.filter(|&expected| status.code() != Some(expected)) else {
         return Ok(());
     };
-    let how = tell(status);
+    let how = service::how(status);
     let said = outputs.stderr.text();
     let said = said.lines().rfind(|line| !line.trim().is_empty());
     let said = said.map_or_else(String::new, |line| format!(": {line}"));
     let message = format!("the program {} ended with {how}, not {expected}{said}", job.name);
     Err(Error::Explained { message, logs: printed(&job.name, outputs) })
-}
-
-/// How something ended, in words.
-pub fn tell(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("status {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "an unknown status".into(),
-    }
 }

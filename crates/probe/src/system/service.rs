@@ -141,6 +141,15 @@ impl Service {
     }
 }
 
+/// How something ended, in words.
+pub fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown status".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
