@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
-_REFUSED = re.compile(r"There was an error in line (\d+) of ")
+_REFUSED = re.compile(r"There was an error in line (\d{1,9}) of ")
 _RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
 _PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
-_WARNED = re.compile(r"in line (\d+)")
+_WARNED = re.compile(r"in line (\d{1,9})\b")
 
 _REMEDIES = (
     ("arch elf mapping not found", "write arch=b64 or arch=b32"),
