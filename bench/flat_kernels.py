@@ -16,7 +16,7 @@ from hardcost.controls.mechanisms import audit
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place
 from hardcost.cli.options import package_root
-from hardcost.controls import catalogue
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter
+from hardcost.profiles import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

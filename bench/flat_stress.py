@@ -30,7 +30,7 @@ from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import config
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.built import Built
 from hardcost.machines.machine import KernelRecipe
 from hardcost.machines.process import follow, run

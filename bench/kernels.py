@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls.control import KernelOption
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.cacheplace import default_root
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.place import default_root
 
 if TYPE_CHECKING:
     from hardcost.machines.kernels.built import Built

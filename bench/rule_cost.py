@@ -22,21 +22,21 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.parse import read
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.translate import translate_all
+from hardcost.calibration import check, fitted
 from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
-from hardcost.controls import scap
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.pricing import check, fitted
+from hardcost.profiles.importers import scap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.rule import RuleSet
-    from hardcost.pricing.check import Row
+    from hardcost.calibration.check import Row
 
 ALLOWED = 0.03
 STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
@@ -68,7 +68,7 @@ def main() -> int:
 
 def standard() -> list[Path]:
     """Return the audit package's sample files, and the catalogue's rules."""
-    own = Path(str(resources.files("hardcost.controls") / "catalogue"))
+    own = Path(str(resources.files("hardcost.profiles") / "catalogue"))
     return sorted(sample_rules(Cache()).glob("*.rules")) + sorted(own.glob("*.rules"))
 
 

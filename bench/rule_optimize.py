@@ -25,15 +25,17 @@ from hardcost.auditrules.optimize.report import Report
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import translate_all
+from hardcost.calibration import guestlevels
+from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.cli.rules.common import NOWHERE
-from hardcost.controls import scap, watched
+from hardcost.controls import watchedpaths
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules, unpacked
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.pricing import guest
-from hardcost.pricing.guest import Often, Watched
+from hardcost.profiles import catalogue as profile_catalogue
+from hardcost.profiles.importers import scap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,9 +125,9 @@ async def measured(
         tuple(rule.source.text for rule in published.rules if rule.source),
         tuple(rule_text(replace(rule, source=None)) for rule in rules),
     ]
-    wanted = [guest.Wanted(lines, often) for lines in texts]
+    wanted = [guestlevels.Wanted(lines, often) for lines in texts]
     machine = VirtualMachine(Cache(), Hardware("icount"))
-    found = await guest.measure(machine, wanted, published.watched, LIMIT_SECONDS)
+    found = await guestlevels.measure(machine, wanted, published.watched, LIMIT_SECONDS)
     base, before, after = found.levels
     return {
         name: (before[name][0] - base[name][0], after[name][0] - base[name][0]) for name in MEASURED
@@ -135,7 +137,7 @@ async def measured(
 def sets(folders: list[Path]) -> Iterator[Published]:
     """Yield the published sets that hold a rule."""
     samples = sample_rules(Cache())
-    catalogue = Path(watched.__file__).parent / "catalogue" / "stig-reduced.rules"
+    catalogue = Path(profile_catalogue.__file__).parent / "catalogue" / "stig-reduced.rules"
     files = [*sorted(samples.glob("*.rules")), catalogue]
     files += [file for folder in folders for file in sorted(folder.glob("*.rules"))]
     for file in files:
@@ -158,7 +160,7 @@ def published_of(name: str, written: RuleSet) -> Published:
     """Return a set without what the kernel would refuse."""
     taken, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
     kept = tuple(dict.fromkeys(taken))
-    directories, paths = watched.paths(written.rules)
+    directories, paths = watchedpaths.paths(written.rules)
     return Published(name, kept, Watched(directories, (*paths, BASELINE)))
 
 

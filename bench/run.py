@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hardcost.analysis.estimates import cells
 from hardcost.cli.options import package_root
-from hardcost.design import grid
+from hardcost.design import factorial
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import snapshot
@@ -78,8 +78,8 @@ def fresh_boots(machine: VirtualMachine) -> float:
 
 def study(machine: VirtualMachine) -> tuple[int, float]:
     """Return the number of trials of the study and the seconds that all of them took."""
-    plan = grid.plan(read(str(_STUDY), package_root), grid.Overrides())
-    prepared = [prepare(trial, machine) for trial in grid.start_order(plan)]
+    plan = factorial.plan(read(str(_STUDY), package_root), factorial.Overrides())
+    prepared = [prepare(trial, machine) for trial in factorial.start_order(plan)]
     for boot in {trial.boot for trial in prepared}:
         asyncio.run(machine.make_ready(boot))
     started = time.monotonic()

@@ -129,14 +129,14 @@ def rules() -> Sequence[bytes]:
 
     every = [*by_hand(), *at_random(200)]
     parts = ["\n".join(every[at : at + 4]) for at in range(0, len(every), 4)]
-    files = sorted((_ROOT / "src/hardcost/controls/catalogue").glob("**/*.rules"))
+    files = sorted((_ROOT / "src/hardcost/profiles/catalogue").glob("**/*.rules"))
     whole = [file.read_bytes()[:20_000] for file in files[:20]]
     return [*(part.encode(errors="surrogateescape") + b"\n" for part in parts), *whole]
 
 
 def profiles() -> Sequence[bytes]:
     """Return profiles in TOML: the catalogue's, and one that says all there is."""
-    return [PROFILE, *_data("hardcost.controls", "catalogue")]
+    return [PROFILE, *_data("hardcost.profiles", "catalogue")]
 
 
 def studies() -> Sequence[bytes]:
@@ -151,7 +151,7 @@ def _data(package: str, folder: str) -> list[bytes]:
 
 def streams() -> Sequence[bytes]:
     """Return datastreams: parts of a real one where it is in the cache, else one by hand."""
-    from tests.controls.test_scap import file_of, profile, rule, stream  # noqa: PLC0415
+    from tests.profiles.importers.test_scap import file_of, profile, rule, stream  # noqa: PLC0415
 
     script = file_of("a", "-w /etc/passwd -p wa -k ids", "-a always,exit -S open -k x")
     own = stream(rule("one", script), rule("two"), profile("stig", "rule_one", "rule_two")).encode()
@@ -185,7 +185,7 @@ def _part_of(root: etree._Element, at: int, count: int) -> bytes:
 
 def reports() -> Sequence[bytes]:
     """Return kernel-hardening-checker's reports in its three forms."""
-    from tests.controls.test_khc import CHECKS, named, typed, untyped  # noqa: PLC0415
+    from tests.profiles.importers.test_khc import CHECKS, named, typed, untyped  # noqa: PLC0415
 
     forms: list[list[Any]] = [
         [named(*one) for one in CHECKS],

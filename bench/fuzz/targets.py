@@ -21,9 +21,8 @@ from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.knownpaths import read_list
 from hardcost.auditrules.rule import RulesError
 from hardcost.cli.finding import unpacked as finding_unpacked
-from hardcost.controls import auditprofile, catalogue, khc, scapsettings
 from hardcost.controls.control import Sysctl
-from hardcost.design import grid, leave_one_out
+from hardcost.design import factorial, leave_one_out
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument as instrument_named
@@ -31,6 +30,8 @@ from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
 from hardcost.machines.kernels import config, patches
 from hardcost.machines.qemu import answers, vmlinux
+from hardcost.profiles import auditprofile, catalogue
+from hardcost.profiles.importers import khc, scapsettings
 from hardcost.report.text import visible
 from hardcost.store.store import Store
 from hardcost.study import read as studies
@@ -109,7 +110,7 @@ def _profile(data: bytes) -> None:
 
 def _study(data: bytes) -> None:
     study = studies.read(str(_file(data, "x.toml")), _no_package)
-    _worked_out(grid.plan(study).trials)
+    _worked_out(factorial.plan(study).trials)
 
 
 def _worked_out(trials: Sequence[Trial]) -> None:

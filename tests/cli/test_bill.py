@@ -9,8 +9,8 @@ import pytest
 
 from hardcost.cli import options, refused, typed
 from hardcost.cli.verbs import hardcost
-from hardcost.controls import catalogue
 from hardcost.errors import InputError
+from hardcost.profiles import catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from hardcost.cli.verbs import hardcost
-from hardcost.controls import catalogue
 from hardcost.errors import InputError
+from hardcost.profiles import catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path

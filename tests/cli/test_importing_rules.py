@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from hardcost.auditrules import parse
 from hardcost.cli.verbs import hardcost
-from hardcost.controls import catalogue
 from hardcost.errors import InputError
+from hardcost.profiles import catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path

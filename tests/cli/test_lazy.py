@@ -18,7 +18,7 @@ from hardcost.auditrules.tables import lookup
 from hardcost.cli.commands import completion, rules
 from hardcost.cli.lazy import imported
 from hardcost.cli.verbs import hardcost
-from hardcost.controls import catalogue
+from hardcost.profiles import catalogue
 from hardcost.store.store import Store
 from hardcost.study import read as studies
 from hardcost.workloads.names import WORKLOADS

@@ -13,7 +13,7 @@ from tests.store.test_store import record
 
 from hardcost.analysis.finding import Bill, Cell, Failure, Finding, Item, Total
 from hardcost.cli.finding import packed
-from hardcost.controls import catalogue
+from hardcost.profiles import catalogue
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:

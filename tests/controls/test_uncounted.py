@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hardcost.controls import kerneloptions
 from hardcost.controls.control import BootParameter, KernelOption, Sysctl
 from hardcost.controls.uncounted import why_uncounted, wrong_value
+from hardcost.profiles.kernel import kerneloptions
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.auditrules.rule import Rule
-from hardcost.controls import watched
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -147,12 +147,12 @@ def test_what_rules_watch_is_gathered_once_for_all_controls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
-    real = watched.paths
+    real = watchedpaths.paths
 
     def counted(rules: Sequence[Rule]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         asked.append(rules)
         return real(rules)
 
-    monkeypatch.setattr(watched, "paths", counted)
+    monkeypatch.setattr(watchedpaths, "paths", counted)
     leave_one_out.steady(PROFILE.controls)
     assert len(asked) == 1

@@ -13,7 +13,7 @@ import pytest
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache, digest
-from hardcost.machines.place import default_root
+from hardcost.machines.cacheplace import default_root
 
 
 def fill(folder: Path) -> None:

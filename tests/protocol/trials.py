@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from hardcost.controls import catalogue
 from hardcost.controls.control import (
     Auditd,
     AuditPlugin,
@@ -20,6 +19,7 @@ from hardcost.controls.control import (
 )
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.machines.fake import FakeMachine
+from hardcost.profiles import catalogue
 from hardcost.study.model import Setup
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from lxml import html as lxml_html
 from tests.report.guests import cell, failed, filecopy, selinux
 
 from hardcost.analysis.finding import SideBySide
-from hardcost.report.answer import answer
-from hardcost.report.drawing import COLOURS
-from hardcost.report.html import to_html
+from hardcost.report.charts.drawing import COLOURS
+from hardcost.report.page.page import to_html
+from hardcost.report.sentences.answer import answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,7 +171,7 @@ def test_a_wide_table_says_that_it_scrolls(run_of: Callable[[tuple[str, ...]], F
 
 
 def _styles() -> str:
-    return (resources.files("hardcost.report") / "templates" / "report.css").read_text("utf-8")
+    return (resources.files("hardcost.report.page") / "templates" / "report.css").read_text("utf-8")
 
 
 def _schemes() -> list[dict[str, str]]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError, StoreError
-from hardcost.store.place import default_path
 from hardcost.store.record import Record
 from hardcost.store.store import Store
+from hardcost.store.storeplace import default_path
 from hardcost.workloads.measured import Measured
 
 

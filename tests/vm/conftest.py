@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hardcost.machines.cache import KINDS, Cache
+from hardcost.machines.cacheplace import default_root
 from hardcost.machines.debian import version
-from hardcost.machines.place import default_root
 from hardcost.machines.qemu.kernel import debian_kernel
 
 if TYPE_CHECKING:

@@ -42,6 +42,7 @@ def boot(machine: VirtualMachine) -> conformance.Boot:
     return only
 
 
+@pytest.mark.usefixtures("read_for")
 def test_the_kernel_records_what_the_semantics_say(boot: conformance.Boot) -> None:
     comparison = boot.comparison
     assert comparison.counts["cases"] >= CASES

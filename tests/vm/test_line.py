@@ -10,9 +10,9 @@ import pytest
 from hardcost.errors import MachineError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
-from hardcost.machines.qemu import fresh, guest
+from hardcost.machines.qemu import fresh, initramfs
 from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol.answers import CallAnswer, HelloAnswer, all_of, only
@@ -61,7 +61,7 @@ def test_fresh_boots_agree_and_job_and_answers_need_no_port(cache_root: Path) ->
 
     def run(*words: str) -> tuple[Answer, ...]:
         boot = Boot(words, kernel=KernelRecipe())
-        recipe = Recipe(ICOUNT, boot, built.image, guest.initramfs(cache))
+        recipe = Recipe(ICOUNT, boot, built.image, initramfs.initramfs(cache))
         return asyncio.run(fresh.execute(recipe, cache, JOB, 60)).answers
 
     first = run()

@@ -12,9 +12,9 @@ import pytest
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place
 from hardcost.auditrules.translate import translate_all
-from hardcost.controls import scap
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import unpacked
+from hardcost.profiles.importers import scap
 
 if TYPE_CHECKING:
     from pathlib import Path

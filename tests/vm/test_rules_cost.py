@@ -10,12 +10,12 @@ import pytest
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.translate import Target, translate
+from hardcost.calibration import check, fitted, guestlevels
+from hardcost.calibration.guestlevels import Often, Wanted, Watched
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.pricing import check, fitted, guest
-from hardcost.pricing.guest import Often, Wanted, Watched
 
 if TYPE_CHECKING:
     from tests.vm.conftest import Command
@@ -77,7 +77,7 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
     """A rule in the bucket of the file that `stat` visits costs a step, one in another nothing."""
     often = {"open": Often(9), "creat": Often(9), "stat": Often(9)}
     empty = Wanted((), often)
-    (visited,) = guest.visited((empty,), {})
+    (visited,) = guestlevels.visited((empty,), {})
     ((event,),) = visited["stat"]
     own = event.names[0].file.inode % 32
     base = "-a always,exit -S swapoff -F inode="
@@ -85,7 +85,7 @@ def test_each_file_lies_where_it_is_said_to(constants: Constants) -> None:
     sets = (others, (*others, f"{base}{own}"))
     levels = [
         asyncio.run(
-            guest.measure(machine(), (Wanted(lines, often),), Watched(), LIMIT_SECONDS)
+            guestlevels.measure(machine(), (Wanted(lines, often),), Watched(), LIMIT_SECONDS)
         ).levels[0]["stat"][0]
         for lines in sets
     ]

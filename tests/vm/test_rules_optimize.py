@@ -22,13 +22,13 @@ from hardcost.battery.compare import GUEST
 from hardcost.battery.random_rules import Drawing
 from hardcost.battery.repertoire import CALLS
 from hardcost.battery.run import Wanted, run_battery
-from hardcost.controls.watched import paths
+from hardcost.calibration import guestlevels
+from hardcost.calibration.guestlevels import Often, Watched
+from hardcost.controls.watchedpaths import paths
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.pricing import guest
-from hardcost.pricing.guest import Often, Watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,13 +113,15 @@ def test_the_stig_rules_cost_less_by_what_was_predicted(
     made = optimise(original, Constants.of_debian(), general(), Options(never_first=never_first))
     often = dict.fromkeys(MEASURED, Often(9))
     sets = (
-        guest.Wanted((BASELINE,), often),
-        guest.Wanted(tuple(rule.source.text for rule in original if rule.source), often),
-        guest.Wanted(tuple(rule_text(replace(rule, source=None)) for rule in made.rules), often),
+        guestlevels.Wanted((BASELINE,), often),
+        guestlevels.Wanted(tuple(rule.source.text for rule in original if rule.source), often),
+        guestlevels.Wanted(
+            tuple(rule_text(replace(rule, source=None)) for rule in made.rules), often
+        ),
     )
-    levels = asyncio.run(guest.measure(machine, sets, watched, LIMIT_SECONDS)).levels
+    measured = asyncio.run(guestlevels.measure(machine, sets, watched, LIMIT_SECONDS)).levels
     for operation, call in MEASURED.items():
-        base, before, after = (one[operation][0] for one in levels)
+        base, before, after = (one[operation][0] for one in measured)
         at: tuple[Arch, int] = ("b64", lookup.calls("b64")[call])
         assert before - base == pytest.approx(made.before[at], rel=0.1)
         assert after - base == pytest.approx(made.after[at], rel=0.1)

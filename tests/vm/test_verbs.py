@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.vm.conftest import RULES
 
-from hardcost.machines.qemu.guest import probe_binary
+from hardcost.machines.qemu.initramfs import probe_binary
 from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:

@@ -19,6 +19,9 @@ _KINDS = (
 _AT_ONCE = 1 << 20
 
 
+_NUL = "its name holds a null byte"
+
+
 class UnreadableError(Exception):
     """A file can't be read; the message says why."""
 
@@ -38,8 +41,8 @@ def content(path: Path, most: int) -> bytes:
             os.close(descriptor)
     except OSError as error:
         raise UnreadableError(_reason(error)) from error
-    except ValueError as error:  # a NUL byte in the name
-        raise UnreadableError(str(error)) from error
+    except ValueError as error:  # in words that depend on Python's version
+        raise UnreadableError(_NUL) from error
 
 
 def check(path: Path, most: int) -> None:
@@ -55,7 +58,7 @@ def check(path: Path, most: int) -> None:
     except OSError as error:
         raise UnreadableError(_reason(error)) from error
     except ValueError as error:
-        raise UnreadableError(str(error)) from error
+        raise UnreadableError(_NUL) from error
 
 
 def size(most: int) -> str:

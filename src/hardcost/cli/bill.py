@@ -8,12 +8,12 @@ import click
 
 from hardcost.cli import budgets, culprits, itemised, options, refused, several
 from hardcost.cli.session import carry_out
-from hardcost.controls.catalogue import load, load_scap
-from hardcost.controls.commandline import Settings, profile_of, with_settings
-from hardcost.controls.preferred import booted
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.profiles.catalogue import load, load_scap
+from hardcost.profiles.commandline import Settings, profile_of, with_settings
+from hardcost.profiles.kernel.preferred import booted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

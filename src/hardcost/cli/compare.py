@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.cli.console import show
 from hardcost.cli.finding import unpacked
-from hardcost.report.compare_table import compare_table
 from hardcost.report.jsonout import compare_json
+from hardcost.report.tables.compare_table import compare_table
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from hardcost.errors import HardcostError
     from hardcost.machines.images.debian import Step
-    from hardcost.machines.kernels.build import Progress as BuildProgress
+    from hardcost.machines.kernels.builder import Progress as BuildProgress
 
 _PLAIN_WIDTH = 120  # columns where stdout is no terminal, so that a saved table is whole
 _UNBOUNDED = 1_000_000  # columns: a table's rows are never cut or folded where no terminal is
@@ -58,6 +58,7 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
             print(file=stream)
         for line in _lines_of(renderable):
             print(line.rstrip(), file=stream)
+    stream.flush()  # before any note that follows on stderr
 
 
 def _lines_of(renderable: RenderableType) -> list[str]:

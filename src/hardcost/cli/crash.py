@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from hardcost.cli.lazy import imported
-from hardcost.machines.place import default_root
+from hardcost.machines.cacheplace import default_root
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,6 @@ from hardcost.cli.console import note
 from hardcost.cli.finding import notes_of
 from hardcost.cli.itemised import baseline_note
 from hardcost.cli.session import announce_source, carry_out
-from hardcost.controls import kerneloptions
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits, placebos
@@ -27,6 +26,7 @@ from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.relations import relations
+from hardcost.profiles.kernel import kerneloptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,12 +18,12 @@ from hardcost.machines.images import debian as image
 from hardcost.machines.images import namespace
 from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot
-from hardcost.machines.qemu import guest
+from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import QEMU, Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.report.text import visible
-from hardcost.store.place import default_path
 from hardcost.store.store import Store
+from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +70,11 @@ def _checks() -> list[Check]:
         _program("setpriv", "util-linux"),
         _try("QEMU", lambda: machine.qemu_version),
         _confined(),
-        _try("the probe", lambda: f"{guest.probe_binary()}, built with {guest.toolchain()}"),
+        _try(
+            "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
+        ),
         _try("kernel", lambda: machine.kernel.release),
-        _try("small guest", lambda: str(guest.initramfs(cache))),
+        _try("small guest", lambda: str(initramfs.initramfs(cache))),
         _try("store", _store),
         _free(cache),
         _building(cache),

@@ -12,12 +12,12 @@ from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.rule import Kind, Reading
 from hardcost.auditrules.semantics import DuplicateError, UnresolvedError
 from hardcost.auditrules.translate import translate_all
+from hardcost.calibration import fitted
 from hardcost.cli import options
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditRule
 from hardcost.instruments.insn import INSN
 from hardcost.machines.machine import Boot
-from hardcost.pricing import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,11 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 from hardcost.analysis.finding import Finding
 from hardcost.cli.console import note, show
 from hardcost.errors import StoreError
-from hardcost.report.bill_table import bill_table
-from hardcost.report.html import to_html
 from hardcost.report.jsonout import to_json
-from hardcost.report.several import several_table
-from hardcost.report.table import run_table
+from hardcost.report.page.page import to_html
+from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.run_table import run_table
+from hardcost.report.tables.several_table import several_table
 from hardcost.workloads.names import WORKLOADS, SaysSettings
 
 if TYPE_CHECKING:

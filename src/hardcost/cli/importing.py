@@ -11,15 +11,16 @@ import click
 
 from hardcost import files
 from hardcost.cli.console import note
-from hardcost.controls import auditprofile, sysctld
-from hardcost.controls import khc as reports
 from hardcost.errors import InputError
+from hardcost.profiles import auditprofile
+from hardcost.profiles.importers import khc as reports
+from hardcost.profiles.importers import sysctld
 from hardcost.report.text import count, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.controls.auditprofile import Imported
+    from hardcost.profiles.auditprofile import Imported
 
 _STREAM = Path("-")
 _READ = {".rules", ".conf"}

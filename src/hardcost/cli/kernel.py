@@ -14,7 +14,6 @@ from hardcost.cli import options
 from hardcost.cli.console import note, show
 from hardcost.cli.session import announce_source
 from hardcost.cli.waiting import until_done
-from hardcost.controls import catalogue, kernelscore
 from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
@@ -22,13 +21,15 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import config
 from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
+from hardcost.profiles import catalogue
+from hardcost.profiles.kernel import kernelscore
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.controls.kernelscore import Score
     from hardcost.machines.kernels.built import Built
+    from hardcost.profiles.kernel.kernelscore import Score
 
 
 def build(  # noqa: PLR0913  (click's options)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from hardcost.cli.console import show
-from hardcost.controls.kerneltable import Column, Row, rows
 from hardcost.machines.kernels import config
+from hardcost.profiles.kernel.kerneltable import Column, Row, rows
 from hardcost.report.published import published
 from hardcost.report.text import visible
 

@@ -11,12 +11,12 @@ from rich.table import Table
 
 from hardcost.cli import kerneloptions, runs
 from hardcost.cli.console import note, show
-from hardcost.controls import catalogue
 from hardcost.errors import HardcostError, MachineError
-from hardcost.instruments import riding
+from hardcost.instruments import recorders
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
+from hardcost.profiles import catalogue
 from hardcost.report.text import visible
 from hardcost.study import read as studies
 from hardcost.workloads import syscalls
@@ -68,7 +68,7 @@ def _rows(what: str, store: Path) -> list[Row]:
         "studies": studies.titles,
         "instruments": lambda: {
             **{one.name: one.title for one in INSTRUMENTS.values()},
-            **{name: f"rides along: {title}" for name, title in riding.TITLES.items()},
+            **{name: f"rides along: {title}" for name, title in recorders.TITLES.items()},
         },
         "machines": lambda: _MACHINES,
     }

@@ -15,10 +15,10 @@ from hardcost.errors import InputError, MachineError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
+from hardcost.machines.cacheplace import default_root
 from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.make import Trust
-from hardcost.machines.place import default_root
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots

@@ -8,8 +8,8 @@ from hardcost.auditrules.loading import Fate, load_lines
 from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditDaemon, AuditRule
-from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
+from hardcost.profiles.written import problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

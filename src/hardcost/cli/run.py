@@ -11,7 +11,7 @@ from hardcost.analysis.finding import Finding, ObservedIn
 from hardcost.cli import options
 from hardcost.cli.finding import notes_of
 from hardcost.cli.session import carry_out
-from hardcost.design import grid
+from hardcost.design import factorial
 from hardcost.errors import MachineError
 from hardcost.report.published import published
 from hardcost.study.read import read
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words)
-    plan = grid.plan(
+    plan = factorial.plan(
         read(study, options.package_root, scale),
-        grid.Overrides(
+        factorial.Overrides(
             workloads=chosen.workloads,
             instrument=chosen.instrument,
             seeds=chosen.seeds,

@@ -20,11 +20,11 @@ from hardcost.cli.console import note, progress
 from hardcost.cli.finding import packed, present
 from hardcost.cli.plan import show_plan
 from hardcost.cli.waiting import until_done
-from hardcost.controls import kernelscore
 from hardcost.controls.control import Kernel
-from hardcost.design.grid import start_order
+from hardcost.design.factorial import start_order
 from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.instruments.names import instrument as instrument_named
+from hardcost.profiles.kernel import kernelscore
 from hardcost.schedule import side_by_side
 from hardcost.store.record import Record
 from hardcost.store.store import Store

@@ -22,7 +22,7 @@ from hardcost.controls.control import (
 )
 from hardcost.design import leave_one_out as names
 from hardcost.design import placebos as placebo
-from hardcost.design.grid import trials
+from hardcost.design.factorial import trials
 from hardcost.design.group_testing import Problem, bound
 from hardcost.design.leave_one_out import steady
 from hardcost.design.plan import Configuration, Plan, Trial

@@ -29,7 +29,7 @@ from hardcost.design.grouptest.case import Case
 from hardcost.design.grouptest.halving import Chain
 from hardcost.design.grouptest.lattice import Lattice
 from hardcost.design.grouptest.measurements import Measurements
-from hardcost.design.grouptest.values import (
+from hardcost.design.grouptest.questions import (
     Answer,
     Asking,
     Culprit,

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import with_key
-from hardcost.controls import watched
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
     AuditDaemon,
     AuditRule,
@@ -21,7 +21,7 @@ from hardcost.controls.control import (
     needed,
 )
 from hardcost.design import placebos as placebo
-from hardcost.design.grid import trials
+from hardcost.design.factorial import trials
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
@@ -155,7 +155,7 @@ def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
 def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
     """Return what a reader of the bill has to know beside the profile's own notes."""
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
-    _, files = watched.paths(rules)
+    _, files = watchedpaths.paths(rules)
     together = (
         f"{control.name} is left out with {need.name}, without which it is nothing"
         for control in controls
@@ -192,7 +192,7 @@ def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
     other rules cost.
     """
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
-    directories, files = watched.paths(rules)
+    directories, files = watchedpaths.paths(rules)
     return tuple(
         dataclasses.replace(control, directories=directories, files=files)
         if isinstance(control, AuditDaemon) and not (control.directories or control.files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.controls import watched
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.design.leave_one_out import BASELINE, LONGEST, study_of
 
@@ -28,7 +28,7 @@ def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
         for control in profile.controls
         if isinstance(control, AuditRule)
     ]
-    directories, files = watched.paths(rules)
+    directories, files = watchedpaths.paths(rules)
     return tuple(
         dataclasses.replace(
             profile,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watched import steps
+from hardcost.instruments.watchanswer import steps
 from hardcost.protocol.answers import CallAnswer, CommandAnswer, RanAnswer, WatchedAnswer, only
 
 if TYPE_CHECKING:

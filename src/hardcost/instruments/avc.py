@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watched import steps
+from hardcost.instruments.watchanswer import steps
 from hardcost.protocol.answers import WatchedAnswer, only
 
 if TYPE_CHECKING:

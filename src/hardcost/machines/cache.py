@@ -28,7 +28,7 @@ from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import FULL_DISK, InputError, MachineError
 from hardcost.machines import folders, manifest
-from hardcost.machines.place import default_root
+from hardcost.machines.cacheplace import default_root
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence

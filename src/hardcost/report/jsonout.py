@@ -16,7 +16,7 @@ from hardcost.report.beside import figures
 from hardcost.report.comparison import Comparison, Pair, compared
 from hardcost.report.ledger import control_order
 from hardcost.report.published import published
-from hardcost.report.several import bills_of
+from hardcost.report.tables.several_table import bills_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -42,8 +42,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 
-from hardcost.controls.system import TABLE
-from hardcost.controls.written import AuditTable, ControlsTable
+from hardcost.profiles.systemtable import TABLE
+from hardcost.profiles.written import AuditTable, ControlsTable
 
 if TYPE_CHECKING:
     from hardcost.controls.control import Control

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.controls import catalogue, tomlfile
-from hardcost.controls.written import Resolver
 from hardcost.errors import HardcostError, InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RIDING
-from hardcost.study.grid import configurations
+from hardcost.profiles import catalogue, tomlfile
+from hardcost.profiles.written import Resolver
+from hardcost.study.configurations import configurations
 from hardcost.study.model import Configuration, Setup, Study, StudyFile, Workload
 from hardcost.workloads import names as workloads_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.controls.tomlfile import TomlFile
-    from hardcost.controls.written import PackageRoot
+    from hardcost.profiles.tomlfile import TomlFile
+    from hardcost.profiles.written import PackageRoot
 
 _FOLDER = Path(str(resources.files("hardcost.study"))) / "ready"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
 from hardcost.errors import InputError, MachineError
-from hardcost.instruments import riding
+from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
@@ -67,9 +67,9 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     notes = machine.notes(boot)
     job = (
         *apply.requests(controls),
-        *riding.requests_before(setup.record),
+        *recorders.requests_before(setup.record),
         *workload.requests(parameters, instrument),
-        *riding.requests_after(setup.record),
+        *recorders.requests_after(setup.record),
         *apply.finish(controls),
     )
     parts = {
@@ -102,7 +102,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         measured = module.measured(parameters, answers, instrument)
         operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
         logged = apply.logged(answers)
-        observed = riding.observed(trial.setup.record, answers, operations, logged)
+        observed = recorders.observed(trial.setup.record, answers, operations, logged)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint

@@ -53,7 +53,7 @@ def test_the_published_reduced_rule_set_has_three_faults_with_line_and_remedy() 
 
 
 def test_the_rule_sets_that_come_with_hardcost_have_no_error() -> None:
-    found = list((resources.files("hardcost") / "controls" / "catalogue").iterdir())
+    found = list((resources.files("hardcost") / "profiles" / "catalogue").iterdir())
     files = [Path(str(one)) for one in found if one.name.endswith(".rules")]
     assert files
     for file in files:

@@ -7,8 +7,8 @@ from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.control import Fapolicyd, Sysctl
 from hardcost.controls.mechanisms import fapolicyd
-from hardcost.controls.system import SystemTable
 from hardcost.errors import TrialError
+from hardcost.profiles.systemtable import SystemTable
 
 CONTROL = Fapolicyd()
 LOG = "/run/hardcost/fapolicyd.log"

@@ -11,8 +11,8 @@ from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.control import Scanner, Sysctl
 from hardcost.controls.mechanisms import scanner
-from hardcost.controls.system import SystemTable
 from hardcost.errors import TrialError
+from hardcost.profiles.systemtable import SystemTable
 
 CONTROL = Scanner(("/home", "/opt"))
 # The file's checksum, as its makers publish it.

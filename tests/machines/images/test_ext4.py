@@ -11,7 +11,7 @@ from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4, kept, labels
 from hardcost.machines.images.image import GRAIN, RootImage
-from hardcost.machines.images.tree import _entries, spread, tree_image
+from hardcost.machines.images.sourcetree import _entries, spread, tree_image
 
 
 def looked_up(image: Path, request: str) -> str:

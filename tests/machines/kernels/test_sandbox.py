@@ -19,7 +19,7 @@ from tests.machines.kernels.linux import THREE, added, changed
 from hardcost.errors import MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import patches, sandbox
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.make import Trust
 from hardcost.machines.kernels.source import from_folder
 from hardcost.machines.machine import KernelRecipe

@@ -10,7 +10,7 @@ from tests.protocol.said import typed
 from hardcost.errors import TrialError
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, Execution, KernelRecipe
-from hardcost.machines.qemu import guest
+from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, agreed
 from hardcost.protocol.answers import CallAnswer, only
@@ -46,7 +46,7 @@ def test_a_probe_that_is_built_anew_is_for_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probe = tmp_path / "probe"
-    monkeypatch.setattr(guest, "probe_binary", lambda: probe)
+    monkeypatch.setattr(initramfs, "probe_binary", lambda: probe)
     boot = Boot(guest="debian", kernel=KernelRecipe())
     cache = Cache(tmp_path / "cache")
     probe.write_bytes(b"old")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from click.shell_completion import CompletionItem
 
 from hardcost.instruments.names import RIDING
-from hardcost.machines.place import default_root
-from hardcost.store.place import default_path
+from hardcost.machines.cacheplace import default_root
+from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

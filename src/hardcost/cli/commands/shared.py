@@ -10,7 +10,7 @@ import click
 
 from hardcost.cli.commands import completion
 from hardcost.instruments.names import INSTRUMENTS, RIDING
-from hardcost.store.place import default_path
+from hardcost.store.storeplace import default_path
 from hardcost.trial.limits import USUAL_LIMITS
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST
 from hardcost.auditrules.translate import Target
 from hardcost.cli.console import note
-from hardcost.controls import watched
-from hardcost.controls.written import problems_of
+from hardcost.controls import watchedpaths
 from hardcost.errors import InputError, Place, Problem
+from hardcost.profiles.written import problems_of
 from hardcost.report.text import count
 
 if TYPE_CHECKING:
@@ -61,14 +61,16 @@ class Machine:
 
         A slash at its end, or at the end of the same path in another rule, counts as its name.
         """
-        directories = frozenset(watched.paths(rules)[0])
+        directories = frozenset(watchedpaths.paths(rules)[0])
 
         def likely(path: str) -> bool:
             known = self.paths.is_directory(path)
             if known is not None:
                 return known
             bare = path.rstrip("/") or "/"
-            return path.endswith("/") or bare in directories or watched.reason(bare) is not None
+            return (
+                path.endswith("/") or bare in directories or watchedpaths.reason(bare) is not None
+            )
 
         return likely
 

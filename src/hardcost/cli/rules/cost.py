@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.prove.unresolved import numbers_for, resolved
+from hardcost.calibration import check, fitted
 from hardcost.cli.console import note, show
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
@@ -17,14 +18,13 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.pricing import check, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.pricing.check import Row
+    from hardcost.calibration.check import Row
 
 _CPU = "max"
 _LIMIT_SECONDS = 600.0  # of host time, for one measurement

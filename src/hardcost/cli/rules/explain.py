@@ -17,8 +17,8 @@ from hardcost.auditrules.semantics import Decision, UnresolvedError, Verdict
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.write import UnwritableError, condition_text
 from hardcost.cli.rules import common
-from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
+from hardcost.profiles.written import problems_of
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:

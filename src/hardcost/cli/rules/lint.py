@@ -26,8 +26,8 @@ from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.cli.rules import common
-from hardcost.controls.written import problems_of
 from hardcost.errors import InputError
+from hardcost.profiles.written import problems_of
 from hardcost.report.text import count, listed, visible
 
 if TYPE_CHECKING:

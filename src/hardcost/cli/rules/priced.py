@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.semantics import Loaded
     from hardcost.auditrules.tables.lookup import Arch
-    from hardcost.pricing.check import Row
+    from hardcost.calibration.check import Row
 
 _MOST_CALLS = 20
 _MOST_RULES = 12

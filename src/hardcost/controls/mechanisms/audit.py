@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.controls import watched
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.controls.mechanisms import answered, auditd, placebo
 from hardcost.errors import InputError, Place, Problem, TrialError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
+_ADVICE = re.compile(r" (is|are) slower$")  # auditctl 4.0.2, of rules that it takes
 _REFUSED = re.compile(r"There was an error in line (\d{1,9}) of ")
 _RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
@@ -89,7 +90,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         if rules:
             raise InputError("there are audit rules, and audit is not switched on")
         return ()
-    directories, files = watched.paths(rules, daemon.directories, daemon.files)
+    directories, files = watchedpaths.paths(rules, daemon.directories, daemon.files)
     lines = (*_lines(daemon, rules), *placebo.rules(controls))
     text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
     if auditd.daemon_of(controls) is None:
@@ -208,7 +209,7 @@ def _complaints(text: str) -> _Complaints:
         elif line.lower().startswith("warning"):
             warned = _WARNED.search(line)
             found.warned.append((int(warned[1]) if warned else None, line))
-        elif line.strip():
+        elif line.strip() and not _ADVICE.search(line):
             found.other.append(line.strip())
     return found
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import noise, partners, words
+from hardcost.design.grouptest import noise, partners, wording
 from hardcost.design.grouptest.case import Suspect
-from hardcost.design.grouptest.values import Culprit
+from hardcost.design.grouptest.questions import Culprit
 
 if TYPE_CHECKING:
     from hardcost.design.grouptest.case import Case
     from hardcost.design.grouptest.noise import Difference
-    from hardcost.design.grouptest.values import Asking, Estimate
+    from hardcost.design.grouptest.questions import Asking, Estimate
 
 
 def examine(case: Case, index: int, company: frozenset[int], rise: float) -> Asking[None]:
@@ -155,7 +155,7 @@ def _shown(case: Case, culprit: Culprit) -> str:
     if culprit.own is culprit.together is None:
         return f"{name} is a suspect, but no more configurations may be measured to confirm it."
     company = company_of(case, culprit.index, culprit.partners)
-    added = f"added to {words.listed(lattice, company)}" if company else "alone"
+    added = f"added to {wording.listed(lattice, company)}" if company else "alone"
     said = " and ".join(
         f"{case.percent(estimate.value)} {where}"
         for where, estimate in (("in the profile", culprit.own), (added, culprit.together))
@@ -165,8 +165,8 @@ def _shown(case: Case, culprit: Culprit) -> str:
     test = f" (chance allowed: {_allowed(case):.2g})" if case.measurements.noisy else ""
     shown = f"{name} makes {said}: {kind}{test}."
     if culprit.partners:
-        shown += f" It needs {words.listed(lattice, culprit.partners)} for that."
+        shown += f" It needs {wording.listed(lattice, culprit.partners)} for that."
     if culprit.dropped:
-        them = words.listed(lattice, culprit.dropped)
+        them = wording.listed(lattice, culprit.dropped)
         shown += f" To leave it out is to leave out {them}, too."
     return shown

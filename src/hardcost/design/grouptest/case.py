@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import words
+from hardcost.design.grouptest import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.design.grouptest.lattice import Lattice
     from hardcost.design.grouptest.measurements import Measurements
-    from hardcost.design.grouptest.values import Asking, Culprit, Stretch
+    from hardcost.design.grouptest.questions import Asking, Culprit, Stretch
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Case:
 
     def percent(self, difference: float) -> str:
         """Return a difference in words, as a part of the baseline."""
-        return words.percent(difference, self.measurements.baseline)
+        return wording.percent(difference, self.measurements.baseline)
 
     def conclude(self, sentence: str) -> None:
         """Add to the log."""
@@ -88,7 +88,7 @@ class Case:
 
     def why(self, on: frozenset[int], question: str) -> str:
         """Return why a configuration is measured."""
-        what = words.configuration(self.lattice, on)
+        what = wording.configuration(self.lattice, on)
         return f"{what}: {question}" if question else what
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import blame, noise, words
+from hardcost.design.grouptest import blame, noise, wording
 from hardcost.design.grouptest.case import split_point
-from hardcost.design.grouptest.values import Stretch
+from hardcost.design.grouptest.questions import Stretch
 
 if TYPE_CHECKING:
     from hardcost.design.grouptest.case import Case
-    from hardcost.design.grouptest.values import Asking
+    from hardcost.design.grouptest.questions import Asking
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
     if not measurements.affords(*wanted):
         yield from _give_up(case, chain, part, spread=False)
         return []
-    where = words.stretch(case.lattice, chain.added[part.start : part.stop])
+    where = wording.stretch(case.lattice, chain.added[part.start : part.stop])
     question = f"where in {where} do the {case.percent(part.rise)} arise?"
     at_middle = yield from _value(case, chain, middle, question)
     at_start = yield from _value(case, chain, part.start)
@@ -112,7 +112,7 @@ def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
 def _finding(case: Case, chain: Chain, half: _Part) -> str:
     """Return what one half of a split has been found to hold."""
     controls = chain.added[half.start : half.stop]
-    where = words.stretch(case.lattice, controls)
+    where = wording.stretch(case.lattice, controls)
     if not case.counts(half.rise):
         then = "below the resolution, so not looked into"
     elif len(controls) == 1:
@@ -132,7 +132,7 @@ def _give_up(case: Case, chain: Chain, part: _Part, *, spread: bool) -> Asking[N
     cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
     start, last = (case.lattice.position(index) for index in (controls[0], controls[-1]))
     case.stretches.append(Stretch(start, last + 1, controls, cost.estimate, spread))
-    where = words.stretch(case.lattice, controls)
+    where = wording.stretch(case.lattice, controls)
     because = (
         "is spread over both halves, each below the resolution"
         if spread

@@ -12,7 +12,7 @@ from hardcost.errors import Problem as Mistake
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from hardcost.design.grouptest.values import Problem
+    from hardcost.design.grouptest.questions import Problem
 
 
 class Lattice:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hardcost.design.grouptest import noise
-from hardcost.design.grouptest.values import Question, Step
+from hardcost.design.grouptest.questions import Question, Step
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
     from hardcost.design.grouptest.lattice import Lattice
-    from hardcost.design.grouptest.values import Answer, Asking, Settings
+    from hardcost.design.grouptest.questions import Answer, Asking, Settings
 
 
 @dataclass

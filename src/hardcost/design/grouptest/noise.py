@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scipy import special
 
-from hardcost.design.grouptest.values import Estimate
+from hardcost.design.grouptest.questions import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

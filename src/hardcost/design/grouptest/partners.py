@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.design.grouptest import words
+from hardcost.design.grouptest import wording
 from hardcost.design.grouptest.case import split_point
 
 if TYPE_CHECKING:
     from hardcost.design.grouptest.case import Case, Suspect
-    from hardcost.design.grouptest.values import Asking
+    from hardcost.design.grouptest.questions import Asking
 
 _TIMES = 2  # a difference of differences has twice the variance, hence takes twice the samples
 
@@ -30,7 +30,7 @@ def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
         whole = yield from _added(case, suspect, suspect.company)
         if alone is None or whole is None:
             return tuple(found)
-        with_whom = f"added to {words.listed(lattice, base)}" if base else "alone"
+        with_whom = f"added to {wording.listed(lattice, base)}" if base else "alone"
         there = f"{case.percent(whole)} in the company in which it was found"
         if not _lacks(case, suspect, alone, whole):
             case.conclude(f"{name} makes {case.percent(alone)} {with_whom}, and {there}.")
@@ -108,7 +108,7 @@ def _decisive(
             return None
         case.conclude(
             f"{case.lattice.names[suspect.index]} makes {case.percent(between)} in the company of "
-            f"{words.configuration(case.lattice, company)}."
+            f"{wording.configuration(case.lattice, company)}."
         )
         if suspect.sign * (between - low) >= suspect.sign * (high - between):
             stop, high = middle, between

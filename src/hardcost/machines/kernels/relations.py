@@ -12,7 +12,7 @@ from hardcost.machines.kernels.config import NOT_SET, value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hardcost.machines.kernels.build import Kernels, Unmet
+    from hardcost.machines.kernels.builder import Kernels, Unmet
     from hardcost.machines.kernels.kconfig import Kconfig
     from hardcost.machines.machine import KernelRecipe
 

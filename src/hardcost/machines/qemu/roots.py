@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hardcost.machines.images.debian import debian_image
 from hardcost.machines.images.ownkernel import own_kernel
-from hardcost.machines.images.tree import tree_image
+from hardcost.machines.images.sourcetree import tree_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable

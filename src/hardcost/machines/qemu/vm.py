@@ -17,10 +17,10 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
-from hardcost.machines.kernels.build import Kernels
+from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, fresh, guest, inquiry, kernel, snapshot
+from hardcost.machines.qemu import argv, fresh, initramfs, inquiry, kernel, snapshot
 from hardcost.machines.qemu.limits import twice_at_most
 from hardcost.machines.qemu.parameters import Parameters
 from hardcost.machines.qemu.roots import DebianRoots
@@ -245,7 +245,7 @@ class VirtualMachine:
         kernel = self.kernel if boot.guest == "debian" and boot.kernel is None else None
         kind = (boot.guest, kernel is not None)
         if kind not in self._initramfses or not self._initramfses[kind].exists():
-            self._initramfses[kind] = guest.initramfs(self.cache, boot.guest, kernel)
+            self._initramfses[kind] = initramfs.initramfs(self.cache, boot.guest, kernel)
         return self._initramfses[kind]
 
     def _kernel_digest(self, boot: Boot) -> str:

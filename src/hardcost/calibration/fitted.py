@@ -1,0 +1,107 @@
+"""Constants for the kernel at hand: measured in a guest once, and kept with that kernel."""
+
+from __future__ import annotations
+
+import statistics
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.cost.constants import Constants, ConstantsError
+from hardcost.calibration import guestlevels
+from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
+from hardcost.calibration.fit import fit
+from hardcost.machines.cache import digest
+from hardcost.machines.machine import Boot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from hardcost.machines.qemu.vm import VirtualMachine
+
+_LIMIT_SECONDS = 600.0  # of host time, for all experiments of one kernel
+_FILE = "constants.toml"
+
+
+def place(machine: VirtualMachine) -> Path:
+    """Return the folder in the cache where the constants of the machine's kernel are kept."""
+    identity = machine.identity(Boot())
+    # The probe's own code has no part in what the kernel executes.
+    parts = {key: identity[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
+    return machine.cache.root / "constants" / digest(parts)
+
+
+def kept(machine: VirtualMachine) -> Constants | None:
+    """Return the constants that were fitted for the machine's kernel; None if none were."""
+    folder = place(machine)
+    if machine.cache.find(folder.parent.name, folder.name) is None:
+        return None
+    try:
+        return Constants.from_toml((folder / _FILE).read_text())
+    except (FileNotFoundError, ConstantsError):
+        return None
+
+
+def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
+    """Say whether constants are those of the kernel, QEMU and processor that were measured.
+
+    `environment` is a machine's or a record's. Of QEMU the version counts, without what its
+    distribution adds: a kernel chooses its code by the processor that QEMU shows it.
+    """
+    same = ("kernel", "cpu_model", "acceleration")
+    alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
+    return alike and _version(constants.about) == _version(environment)
+
+
+def of_measured(machine: VirtualMachine, environment: Mapping[str, str]) -> Constants | None:
+    """Return the constants of the kernel in a record's `environment`; None if none were fitted.
+
+    Those of a kernel at hand are found by what its image holds; those that come with hardcost by
+    its release, which a distribution gives to one kernel alone. A kernel that was built for a trial
+    is not the machine's own, and there are none for it.
+    """
+    if machine.environment(Boot())["kernel"] != environment.get("kernel"):
+        return None
+    found = kept(machine)
+    if found is not None:
+        return found if fits(found, environment) else None
+    shipped = Constants.of_debian()
+    return shipped if fits(shipped, environment) else None
+
+
+def _version(about: Mapping[str, str]) -> str:
+    return about.get("qemu", "").partition(" ")[0]
+
+
+async def fitted(machine: VirtualMachine) -> Constants:
+    """Measure in a guest, fit the constants, keep them with the kernel, and return them.
+
+    Raises:
+        MachineError: The guest does not start, or a measurement fails.
+    """
+    wanted = list(experiments())
+    sets = [guestlevels.Wanted(one.rules, one.often()) for one in wanted]
+    watched = guestlevels.Watched((DIRECTORY,), FILES)
+    measured = await guestlevels.measure(machine, sets, watched, _LIMIT_SECONDS)
+    levels = {
+        one.name: {name: statistics.mean(each) for name, each in found.items()}
+        for one, found in zip(wanted, measured.levels, strict=True)
+    }
+    environment = machine.environment(Boot())
+    about = {
+        "unit": "instructions",
+        **{key: environment[key] for key in ("kernel", "qemu", "cpu_model", "acceleration")},
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    constants = fit(levels, about)
+    _keep(machine, constants)
+    return constants
+
+
+def _keep(machine: VirtualMachine, constants: Constants) -> None:
+    folder = place(machine)
+    title = f"constants of rules' cost: {constants.about['kernel']}"
+    machine.cache.throw_away(folder.parent.name, folder.name)
+    with machine.cache.building(folder.parent.name, folder.name, title) as made:
+        if made is not None:  # else another run has just measured the same
+            (made / _FILE).write_text(constants.to_toml())

@@ -1,0 +1,109 @@
+"""Profiles of audit rules alone, as TOML or as a file of rules, out of what others wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Kind, RulesError
+from hardcost.errors import InputError
+from hardcost.profiles import tomltext
+from hardcost.profiles.importers import scap
+from hardcost.profiles.written import problems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_SAY_NOTHING = frozenset({Kind.BLANK, Kind.COMMENT, Kind.REPLACED})
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Lines of audit rules in the order of loading, with what asked for each (or "").
+
+    `notes` are what was not taken over.
+    """
+
+    title: str
+    source: str
+    lines: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+    def toml(self) -> str:
+        """Return them as the TOML file of a profile, which `catalogue.load` reads."""
+        lines = [
+            f"title = {tomltext.quoted(self.title)}",
+            f"source = {tomltext.quoted(self.source)}",
+            *tomltext.array("notes", self.notes),
+            "",
+            "[audit]",
+            *tomltext.array("rules", (text for text, _ in self.lines)),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def rules(self) -> str:
+        """Return them as a file of audit rules, with comments that say what asked for them."""
+        blocks = [f"# {self.title}", f"# {self.source}", *(f"# {note}" for note in self.notes)]
+        last = ""
+        for text, why in self.lines:
+            if why != last:
+                blocks += ["", *(f"# {one}" for one in why.splitlines())]
+                last = why
+            blocks.append(text)
+        return "\n".join(blocks) + "\n"
+
+
+def of_scap(path: Path, wanted: str) -> Imported:
+    """Return the audit rules that the profile `wanted` of a SCAP datastream asks for.
+
+    Raises:
+        InputError: As `scap.audit_rules` does; or the profile asks for no audit rules.
+    """
+    found = scap.audit_rules(path, wanted)
+    shown = _shown(str(path))
+    missing = [f"{one.rule} is not taken over: {one.why}" for one in found.not_found]
+    if not found.lines:
+        raise InputError(f"the profile {wanted} asks for no audit rules", hint="; ".join(missing))
+    notes = [*missing]
+    if found.elsewhere:
+        notes.append(f"{len(found.elsewhere)} of its rules are for other architectures")
+    if found.not_taken:
+        notes.append(f"{found.not_taken} of its rules are not about audit rules, and not taken")
+    return Imported(
+        title=f"The audit rules of {found.title}",
+        source=f"SCAP datastream {shown}, profile {found.profile}",
+        lines=tuple((line.text, "\n".join(line.asked_by)) for line in found.lines),
+        notes=tuple(_shown(note) for note in notes),
+    )
+
+
+def of_files(paths: Sequence[Path]) -> Imported:
+    """Return the audit rules in files and folders, in the order in which they would be loaded.
+
+    Raises:
+        InputError: A line can't be read; all are told at once.
+    """
+    try:
+        found = parse.read(paths)
+    except RulesError as error:
+        raise InputError.of(problems_of(error)) from None
+    lines = [
+        (reading.text, reading.place.file)
+        for readings, _ in parse.read_each(paths)
+        for reading in readings
+        if reading.kind not in _SAY_NOTHING
+    ]
+    names = ", ".join(_shown(str(path)) for path in paths)
+    return Imported(
+        title=f"The audit rules in {names}",
+        source=names,
+        lines=tuple((text, _shown(file)) for text, file in lines),
+        notes=tuple(map(_shown, found.notes)),
+    )
+
+
+def _shown(text: str) -> str:
+    """Return text without what could end a comment or act on a terminal."""
+    return text if text.isprintable() else ascii(text)

@@ -1,0 +1,272 @@
+"""Reports of kernel-hardening-checker (`-m json`), and the profile of what they find failing.
+
+The report is an array of checks. A check was at first `[name, desired, decision, reason, result]`,
+of the kernel's configuration alone; then its type (`kconfig`, `cmdline`, `sysctl`) came second; now
+it is an object. Some versions print warnings before the JSON, which are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hardcost.controls.control import BootParameter, KernelOption, Sysctl
+from hardcost.errors import InputError, Place, Problem
+from hardcost.profiles import tomltext
+from hardcost.profiles.kernel import kerneloptions
+
+LARGEST = 16 << 20
+"""Bytes that a report may have; one of every check there is takes some 60 kB."""
+
+_MOST_PROBLEMS = 20
+_TYPES = ("kconfig", "cmdline", "sysctl")
+_OPTION = re.compile(r"CONFIG_[A-Za-z0-9_]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_.+:/-]+")  # a value that needs no quotes
+_NOT_SET, _PRESENT, _NOT_OFF, _MOST = "is not set", "is present", "is not off", "MAX"
+_KEYS = ("option_name", "type", "desired_val", "check_result")
+_WARNING = re.compile(r"\[[!?+-]\].*")
+_IN_LIST = re.compile(r"\*([^*]+)\*")
+_SHOWN = 60  # characters of a name that is none
+_HINT = "make it with kernel-hardening-checker -m json, and -c, -l or -s for what to check"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a report.
+
+    `kind` is one of `_TYPES`, `desired` a value or words such as `is not set`.
+    """
+
+    name: str
+    kind: str
+    desired: str
+    failed: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What of a report's failing checks can be switched on, and notes on what can't.
+
+    `checks` and `failing` count all checks of the report and those that fail.
+    """
+
+    options: tuple[KernelOption, ...]
+    boots: tuple[BootParameter, ...]
+    sysctls: tuple[Sysctl, ...]
+    notes: tuple[str, ...]
+    checks: int
+    failing: int
+
+
+def read(content: bytes, name: str) -> Findings:
+    """Return what a report finds failing; `name` is the file as the user called it.
+
+    Raises:
+        InputError: It is no such report, or nothing in it fails that could be switched on.
+    """
+    checks = _checks(_parsed(content, name), name)
+    found = _Collected({}, {}, {}, [])
+    problems: list[Problem] = []
+    for number, check in enumerate(checks, 1):
+        if not check.failed:
+            continue
+        try:
+            found.take(check)
+        except ValueError as error:
+            problems.append(Problem(f"check {number}: {error}", Place(name), _HINT))
+    if problems:
+        raise InputError.of(tuple(problems[:_MOST_PROBLEMS]))
+    failing = sum(check.failed for check in checks)
+    if not (found.options or found.boots or found.sysctls):
+        message = f"of {len(checks)} checks {failing} fail, and none that could be switched on"
+        raise InputError(message, place=Place(name))
+    return Findings(
+        tuple(found.options.values()),
+        tuple(found.boots.values()),
+        tuple(found.sysctls.values()),
+        tuple(dict.fromkeys(found.notes)),
+        len(checks),
+        failing,
+    )
+
+
+def profile_toml(findings: Findings, name: str) -> str:
+    """Return the findings as the TOML file of a profile, which `catalogue.load` reads."""
+    shown = name if name.isprintable() else ascii(name)
+    title = f"What kernel-hardening-checker finds failing in {shown}"
+    counts = f"{findings.failing} of {findings.checks} checks fail"
+    lines = [
+        f"title = {tomltext.quoted(title)}",
+        f"source = {tomltext.quoted(f'kernel-hardening-checker, {shown}: {counts}')}",
+        *tomltext.array("notes", findings.notes),
+        *tomltext.array("kconfig", map(_option_text, findings.options)),
+        *tomltext.array("boot", (boot.text for boot in findings.boots)),
+    ]
+    if findings.sysctls:
+        lines += ["", "[sysctl]"]
+        quoted = tomltext.quoted
+        lines += [f"{quoted(one.key)} = {quoted(one.value)}" for one in findings.sysctls]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class _Collected:
+    """What was found so far; of two checks of the same setting the later one holds."""
+
+    options: dict[str, KernelOption]
+    boots: dict[str, BootParameter]
+    sysctls: dict[str, Sysctl]
+    notes: list[str]
+
+    def take(self, check: Check) -> None:
+        """Add what a failing check asks for.
+
+        Raises:
+            ValueError: The check has a name or value that nothing can have.
+        """
+        if check.kind == "kconfig":
+            self._kconfig(check)
+        elif check.kind == "cmdline":
+            self._cmdline(check)
+        else:
+            self._sysctl(check)
+
+    def _kconfig(self, check: Check) -> None:
+        value = "n" if check.desired == _NOT_SET else check.desired
+        meant = _no_value(value)
+        option = KernelOption.of(f"{check.name}={'n' if meant else value}")
+        entry = kerneloptions.entry_of(option.option)
+        if meant:
+            self._left_out(check, meant)
+        elif entry is not None and entry.status == "gone":
+            self._left_out(check, entry.note)
+        elif entry is not None and entry.published == option:
+            # Reports on old kernels have old names.
+            self.options[entry.option.option] = entry.option
+        else:
+            self.options[option.option] = option
+
+    def _cmdline(self, check: Check) -> None:
+        listed = _IN_LIST.fullmatch(check.desired)
+        meant = None if listed or check.desired == _PRESENT else _no_value(check.desired)
+        value = listed[1] if listed else check.desired
+        bare = meant is not None or check.desired == _PRESENT
+        boot = BootParameter(check.name if bare else f"{check.name}={value}")
+        _ = boot.word
+        if "=" in check.name:
+            raise ValueError(f"{check.name[:_SHOWN]!r} is no name of a boot parameter")
+        if meant:
+            self._left_out(check, meant)
+        else:
+            self.boots[check.name] = boot
+
+    def _sysctl(self, check: Check) -> None:
+        meant = _no_value(check.desired)
+        sysctl = Sysctl(check.name, "0" if meant else check.desired)
+        path = sysctl.path
+        if meant:
+            self._left_out(check, meant)
+        else:
+            self.sysctls[path] = sysctl
+
+    def _left_out(self, check: Check, why: str) -> None:
+        self.notes.append(f"{check.kind} {check.name} ({check.desired}) is left out: {why}")
+
+
+def _no_value(desired: str) -> str | None:
+    """Return why `desired` is no value that could be set, or None where it is one."""
+    if not desired.isprintable():
+        raise ValueError(f"{desired[:_SHOWN]!r} is no value")
+    if _IN_LIST.fullmatch(desired):
+        return "it is one word of a list, and the others aren't told"
+    return {
+        _NOT_SET: "a profile sets things, and this is not to be set",
+        _PRESENT: "whether it is there is the kernel's matter",
+        _NOT_OFF: "anything but off will do, and the kernel chooses by itself",
+        _MOST: "the report doesn't tell the largest value",
+    }.get(desired)
+
+
+def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
+    """Return the values of a report.
+
+    Raises:
+        InputError: It is too large, not UTF-8, or not JSON.
+    """
+    if len(content) > LARGEST:
+        raise InputError("this is too large for a report", place=Place(name), hint=_HINT)
+    try:
+        # Blank lines in place of warnings, so that lines keep their numbers.
+        lines = content.decode().split("\n")
+        lines = ["" if _WARNING.fullmatch(line.rstrip()) else line for line in lines]
+        return json.loads("\n".join(lines))
+    except UnicodeDecodeError as error:
+        place = Place(name, content.count(b"\n", 0, error.start) + 1)
+        raise InputError("this is not UTF-8", place=place, hint=_HINT) from None
+    except json.JSONDecodeError as error:
+        place = Place(name, error.lineno, error.colno)
+        raise InputError(f"this is not JSON: {error.msg}", place=place, hint=_HINT) from None
+    except (RecursionError, ValueError):
+        message = "values are nested too deep, or a number is too long"
+        raise InputError(message, place=Place(name), hint=_HINT) from None
+
+
+def _checks(data: Any, name: str) -> tuple[Check, ...]:  # noqa: ANN401  (JSON's values)
+    """Return the checks of a report.
+
+    Raises:
+        InputError: It is no array of checks, or they have no results.
+    """
+    if not isinstance(data, list) or not data:
+        raise InputError("this is no array of checks", place=Place(name), hint=_HINT)
+    found: list[Check] = []
+    problems: list[Problem] = []
+    for number, row in enumerate(data, 1):
+        try:
+            found.append(_check(row))
+        except ValueError as error:
+            problems.append(Problem(f"check {number}: {error}", Place(name), _HINT))
+    if problems:
+        raise InputError.of(tuple(problems[:_MOST_PROBLEMS]))
+    return tuple(found)
+
+
+def _check(row: Any) -> Check:  # noqa: ANN401  (JSON's values)
+    """Return one check, in whichever form it is; ValueError where it is none."""
+    fields = _fields(row)
+    if not all(isinstance(value, str) for value in fields.values()):
+        raise ValueError("name, type, desired value and result have to be text")
+    name, kind, desired, result = (fields[key] for key in _KEYS)
+    if kind not in _TYPES:
+        raise ValueError(f"there is no type {kind[:_SHOWN]!r}: types are {', '.join(_TYPES)}")
+    if kind == "kconfig" and not _OPTION.fullmatch(name):
+        raise ValueError(f"{name[:_SHOWN]!r} is no option of a kernel")
+    if not result.startswith(("OK", "FAIL")):
+        raise ValueError(f"the result {result[:_SHOWN]!r} begins with neither OK nor FAIL")
+    return Check(name, kind, desired, result.startswith("FAIL"))
+
+
+def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
+    """Return what a check says, by the names of today's form."""
+    if isinstance(row, dict):
+        missing = [key for key in _KEYS if key not in row]
+        if missing:
+            raise ValueError(f"it has no {', '.join(missing)}")
+        return {key: row[key] for key in _KEYS}
+    if not isinstance(row, list):
+        raise ValueError("it is neither an object nor an array")  # noqa: TRY004  (one of many faults)
+    typed = len(row) > 1 and row[1] in _TYPES
+    wanted = 6 if typed else 5  # and one less where there are no results
+    if len(row) == wanted - 1:
+        raise ValueError("it has no result")
+    if len(row) != wanted:
+        raise ValueError(f"it has {len(row)} elements, not {wanted}")
+    kind, desired = (row[1], row[2]) if typed else ("kconfig", row[1])
+    return dict(zip(_KEYS, (row[0], kind, desired, row[-1]), strict=True))
+
+
+def _option_text(option: KernelOption) -> str:
+    """Return an option as `KernelOption.of` reads it."""
+    return option.name if _PLAIN.fullmatch(option.value) else f'{option.option}="{option.value}"'

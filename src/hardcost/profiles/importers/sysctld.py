@@ -1,0 +1,204 @@
+"""Files of sysctls, such as those in /etc/sysctl.d, read as systemd-sysctl reads them.
+
+The grammar is that of sysctl.d(5): `KEY = VALUE` on a line, comments after `#` or `;`, a `-` in
+front of a key whose failure is no failure, dots or slashes between a key's parts. Of a folder, the
+files `*.conf` are read in the order of their names; of a key that is set twice, the last line
+holds. Patterns (`net.ipv4.conf.*.rp_filter`) are refused: what they stand for depends on the
+machine's devices, and a guest has others.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.controls.control import Sysctl
+from hardcost.errors import InputError, Place, Problem
+from hardcost.profiles import tomltext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LARGEST_FILE = 1 << 20
+"""Bytes of a file that is still taken for a file of sysctls."""
+
+_COMMENT = ("#", ";")
+_PATTERN = re.compile(r"[*?\[]")
+_ASSIGNMENT = re.compile(r"-?[\w@:+-]+[./][^=\s]*\s*=", re.ASCII)
+_MASKED = Path("/dev/null")
+"""Where a link in a folder leads that hides a file of the same name elsewhere."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What files of sysctls say: the settings that hold, in order, and notes on what does not."""
+
+    sysctls: tuple[Sysctl, ...]
+    notes: tuple[str, ...] = ()
+
+    def toml(self, title: str, source: str) -> str:
+        """Return the settings as the TOML file of a profile, which `catalogue.load` reads."""
+        lines = [
+            f"title = {tomltext.quoted(title)}",
+            f"source = {tomltext.quoted(source)}",
+            *tomltext.array("notes", map(_shown, self.notes)),
+            "",
+            "[sysctl]",
+            *(f"{tomltext.quoted(one.key)} = {tomltext.quoted(one.value)}" for one in self.sysctls),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One assignment; `may_fail` where a `-` stands in front of its key."""
+
+    sysctl: Sysctl
+    place: Place
+    may_fail: bool
+
+
+def assignment(text: str, place: Place | None = None) -> Sysctl:
+    """Return the setting that `KEY=VALUE` makes, with its place.
+
+    Raises:
+        InputError: It is not KEY=VALUE, or the key is a pattern or names nothing under /proc/sys.
+    """
+    key, sign, value = (part.strip() for part in text.partition("="))
+    if not sign:
+        raise InputError(
+            f"'{text}' is not KEY=VALUE", place=place, hint="such as kernel.kptr_restrict=2"
+        )
+    if _PATTERN.search(key):
+        raise InputError(
+            f"'{key}' is a pattern, and which keys it stands for depends on the machine",
+            place=place,
+            hint="write each key that is meant on a line of its own",
+        )
+    found = Sysctl(key, value, place=place)
+    try:
+        _ = found.path
+    except ValueError as error:
+        raise InputError(str(error), place=place, hint="sysctl -a lists the keys") from None
+    return found
+
+
+def is_folder_of_sysctls(path: Path) -> bool:
+    """Say whether a folder holds files of sysctls: one that ends in .conf.
+
+    Raises:
+        InputError: It holds files of audit rules too, so that either could be meant.
+        OSError: The folder can't be read.
+    """
+    names = [one.name for one in path.iterdir() if not one.name.startswith(".")]
+    sysctls = [name for name in names if name.endswith(".conf")]
+    rules = [name for name in names if name.endswith(".rules")]
+    if sysctls and rules:
+        raise InputError(
+            f"'{path}' holds sysctls ({min(sysctls)}) and audit rules ({min(rules)})",
+            hint="name the files that are meant, or write a profile in TOML",
+        )
+    return bool(sysctls)
+
+
+def is_file_of_sysctls(path: Path) -> bool:
+    """Say whether a file holds sysctls: by its first line that says anything, else by its name.
+
+    Raises:
+        OSError: The file can't be read.
+    """
+    with path.open("rb") as file:
+        text = file.read(LARGEST_FILE).decode(errors="replace")
+    for line in map(str.strip, text.splitlines()):
+        if line and not line.startswith(_COMMENT):
+            if path.suffix == ".conf":
+                return re.match(r"-[a-zA-Z](\s|$)|--", line) is None  # else an option of auditctl
+            return path.suffix != ".rules" and _ASSIGNMENT.match(line) is not None
+    return path.suffix == ".conf"
+
+
+def read(paths: Sequence[Path]) -> Settings:
+    """Return what files, and folders of files, say one after the other.
+
+    Raises:
+        InputError: A file can't be read, a line is no assignment, or there is none at all; all
+            that is wrong is reported at once.
+    """
+    problems: list[Problem] = []
+    lines = [
+        line for path in paths for file in _files(path, problems) for line in _lines(file, problems)
+    ]
+    if not lines and not problems:
+        named = ", ".join(str(path) for path in paths)
+        problems.append(
+            Problem("no sysctl is set in it", Place(named), "a line is KEY = VALUE, not behind a #")
+        )
+    if problems:
+        raise InputError.of(tuple(problems))
+    last = {line.sysctl.path: line for line in lines}
+    notes = [
+        f"{one.place}: {one.sysctl.name} does not hold: {held.place} sets it to {held.sysctl.value}"
+        for one in lines
+        if (held := last[one.sysctl.path]) is not one and held.sysctl.value != one.sysctl.value
+    ]
+    kept = [line for line in lines if last[line.sysctl.path] is line]
+    notes += [
+        f"{one.place}: where a kernel refuses -{one.sysctl.key}, systemd-sysctl goes on; here, the"
+        " trial fails"
+        for one in kept
+        if one.may_fail
+    ]
+    return Settings(tuple(one.sysctl for one in kept), tuple(notes))
+
+
+def _files(path: Path, problems: list[Problem]) -> Iterable[Path]:
+    """Return the files at a path, a folder's in the order of their names."""
+    try:
+        if not path.is_dir():
+            return [path]
+        found = [one for one in path.iterdir() if one.name.endswith(".conf")]
+    except (OSError, ValueError) as error:
+        problems.append(_unreadable(path, error))
+        return []
+    seen = (one for one in found if not one.name.startswith("."))
+    return sorted((one for one in seen if one.resolve() != _MASKED), key=lambda one: one.name)
+
+
+def _lines(path: Path, problems: list[Problem]) -> Iterable[_Line]:
+    """Yield the assignments of a file; what is wrong joins `problems`."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            problems.append(Problem("it is far too large for a file of sysctls", Place(str(path))))
+            return
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        at = content.count(b"\n", 0, error.start) + 1
+        problems.append(Problem("this is not UTF-8", Place(str(path), at)))
+        return
+    except (OSError, ValueError) as error:
+        problems.append(_unreadable(path, error))
+        return
+    for number, line in enumerate(map(str.strip, text.split("\n")), 1):
+        if not line or line.startswith(_COMMENT):
+            continue
+        if line.startswith("-") and "=" not in line:
+            continue  # it takes a key out of what patterns stand for, and there are none
+        place = Place(str(path), number)
+        try:
+            yield _Line(assignment(line.removeprefix("-"), place), place, line.startswith("-"))
+        except InputError as error:
+            problems.extend(error.problems)
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return Problem(f"it can't be read: {reason}", Place(str(path)))
+
+
+def _shown(text: str) -> str:
+    """Return text without what could act on a terminal."""
+    return text if text.isprintable() else ascii(text)

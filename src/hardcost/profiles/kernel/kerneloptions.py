@@ -1,0 +1,404 @@
+"""The catalogue of kernel hardening: options of its configuration, boot parameters and sysctls.
+
+The options are those that "Kconfig hardening tests" (2020) built kernels with, in `kernel/options/`
+of the catalogue, a file for each of its eight groups. Each `[[option]]` has the option as it was
+`published`, and what has become of it in Linux 6.1: the name and value of today where they differ,
+a `status` (`renamed` or `gone`) with a `note`, what it `protects` against, which boot parameter or
+sysctl does the same, and how grave it is to do without. `as_in` names the group that tells of an
+option that stands in two. Source files in `references` are the kernel's.
+
+`severity` is a judgement of ours. High: without it, one common mistake in kernel code, or a user
+without special rights, gets much nearer to the kernel or its secrets. Medium: an attack that needs
+a further mistake, rights or particular hardware gets easier. Low: it stands against root alone,
+against what is rarely built in or plugged in, or it helps to notice rather than to prevent.
+
+`boot-parameters.toml` and `sysctls.toml` hold what kernel-hardening-checker looks at on the command
+line and under /proc/sys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+
+from hardcost.controls.control import BootParameter, KernelOption, Sysctl
+from hardcost.errors import InputError
+from hardcost.profiles import tomlfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.errors import Problem
+
+Severity = Literal["high", "medium", "low"]
+Status = Literal["present", "renamed", "gone"]
+Text = Annotated[str, Field(min_length=1)]
+Model = TypeVar("Model", bound=BaseModel)
+
+_FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue" / "kernel"
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+_SLUGS = (
+    "kspp-self-protection",
+    "clipos-self-protection",
+    "userspace-hardening",
+    "kspp-cut-attack-surface",
+    "clipos-cut-attack-surface",
+    "grsecurity-cut-attack-surface",
+    "security-policy",
+    "grapheneos-cut-attack-surface",
+)
+"""The groups in the order in which they were published: each kernel adds one to those before."""
+
+
+class _OptionTable(BaseModel):
+    """`[[option]]` of a group: all that is told of it, or `as_in` alone."""
+
+    model_config = _STRICT
+
+    published: Text
+    as_in: Text | None = None
+    option: Text | None = None
+    value: Text | None = None
+    status: Status = "present"
+    note: str = ""
+    protects: str = ""
+    boot: Text | None = None
+    boot_needs: Text | None = None
+    sysctl: Text | None = None
+    equivalence_note: str = ""
+    met_by: tuple[tuple[Text, ...], ...] = ()
+    scored: StrictBool = True
+    severity: Severity | None = None
+    references: tuple[Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        name = self.published
+        told = self.model_fields_set - {"published", "as_in"}
+        wrong = {
+            f"{name} is told of elsewhere (as_in) and here": self.as_in is not None and bool(told),
+            f"{name} needs protects, severity and references": self.as_in is None
+            and not (self.protects and self.severity and self.references),
+            f"{name} is {self.status} and has no note": self.status != "present" and not self.note,
+            f"{name} is renamed and has no option": (self.status == "renamed")
+            != (self.option is not None),
+            f"{name} has a note on what it has no equivalent for": bool(self.equivalence_note)
+            and not (self.boot or self.sysctl),
+            f"{name} says what a missing boot parameter needs": bool(self.boot_needs)
+            and not self.boot,
+        }
+        for message, is_so in wrong.items():
+            if is_so:
+                raise ValueError(message)
+        self.entry("")
+        return self
+
+    def entry(self, group: str) -> Entry:
+        """Return what is told of the option as an entry of a group.
+
+        Raises:
+            ValueError: An option, parameter or sysctl is none.
+        """
+        published = KernelOption.of(self.published)
+        today = f"{self.option or published.option}={self.value or published.value}"
+        return Entry(
+            group=group,
+            option=KernelOption.of(today),
+            published=published,
+            status=self.status,
+            note=self.note,
+            protects=self.protects,
+            severity=self.severity or "low",
+            references=self.references,
+            boot=None if self.boot is None else _boot(self.boot),
+            boot_needs=self.boot_needs,
+            sysctl=None if self.sysctl is None else _sysctl(*self.sysctl.partition("=")[::2]),
+            equivalence_note=self.equivalence_note,
+            met_by=tuple(tuple(map(KernelOption.of, way)) for way in self.met_by),
+            scored=self.scored,
+        )
+
+
+class _GroupFile(BaseModel):
+    """A file of `kernel/options/`: the group's published title, and its options in their order."""
+
+    model_config = _STRICT
+
+    title: Text
+    option: Annotated[tuple[_OptionTable, ...], Field(min_length=1)]
+
+
+class BootEntry(BaseModel):
+    """`[[parameter]]`: a boot parameter that kernel-hardening-checker looks at.
+
+    `value` is what it is to be, or `rule` says what is looked for in its stead: `present`,
+    `absent`, or `not-off`. `option` (`OPTION=value`) does the same at build time; `needs` names an
+    option that has to be built in.
+    """
+
+    model_config = _STRICT
+
+    name: Text
+    value: Text | None = None
+    rule: Literal["value", "present", "absent", "not-off"] = "value"
+    arch: Literal["x86-64", "x86-32", "arm64"] = "x86-64"
+    status: Literal["present", "gone"] = "present"
+    note: str = ""
+    protects: Text
+    option: Text | None = None
+    needs: Text | None = None
+    severity: Severity
+    references: tuple[Text, ...]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.rule == "value") != (self.value is not None):
+            raise ValueError(f"{self.name} needs one of value and rule")
+        _boot(self.name if self.value is None else f"{self.name}={self.value}")
+        if self.option is not None:
+            KernelOption.of(self.option)
+        return self
+
+    @property
+    def control(self) -> BootParameter | None:
+        """Return the word that does it, or None where it is a word's absence."""
+        if self.rule == "present":
+            return BootParameter(self.name)
+        return BootParameter(f"{self.name}={self.value}") if self.rule == "value" else None
+
+
+class SysctlEntry(BaseModel):
+    """`[[sysctl]]`: a sysctl that kernel-hardening-checker looks at; fields as in `BootEntry`."""
+
+    model_config = _STRICT
+
+    key: Text
+    value: Text
+    status: Literal["present", "gone"] = "present"
+    note: str = ""
+    protects: Text
+    option: Text | None = None
+    needs: Text | None = None
+    severity: Severity
+    references: tuple[Text, ...]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        _sysctl(self.key, self.value)
+        if self.option is not None:
+            KernelOption.of(self.option)
+        return self
+
+    @property
+    def control(self) -> Sysctl:
+        """Return the sysctl with its value."""
+        return Sysctl(self.key, self.value)
+
+
+class _BootFile(BaseModel):
+    model_config = _STRICT
+
+    parameter: tuple[BootEntry, ...]
+
+
+class _SysctlFile(BaseModel):
+    model_config = _STRICT
+
+    sysctl: tuple[SysctlEntry, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An option of a published group, and what has become of it in Linux 6.1.
+
+    `option` has today's name, or the published one where it is gone, and the recommended value; a
+    number is a minimum. `boot` and `sysctl` do the same without a build; `boot` is known only to a
+    kernel with `boot_needs` built in. Each of `met_by` is a way to the same end by other options.
+    `scored` is false where the published value is not what hardens.
+    """
+
+    group: str
+    option: KernelOption
+    published: KernelOption
+    status: Status
+    note: str
+    protects: str
+    severity: Severity
+    references: tuple[str, ...]
+    boot: BootParameter | None = None
+    boot_needs: str | None = None
+    sysctl: Sysctl | None = None
+    equivalence_note: str = ""
+    met_by: tuple[tuple[KernelOption, ...], ...] = ()
+    scored: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    """A published group of options, by the name that it has in profiles, with its own title."""
+
+    slug: str
+    title: str
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return every published option in its group, in published order."""
+    return _read()[1]
+
+
+def groups() -> tuple[Group, ...]:
+    """Return the groups in published order."""
+    return _read()[0]
+
+
+def group_controls(slug: str) -> tuple[KernelOption, ...]:
+    """Return the options of one group as 6.1 calls them; those that are gone are left out.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    _check(slug)
+    return _controls(entry for entry in entries() if entry.group == slug)
+
+
+def all_controls() -> tuple[KernelOption, ...]:
+    """Return every option once, at its first group; those that are gone are left out."""
+    return _controls(entries())
+
+
+def gone_notes(slug: str | None = None) -> tuple[str, ...]:
+    """Return what has become of the options of a group, or of all, that 6.1 doesn't know as such.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    if slug is not None:
+        _check(slug)
+    notes = (
+        f"{entry.published.name} is left out: {entry.note}"
+        if entry.status == "gone"
+        else f"{entry.published.name} is set as {entry.option.name}: {entry.note}"
+        for entry in entries()
+        if entry.status != "present" and slug in {None, entry.group}
+    )
+    return tuple(dict.fromkeys(notes))
+
+
+def entry_of(name: str) -> Entry | None:
+    """Return the entry of the option called `name` today or when it was published, if any."""
+    found = (one for one in entries() if name in {one.option.option, one.published.option})
+    return next(found, None)
+
+
+def equivalent(option: KernelOption) -> BootParameter | Sysctl | None:
+    """Return what does the same as setting `option` does, without building a kernel.
+
+    None where there is nothing, or only a parameter that the option itself has to be built in for.
+    """
+    entry = _entry_setting(option)
+    if entry is None or (entry.boot_needs == option.option and option.value != "n"):
+        return None
+    return entry.boot or entry.sysctl
+
+
+def equivalence_note(option: KernelOption) -> str:
+    """Return in what the equivalent of `option` differs from it, or nothing."""
+    entry = _entry_setting(option)
+    return "" if entry is None else entry.equivalence_note
+
+
+def needs(option: KernelOption) -> str | None:
+    """Return the option that has to be built in for the equivalent boot parameter to be known."""
+    entry = _entry_setting(option)
+    return None if entry is None else entry.boot_needs
+
+
+@cache
+def boot_parameters() -> tuple[BootEntry, ...]:
+    """Return the boot parameters that kernel-hardening-checker looks at."""
+    return _load("boot-parameters.toml", _BootFile).parameter
+
+
+@cache
+def sysctls() -> tuple[SysctlEntry, ...]:
+    """Return the sysctls that kernel-hardening-checker looks at."""
+    return _load("sysctls.toml", _SysctlFile).sysctl
+
+
+@cache
+def _read() -> tuple[tuple[Group, ...], tuple[Entry, ...]]:
+    """Return the groups and their entries.
+
+    Raises:
+        InputError: A file is not as it should be.
+    """
+    files = {slug: _load(f"options/{slug}.toml", _GroupFile) for slug in _SLUGS}
+    found: list[Entry] = []
+    for slug, file in files.items():
+        for table in file.option:
+            told = table if table.as_in is None else _told(files, table)
+            found.append(told.entry(slug))
+    return tuple(Group(slug, file.title) for slug, file in files.items()), tuple(found)
+
+
+def _told(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
+    """Return the table of another group that tells of the option of `table`."""
+    elsewhere = files[table.as_in].option if table.as_in in files else ()
+    for other in elsewhere:
+        if other.published == table.published and other.as_in is None:
+            return other
+    raise InputError(f"no option {table.published} is told of in a group '{table.as_in}'")
+
+
+def _load(name: str, model: type[Model]) -> Model:
+    """Return what a file of the catalogue says; its mistakes are ours, and stop everything."""
+    file = tomlfile.parse((_FOLDER / name).read_bytes(), f"catalogue/kernel/{name}")
+    return read(file, model)
+
+
+def read(file: tomlfile.TomlFile, model: type[Model]) -> Model:
+    """Return what a file says.
+
+    Raises:
+        InputError: It is not as it should be; all that is wrong is told, each at its place.
+    """
+    problems: list[Problem] = []
+    found = tomlfile.validated(file, model, problems)
+    if problems or found is None:
+        raise InputError.of(tuple(problems))
+    return found.model
+
+
+def _check(slug: str) -> None:
+    if slug not in _SLUGS:
+        hint = tomlfile.meant(slug, _SLUGS, "groups")
+        raise InputError(f"there is no group '{slug}' of kernel options", hint=hint)
+
+
+def _controls(found: Iterable[Entry]) -> tuple[KernelOption, ...]:
+    kept = (entry.option for entry in found if entry.status != "gone")
+    return tuple({option.option: option for option in kept}.values())
+
+
+def _entry_setting(option: KernelOption) -> Entry | None:
+    """Return the entry that recommends `option` with this very value."""
+    return next((entry for entry in entries() if entry.option == option), None)
+
+
+def _boot(text: str) -> BootParameter:
+    """Return a boot parameter; ValueError where it is no word."""
+    parameter = BootParameter(text)
+    _ = parameter.word
+    return parameter
+
+
+def _sysctl(key: str, value: str) -> Sysctl:
+    """Return a sysctl; ValueError where it is none."""
+    sysctl = Sysctl(key, value)
+    _ = sysctl.path
+    return sysctl

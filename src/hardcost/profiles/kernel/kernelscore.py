@@ -1,0 +1,93 @@
+"""How much of the catalogue a kernel's configuration keeps, and which options it doesn't."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.machines.kernels.config import NOT_SET
+from hardcost.profiles.kernel import kerneloptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hardcost.controls.control import KernelOption
+    from hardcost.profiles.kernel.kerneloptions import Entry, Severity
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An option that is not as recommended; `found` is `n` where it isn't set."""
+
+    name: str
+    wanted: str
+    found: str
+    severity: Severity
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of `total` options are as recommended, and which are not, in published order.
+
+    Each option of the catalogue counts once. Left out are those that are gone in 6.1, and those
+    whose published value is not what hardens (`Entry.scored`).
+    """
+
+    total: int
+    missing: tuple[Missing, ...]
+
+    @property
+    def met(self) -> int:
+        """Return how many options are as recommended."""
+        return self.total - len(self.missing)
+
+
+def score(config: Mapping[str, str]) -> Score:
+    """Return how a configuration does; `config` maps names without `CONFIG_` to values.
+
+    Numbers may be larger than recommended. What is to be `n` may not be a module either, nor set by
+    its old name; what is to be `y` has to be built in.
+    """
+    asked: dict[KernelOption, Entry] = {}
+    for entry in kerneloptions.entries():
+        if entry.scored and entry.status != "gone":
+            asked.setdefault(entry.option, entry)
+    missing = tuple(
+        Missing(option.option, option.value, _found(entry, config), entry.severity)
+        for option, entry in asked.items()
+        if not _met(entry, config)
+    )
+    return Score(len(asked), missing)
+
+
+def _met(entry: Entry, config: Mapping[str, str]) -> bool:
+    """Say whether an option is as recommended, or its end is met in another way."""
+    ways = ((entry.option,), *entry.met_by)
+    set_by_old_name = entry.option.value == NOT_SET and not _holds(entry.published, config)
+    return not set_by_old_name and any(all(_holds(one, config) for one in way) for way in ways)
+
+
+def _holds(option: KernelOption, config: Mapping[str, str]) -> bool:
+    found = config.get(option.option) or NOT_SET
+    wanted, number = _number(option.value), _number(found)
+    if wanted is not None:
+        # A bit field is no amount: it is written in hexadecimal, and has to be what it is.
+        exact = option.value.startswith("0x")
+        return number is not None and (number == wanted if exact else number >= wanted)
+    return found == option.value
+
+
+def _found(entry: Entry, config: Mapping[str, str]) -> str:
+    """Return the value found that is not as recommended, by today's name or the old one."""
+    found = config.get(entry.option.option) or NOT_SET
+    if found == entry.option.value:
+        return config.get(entry.published.option) or NOT_SET
+    return found
+
+
+def _number(text: str) -> int | None:
+    """Return the number that `text` is, in decimal or hexadecimal; None for what is none."""
+    try:
+        return int(text, 16 if text[:2].lower() == "0x" else 10)
+    except ValueError:
+        return None

@@ -1,0 +1,61 @@
+"""Kernel options by the boot parameter or sysctl that does the same, which takes no build."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from hardcost.controls.control import Kernel, KernelOption
+from hardcost.machines.kernels import config
+from hardcost.profiles.kernel import kerneloptions
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from hardcost.controls.control import BootParameter, Control, Profile, Sysctl
+
+
+def booted(profile: Profile) -> Profile:
+    """Return the profile with equivalents in the place of its kernel options, and notes on each.
+
+    An option stays as it is where there is none, or where its parameter is known only to a kernel
+    that has another option built in, which neither the base nor the profile sets.
+
+    Raises:
+        InputError: The base is no kernel configuration.
+    """
+    built_in = _built_in(profile)
+    controls: list[Control] = []
+    notes: list[str] = []
+    for control in profile.controls:
+        stand_in = _stand_in(control, built_in) if isinstance(control, KernelOption) else None
+        controls.append(stand_in or control)
+        if stand_in is not None and isinstance(control, KernelOption):
+            differs = kerneloptions.equivalence_note(control)
+            notes.append(f"{stand_in.name} stands for {control.name}. {differs}".strip())
+    return dataclasses.replace(
+        profile,
+        controls=tuple(dict.fromkeys(controls)),
+        notes=(*profile.notes, *notes),
+    )
+
+
+def _stand_in(option: KernelOption, built_in: AbstractSet[str]) -> BootParameter | Sysctl | None:
+    """Return what stands for an option, unless the kernel would not know it."""
+    needed = kerneloptions.needs(option)
+    if needed is not None and needed not in built_in:
+        return None
+    return kerneloptions.equivalent(option)
+
+
+def _built_in(profile: Profile) -> set[str]:
+    """Return the options that the profile's base sets, or the profile itself."""
+    bases = [one.base for one in profile.controls if isinstance(one, Kernel)]
+    known = {
+        name: value
+        for base in bases
+        for name, value in config.read(config.base_text(base), base).items()
+    }
+    own = {one.option: one.value for one in profile.controls if isinstance(one, KernelOption)}
+    known |= {name: value for name, value in own.items() if value != config.NOT_SET}
+    return {name for name, value in known.items() if value != config.NOT_SET}

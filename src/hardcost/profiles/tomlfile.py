@@ -1,0 +1,255 @@
+"""TOML files of the user's: read and validated with every problem at its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+import typing
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hardcost.auditrules import bounded
+from hardcost.errors import InputError, Place, Problem
+from hardcost.profiles.tomlplaces import locate, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pydantic_core import ErrorDetails
+
+    from hardcost.profiles import tomlplaces
+
+LARGEST = 2 << 20
+"""Bytes that a file may have; a profile of 20,000 audit rules has some 1.5 million."""
+
+_DEEPEST = 32  # levels of tables and arrays; what has a meaning has 5
+_MOST_PROBLEMS = 100  # of one file
+_LONG_NUMBER = re.compile(r"[0-9_]{4000,}")
+
+_WANTED = {
+    "tuple_type": "has to be a list",
+    "dict_type": "has to be a table",
+    "model_type": "has to be a table",
+    "model_attributes_type": "has to be a table",
+    "too_short": "is empty",
+}
+"""What values of these kinds of pydantic's errors have to be."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A file's values, and the line at which each begins; `name` is as the user called it."""
+
+    name: str
+    data: dict[str, Any]
+    lines: dict[tomlplaces.Path, int]
+
+    def place(self, *path: str | int) -> Place:
+        """Return where the value at `path` stands, or what it would be part of."""
+        return Place(self.name, nearest(self.lines, path))
+
+    def problem(self, message: str, *path: str | int, hint: str | None = None) -> Problem:
+        """Return a problem with the value at `path`."""
+        return Problem(message, self.place(*path), hint)
+
+
+def parse(content: bytes, name: str) -> TomlFile:
+    """Return a file's values with their places.
+
+    Raises:
+        InputError: It is not UTF-8, not TOML, too large, or nested too deep.
+    """
+    if len(content) > LARGEST:
+        raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
+    try:
+        text = content.decode()
+        data = _not_deep(tomllib.loads(text))
+        return TomlFile(name, data, locate(text))
+    except UnicodeDecodeError as error:
+        place = Place(name, content.count(b"\n", 0, error.start) + 1)
+        raise InputError("this is not UTF-8", place=place, hint="TOML is UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        place = Place(name, int(found[1]), int(found[2])) if found else Place(name)
+        message = str(error)[: found.start()] if found else str(error)
+        raise InputError(f"this is not TOML: {message}", place=place) from None
+    except RecursionError:
+        message = f"values are nested too deep: more than {_DEEPEST} levels"
+        raise InputError(message, place=Place(name)) from None
+    except ValueError as error:  # Python's own, of a number, date or time
+        found = _LONG_NUMBER.search(text)
+        line = None if found is None else text.count("\n", 0, found.start()) + 1
+        message = str(error) if found is None else "a number is too long to be one"
+        raise InputError(f"this is not TOML: {message}", place=Place(name, line)) from None
+
+
+def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a file's values.
+
+    Raises:
+        RecursionError: Tables and arrays are nested deeper than anything that has a meaning.
+    """
+    level: list[Any] = [data]
+    for _ in range(_DEEPEST):
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+    if level:
+        raise RecursionError
+    return data
+
+
+@dataclass(frozen=True)
+class Validated(Generic[Model]):
+    """What could be made of a file: `dropped` are the keys at the top that lost something wrong."""
+
+    model: Model
+    dropped: frozenset[str] = frozenset()
+
+
+def validated(
+    file: TomlFile, model: type[Model], problems: list[Problem]
+) -> Validated[Model] | None:
+    """Return the file's values as `model`; what is wrong with them joins `problems`.
+
+    Values that are wrong are left out then, so that the rest can be looked at too. None if the rest
+    would not be what was meant.
+    """
+    data = deepcopy(file.data)
+    dropped: set[str] = set()
+    while True:
+        try:
+            return Validated(model.model_validate(data), frozenset(dropped))
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        causes = _causes(details)
+        for detail in causes[:_MOST_PROBLEMS]:
+            problem = _problem(file, model, detail)
+            if problem not in problems:
+                problems.append(problem)
+        if len(causes) > _MOST_PROBLEMS:
+            problems.append(Problem(f"and {len(causes) - _MOST_PROBLEMS} more", Place(file.name)))
+        dropped.update(str(detail["loc"][0]) if detail["loc"] else "" for detail in causes)
+        if not all(_leave_out(data, detail) for detail in details):
+            return None
+
+
+def meant(word: str, known: typing.Iterable[str], what: str) -> str:
+    """Return a hint for a word that is none of the `known` ones: the nearest, or all of them."""
+    choices = tuple(known)
+    close = difflib.get_close_matches(word, choices, n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"the {what} are {', '.join(choices)}" if choices else f"there are no {what}"
+
+
+def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Problem:
+    """Return one of pydantic's errors in our words, with its place."""
+    path, kind = detail["loc"], detail["type"]
+    if kind == "extra_forbidden":
+        hint = meant(str(path[-1]), _keys(model, path[:-1]), "keys here")
+        return file.problem(f"there is no key '{path[-1]}' here", *path, hint=hint)
+    if kind == "missing":
+        return file.problem(f"'{path[-1]}' is missing", *path[:-1])
+    real = _in_file(file.data, path)
+    name = ".".join(str(part) for part in real if isinstance(part, str))
+    if kind == "value_error":
+        return file.problem(str(detail["ctx"]["error"]), *real)
+    message, remedy = _said(detail, is_whole=len(real) == len(path))
+    return file.problem(f"{name} {message}", *real, hint=remedy)
+
+
+def _said(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
+    """Return what is wrong with a value, and what helps; `is_whole` where its path is the file's.
+
+    Otherwise the path ends in pydantic's own words: the error is of a key, or one of several, one
+    for each type that the value could have had.
+    """
+    kind, is_key = detail["type"], detail["loc"][-1:] == ("[key]",)
+    if kind in _WANTED:
+        return _WANTED[kind], None
+    if kind == "string_pattern_mismatch" and (is_whole or is_key):
+        wrong = "is no name that there can be" if is_key else "is not of the form that it has to be"
+        return wrong, f"the form is {detail['ctx']['pattern']}"
+    if not is_whole:
+        return "has a value of the wrong kind", None
+    message = detail["msg"].removeprefix("Input ").replace("should ", "has to ")
+    return f"{message[:1].lower()}{message[1:]}", None
+
+
+def _causes(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the errors without those of arrays that lack what is wrong in them."""
+    within = {detail["loc"][:-1] for detail in details if detail["loc"]}
+    return [one for one in details if one["type"] != "too_short" or one["loc"] not in within]
+
+
+def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  # noqa: ANN401
+    """Return the part of `path` that lies in the file: pydantic adds names of types to it."""
+    for length, part in enumerate(path):
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return path[:length]
+    return path
+
+
+def _leave_out(data: Any, detail: ErrorDetails) -> bool:  # noqa: ANN401  (TOML's values)
+    """Take what is wrong out of `data`; say whether that was possible.
+
+    An array keeps its elements or goes as a whole, so that places stay where they are.
+    """
+    if detail["type"] == "missing":
+        return False
+    path = _in_file(data, detail["loc"])
+    while path:
+        holder = data
+        for part in path[:-1]:
+            holder = holder[part]
+        if isinstance(holder, dict):
+            del holder[path[-1]]
+            return True
+        path = path[:-1]
+    return False
+
+
+def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return the keys that the table at `path` may have."""
+    for part in path:
+        field = next(
+            (
+                field
+                for name, field in model.model_fields.items()
+                if isinstance(part, str) and part in {name, field.alias}
+            ),
+            None,
+        )
+        if field is not None:
+            model = _inner(field.annotation) or model
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401  (a type's annotation)
+    """Return the model within an annotation such as `tuple[Axis, ...]` or `Axis | None`."""
+    if isinstance(annotation, type):
+        return annotation if issubclass(annotation, BaseModel) else None
+    return next(filter(None, map(_inner, typing.get_args(annotation))), None)
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """Return the names of the TOML files in `folder`, without their ending, sorted."""
+    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def titles(folder: Path) -> dict[str, str]:
+    """Return the title of each TOML file in `folder` by its name."""
+    found: dict[str, str] = {}
+    for name in names(folder):
+        file = parse((folder / f"{name}.toml").read_bytes(), f"{name}.toml")
+        found[name] = str(file.data.get("title", ""))
+    return found

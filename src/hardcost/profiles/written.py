@@ -1,0 +1,494 @@
+"""Controls as TOML files write them, in profiles and studies alike, and what they become."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt, field_validator
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Place as RulePlace
+from hardcost.auditrules.rule import RulesError, RuleSet
+from hardcost.controls import watchedpaths
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Kernel,
+    KernelOption,
+    Profile,
+    Sysctl,
+    SystemControl,
+)
+from hardcost.errors import HardcostError, InputError, Place, Problem
+from hardcost.profiles.importers import scap, scapsettings
+from hardcost.profiles.kernel import kerneloptions
+from hardcost.profiles.systemtable import TABLE, SystemTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+    from hardcost.profiles.tomlfile import TomlFile
+
+    PackageRoot = Callable[[str], Path]
+    """Gives the folder in which a Debian package lies unpacked."""
+
+_DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
+_BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_ALL_GROUPS = "all"
+Named = TypeVar("Named", Sysctl, BootParameter, SystemControl)
+
+
+class AuditTable(BaseModel):
+    """`audit = { … }`: audit switched on, with a daemon, and rules for it.
+
+    `rules` are lines of a rules file; `files` are such files, or folders read as augenrules does,
+    relative to the TOML file; `package` names the Debian package that holds the files; `profile` is
+    the name or path of a profile, whose audit rules are taken. With `scap-profile`, the `files` are
+    SCAP datastreams, and the rules those that this profile of theirs asks for.
+    """
+
+    model_config = TABLE
+
+    enabled: StrictBool = True
+    backlog_limit: Annotated[StrictInt, Field(ge=0, le=2**32 - 1)] | None = None
+    rules: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
+    profile: str | None = None
+    scap_profile: Annotated[str | None, Field(alias="scap-profile")] = None
+
+
+class SettingsTable(BaseModel):
+    """`settings = { … }`: all that a profile of SCAP datastreams asks for, but audit rules.
+
+    `files` are the datastreams, relative to the TOML file, or to the Debian package that holds
+    them; see `scapsettings` for what is taken.
+    """
+
+    model_config = TABLE
+
+    files: Annotated[tuple[str, ...], Field(min_length=1)]
+    scap_profile: Annotated[str, Field(alias="scap-profile")]
+    package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
+
+
+class ControlsTable(SystemTable):
+    """The keys that say which controls are on, those of `SystemTable` among them.
+
+    `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
+    `AuditTable`, `settings` a `SettingsTable`, and `profile` names a profile all of whose controls
+    are taken.
+
+    `ids` maps names of controls that stand here to what benchmarks call them.
+
+    `kernel` is what hardcost builds a kernel from: the name of a configuration that comes with it,
+    which is one word, or else the path of a configuration file, which has a dot or a slash.
+    `kconfig` are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` takes a group
+    of the catalogue's, or `all` of them, of which `kconfig` may change some. `kernel-patches` are
+    applied to the kernel's source, in their order: each the name of a series that comes with
+    hardcost, which is one word, or else the path of a file or a folder of patches. Options and
+    patches without a `kernel` are for `lean`.
+    """
+
+    boot: tuple[str, ...] = ()
+    sysctl: dict[str, StrictInt | str] = Field(default_factory=dict)
+    audit: AuditTable | None = None
+    settings: SettingsTable | None = None
+    profile: str | None = None
+    ids: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    kernel: str | None = None
+    kconfig: tuple[str, ...] = ()
+    kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
+    kernel_patches: Annotated[tuple[str, ...], Field(alias="kernel-patches")] = ()
+
+    @field_validator("sysctl", mode="before")
+    @classmethod
+    def _flat(cls, value: object) -> object:
+        """Join what TOML takes apart: `kernel.kptr_restrict = 1` is a table in a table."""
+        return _flattened(value) if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Controls by their kind, so that those of several tables can be put together.
+
+    `kernel` is None where no table names one, also where there are `kernel_options` or
+    `kernel_patches`: a default that stood here would override what another table names. `tolerant`
+    says that some of the options come from the catalogue, where each base lacks something that
+    others depend on. `system` are those that need a whole Debian system, one of each slot. `asked`
+    are the ids of audit rules, by the place at which a rule stands.
+    """
+
+    audit: RuleSet | None = None
+    sysctls: tuple[Sysctl, ...] = ()
+    boots: tuple[BootParameter, ...] = ()
+    notes: tuple[str, ...] = ()
+    kernel: Kernel | None = None
+    kernel_options: tuple[KernelOption, ...] = ()
+    kernel_patches: tuple[str, ...] = ()
+    tolerant: bool = False
+    system: tuple[SystemControl, ...] = ()
+    asked: tuple[tuple[RulePlace, tuple[str, ...]], ...] = ()
+
+    def listed(self) -> tuple[Control, ...]:
+        """Return the controls in the order of a profile.
+
+        That is audit, its rules, sysctls, boot parameters, what needs a whole system, the kernel
+        that is built, its options.
+        """
+        built: tuple[Control, ...] = ()
+        if self.kernel is not None or self.kernel_options or self.kernel_patches:
+            kernel = replace(
+                self.kernel or Kernel(), tolerant=self.tolerant, patches=self.kernel_patches
+            )
+            built = (kernel, *self.kernel_options)
+        return (*self._audit(), *self.sysctls, *self.boots, *self.system, *built)
+
+    def _audit(self) -> tuple[Control, ...]:
+        """Return audit and its rules; its daemon alone switches it on too."""
+        if self.audit is None:
+            daemon_alone = any(isinstance(one, Auditd) for one in self.system)
+            return (AuditDaemon(),) if daemon_alone else ()
+        limit = self.audit.backlog_limit
+        daemon = AuditDaemon(
+            backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
+            options=self.audit.options,
+            tolerant=self.audit.tolerant,
+        )
+        asked = dict(self.asked)
+        rules = (
+            AuditRule(rule, asked.get(rule.place, ()) if rule.place else ())
+            for rule in self.audit.rules
+        )
+        return (daemon, *rules)
+
+
+def together(parts: Sequence[Controls]) -> Controls:
+    """Return the controls of several tables.
+
+    Rules and patches add up; of a sysctl, of a kernel's option, of the kernel itself and of each
+    slot of a system the last one holds.
+    """
+    sets = [part.audit for part in parts if part.audit is not None]
+    sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
+    boots = (boot for part in parts for boot in part.boots)
+    kernels = [part.kernel for part in parts if part.kernel is not None]
+    options = {option.option: option for part in parts for option in part.kernel_options}
+    system = {one.slot: one for part in parts for one in part.system}
+    return Controls(
+        audit=parse.join(sets) if sets else None,
+        sysctls=tuple(sysctls.values()),
+        boots=tuple(dict.fromkeys(boots)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        kernel=kernels[-1] if kernels else None,
+        kernel_options=tuple(options.values()),
+        kernel_patches=tuple(dict.fromkeys(one for part in parts for one in part.kernel_patches)),
+        tolerant=any(part.tolerant for part in parts),
+        system=tuple(system.values()),
+        asked=tuple(dict.fromkeys(one for part in parts for one in part.asked)),
+    )
+
+
+def of_profile(profile: Profile) -> Controls:
+    """Return a profile's controls by their kind."""
+    daemons = [control for control in profile.controls if isinstance(control, AuditDaemon)]
+    rules = tuple(one.rule for one in profile.controls if isinstance(one, AuditRule))
+    audit = None
+    if daemons or rules:
+        daemon = daemons[0] if daemons else AuditDaemon()
+        audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
+    kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
+    options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
+    tolerant = kernel is not None and kernel.tolerant
+    patches = kernel.patches if kernel is not None else ()
+    if (options or patches) and kernel is not None and kernel.base == Kernel().base:
+        kernel = None  # what `listed` adds; so these can be put on another table's kernel
+    return Controls(
+        audit=audit,
+        sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
+        boots=tuple(one for one in profile.controls if isinstance(one, BootParameter)),
+        notes=profile.notes,
+        kernel=kernel if kernel is None else replace(kernel, patches=()),
+        kernel_options=options,
+        kernel_patches=patches,
+        tolerant=tolerant,
+        system=tuple(one for one in profile.controls if isinstance(one, SystemControl)),
+        asked=tuple(
+            (one.rule.place, one.ids)
+            for one in profile.controls
+            if isinstance(one, AuditRule) and one.rule.place and one.ids
+        ),
+    )
+
+
+def problems_of(error: RulesError) -> tuple[Problem, ...]:
+    """Return the faults of rules as problems."""
+    return tuple(
+        Problem(fault.message, Place(fault.file, fault.line, fault.column), fault.remedy)
+        for fault in error.faults
+    )
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Makes controls out of the tables of a file; what is wrong joins `problems`.
+
+    `folder` is where relative paths begin, `shown` the name by which places call a file of rules.
+    """
+
+    file: TomlFile
+    folder: Path
+    problems: list[Problem]
+    load_profile: Callable[[str], Profile]
+    package_root: PackageRoot | None = None
+    shown: Callable[[Path], str] = str
+
+    def controls(self, table: ControlsTable, *at: str | int) -> Controls:
+        """Return the controls of the table that stands at `at`."""
+        parts = [] if table.profile is None else [self._profile(table.profile, *at, "profile")]
+        if table.audit is not None:
+            parts.append(self._audit(table.audit, *at, "audit"))
+        if table.settings is not None:
+            parts.append(self._settings(table.settings, *at, "settings"))
+        if table.kconfig_group is not None:
+            parts.append(self._group(table.kconfig_group, *at, "kconfig-group"))
+        parts.append(
+            Controls(
+                sysctls=tuple(self._sysctls(table, *at, "sysctl")),
+                boots=tuple(self._boots(table, *at, "boot")),
+                kernel=self._kernel(table.kernel, *at, "kernel"),
+                kernel_options=tuple(self._kernel_options(table, *at, "kconfig")),
+                kernel_patches=tuple(self._patches(table.kernel_patches, *at, "kernel-patches")),
+                system=tuple(table.system()),
+            )
+        )
+        return self._named(together(parts), table.ids, *at, "ids")
+
+    def _named(
+        self, controls: Controls, ids: Mapping[str, tuple[str, ...]], *at: str | int
+    ) -> Controls:
+        """Return the controls with the ids that the table gives to some of their names."""
+        if not ids:
+            return controls
+        known = {one.name for one in controls.listed()}
+        self.problems.extend(
+            self.file.problem(f"there is no control named '{name}' here", *at, name)
+            for name in ids
+            if name not in known
+        )
+
+        def named(one: Named) -> Named:
+            return replace(one, ids=ids[one.name]) if one.name in ids else one
+
+        return replace(
+            controls,
+            sysctls=tuple(map(named, controls.sysctls)),
+            boots=tuple(map(named, controls.boots)),
+            system=tuple(map(named, controls.system)),
+        )
+
+    def rules(self, lines: Iterable[tuple[str, tuple[str | int, ...]]]) -> RuleSet:
+        """Return what lines of rules say, each with the path at which it stands in the file."""
+        placed = []
+        for text, path in lines:
+            place = self.file.place(*path)
+            placed.append((text, RulePlace(place.file, place.line or 1)))
+        try:
+            return parse.read_lines(placed)
+        except RulesError as error:
+            self.problems.extend(problems_of(error))
+            return RuleSet(())
+
+    def _audit(self, table: AuditTable, *at: str | int) -> Controls:
+        wanted = table.rules or table.files or table.profile
+        if not table.enabled:
+            if wanted:
+                message = "audit has rules, and is not enabled"
+                self.problems.append(self.file.problem(message, *at, "enabled"))
+            return Controls()
+        sets = [RuleSet((), table.backlog_limit)]
+        notes: tuple[str, ...] = ()
+        ids: dict[RulePlace, tuple[str, ...]] = {}
+        if table.profile is not None:
+            profile = self._profile(table.profile, *at, "profile")
+            notes = profile.notes
+            if profile.audit is None and profile != Controls():
+                message = f"the profile {table.profile} has no audit rules"
+                hint = "name it as `profile`, beside `audit`"
+                self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
+            elif profile != Controls(audit=profile.audit, notes=notes, asked=profile.asked):
+                notes = (*notes, f"of the profile {table.profile} only the audit rules are taken")
+            ids |= profile.asked
+            sets.insert(0, profile.audit or RuleSet(()))
+        if table.files:
+            sets.insert(0, self._files(table, ids, *at))
+        lines = [(line, (*at, "rules", index)) for index, line in enumerate(table.rules)]
+        sets.append(self.rules(lines))
+        audit = parse.join(sets)
+        return Controls(
+            audit=audit,
+            notes=(*notes, *audit.notes, *watchedpaths.notes(audit.rules)),
+            asked=tuple((place, named) for place, named in ids.items() if named),
+        )
+
+    def _files(
+        self, table: AuditTable, ids: dict[RulePlace, tuple[str, ...]], *at: str | int
+    ) -> RuleSet:
+        """Return what the table's files of rules say; `ids` is filled where they tell."""
+        files = self._paths(table.files, table.package, *at)
+        if not files:
+            return RuleSet(())
+        try:
+            if table.scap_profile is not None:
+                return scap.rule_set(files, table.scap_profile, self.shown, ids)
+            return parse.read(files, self.shown)
+        except RulesError as error:
+            self.problems.extend(problems_of(error))
+        except InputError as error:
+            self.problems.extend(error.problems)
+        return RuleSet(())
+
+    def _settings(self, table: SettingsTable, *at: str | int) -> Controls:
+        """Return the settings that datastreams ask for."""
+        try:
+            found = [
+                scapsettings.settings(file, table.scap_profile)
+                for file in self._paths(table.files, table.package, *at)
+            ]
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return Controls()
+        return together(
+            [
+                Controls(
+                    sysctls=tuple(one.sysctls),
+                    boots=tuple(one.boots),
+                    system=tuple(one.system),
+                    notes=tuple(one.notes),
+                )
+                for one in found
+            ]
+        )
+
+    def _paths(self, files: Sequence[str], package: str | None, *at: str | int) -> list[Path]:
+        """Return where files lie, relative to this one or within a Debian package."""
+        if package is None:
+            return [self.folder / file for file in files]
+        if self.package_root is None:
+            message = f"the Debian package {package} is not at hand here"
+            self.problems.append(self.file.problem(message, *at, "package"))
+            return []
+        root = self.package_root(package)
+        return [path for file in files for path in _within(root, file)]
+
+    def _profile(self, name: str, *at: str | int) -> Controls:
+        """Return the controls of a profile by its name, or its path relative to the file."""
+        try:
+            path = self.folder / name
+            return of_profile(self.load_profile(str(path) if path.exists() else name))
+        except (OSError, ValueError) as error:
+            self.problems.append(self.file.problem(f"'{name}' can't be read: {error}", *at))
+            return Controls()
+        except HardcostError as error:
+            for problem in error.problems:
+                place = problem.place or self.file.place(*at)
+                self.problems.append(Problem(problem.message, place, problem.hint))
+            return Controls()
+
+    def _sysctls(self, table: ControlsTable, *at: str | int) -> Iterable[Sysctl]:
+        for key, value in table.sysctl.items():
+            sysctl = Sysctl(key, str(value))
+            try:
+                _ = sysctl.path
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, key))
+            else:
+                yield sysctl
+
+    def _boots(self, table: ControlsTable, *at: str | int) -> Iterable[BootParameter]:
+        for index, text in enumerate(table.boot):
+            boot = BootParameter(text, place=self.file.place(*at, index))
+            try:
+                _ = boot.word
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, index))
+            else:
+                yield boot
+
+    def _kernel(self, base: str | None, *at: str | int) -> Kernel | None:
+        """Return the kernel of that name, or of the file at that path relative to this file."""
+        if base is None:
+            return None
+        if _BASE_NAME.fullmatch(base):
+            return Kernel(base)
+        path = self.folder / base
+        try:
+            if path.is_file():
+                return Kernel(str(path))
+            why = "there is no such file"
+        except (OSError, ValueError) as error:
+            why = str(error)
+        message = f"the kernel configuration '{base}' can't be read: {why}"
+        self.problems.append(self.file.problem(message, *at))
+        return None
+
+    def _patches(self, words: Sequence[str], *at: str | int) -> Iterable[str]:
+        """Yield series by their names, files and folders by their paths."""
+        for index, word in enumerate(words):
+            if _BASE_NAME.fullmatch(word):
+                yield word
+                continue
+            path = self.folder / word
+            try:
+                if word and path.exists():
+                    yield str(path)
+                    continue
+                why = "there is no such file or folder"
+            except (OSError, ValueError) as error:
+                why = str(error)
+            message = f"the patch '{word}' can't be read: {why}"
+            self.problems.append(self.file.problem(message, *at, index))
+
+    def _kernel_options(self, table: ControlsTable, *at: str | int) -> Iterable[KernelOption]:
+        for index, text in enumerate(table.kconfig):
+            try:
+                yield KernelOption.of(text)
+            except ValueError as error:
+                self.problems.append(self.file.problem(str(error), *at, index))
+
+    def _group(self, slug: str, *at: str | int) -> Controls:
+        """Return a group of the catalogue's kernel options, or all of them, with their notes."""
+        try:
+            if slug == _ALL_GROUPS:
+                options, notes = kerneloptions.all_controls(), kerneloptions.gone_notes()
+            else:
+                options = kerneloptions.group_controls(slug)
+                notes = kerneloptions.gone_notes(slug)
+        except InputError as error:
+            problem = error.problems[0]
+            self.problems.append(self.file.problem(problem.message, *at, hint=problem.hint))
+            return Controls()
+        return Controls(notes=notes, kernel_options=options, tolerant=True)
+
+
+def _flattened(table: dict[str, object]) -> dict[str, object]:
+    """Return the values of nested tables by their dotted keys."""
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            flat.update({f"{key}.{rest}": inner for rest, inner in _flattened(value).items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _within(root: Path, file: str) -> list[Path]:
+    """Return a file of a package, or those that fit its pattern; the pattern, where none does."""
+    name = file.lstrip("/")
+    return (sorted(root.glob(name)) if "*" in name else []) or [root / name]

@@ -1,0 +1,111 @@
+"""What all charts have in common: colours, styles, and the way from a description to SVG.
+
+Vega draws without a network. What it returns is parsed and held to the few elements of `svg` before
+anyone puts it into a page. A chart is panels that a page puts beside each other as its width
+allows, each with what it shows in words, and one legend for all of them, which is the page's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import altair as alt
+import vl_convert
+
+from hardcost.report.charts.svg import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_T = TypeVar("_T")
+
+Row = dict[str, str | float]
+"""What one mark of a chart stands for."""
+
+Drawing = alt.Chart | alt.LayerChart
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#3d95cc")
+"""After Okabe and Ito, as dark as it takes to stand out from white and from black (3 to 1)."""
+
+PALE = "#8a8f94"
+"""The colour of what has none of its own."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing before it is made: its name, its marks, and what it shows in words."""
+
+    title: str
+    drawing: Drawing
+    words: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of a legend: a name, its colour, and the dashes of its line, none for an area."""
+
+    name: str
+    colour: str
+    dash: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Drawings that belong together, with what they show in words; each is an SVG of its own.
+
+    `width` is that of the widest, in CSS pixels.
+    """
+
+    title: str
+    panels: tuple[str, ...]
+    width: int
+    legend: tuple[Key, ...] = ()
+
+
+def cycled(values: Sequence[_T], amount: int) -> list[_T]:
+    """Return as many values as asked for, from the first again after the last."""
+    return [values[nth % len(values)] for nth in range(amount)]
+
+
+def shades(names: Sequence[str]) -> list[str]:
+    """Return a colour for each name, a fourth round of them lighter, so that 24 differ."""
+    every = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
+    return cycled(every, len(names))
+
+
+def colours(names: Sequence[str]) -> alt.Scale:
+    """Return `shades` as a scale."""
+    return alt.Scale(domain=list(names), range=shades(names))
+
+
+def keys(names: Sequence[str]) -> tuple[Key, ...]:
+    """Return the legend of areas that `colours` fills."""
+    return tuple(Key(name, colour) for name, colour in zip(names, shades(names), strict=True))
+
+
+def chart_of(title: str, panels: Sequence[Panel], name: str, legend: tuple[Key, ...] = ()) -> Chart:
+    """Return the panels drawn; `name` tells their ids from those of other charts."""
+    made = [_drawn(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
+    return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)
+
+
+def _drawn(panel: Panel, name: str, whole: str) -> tuple[str, int]:
+    styled = (
+        panel.drawing.properties(title=panel.title)
+        .configure(background="transparent", font="sans-serif", padding=2)
+        .configure_view(stroke=None)
+        .configure_axis(
+            gridColor="#dddddd",
+            domainColor="#888888",
+            labelFontSize=11,
+            titleFontSize=11,
+            titleFontWeight="normal",
+        )
+        .configure_title(fontSize=12, fontWeight=600, anchor="start")
+    )
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    svg = vl_convert.vegalite_to_svg(
+        styled.to_json(validate=False), vl_version=version, allowed_base_urls=[]
+    )
+    return checked(svg, name, panel.title or whole, panel.words)

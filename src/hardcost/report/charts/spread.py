@@ -1,0 +1,61 @@
+"""How trials of one configuration spread: a mark for each trial, by seed and repetition."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from hardcost.report.charts.drawing import COLOURS, Chart, Panel, Row, chart_of
+from hardcost.report.tables.families import families
+from hardcost.report.tables.run_table import where
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.analysis.finding import Cell, Finding
+
+_FEWEST = 3
+"""Fewer trials show no distribution."""
+
+_WIDTH = 190
+
+
+def spread_charts(finding: Finding) -> Iterable[Chart]:
+    """Yield a chart for each family of workloads in which at least three trials differ."""
+    names = [visible(name) for name in dict.fromkeys(c.configuration for c in finding.cells)]
+    for nth, family in enumerate(families(finding.cells)):
+        panels = []
+        for metric, own in family.panels.items():
+            for level in dict.fromkeys(level for level, _ in own):
+                cells = [cell for of, cell in own if of == level and len(cell.each) >= _FEWEST]
+                if any(len(set(cell.each)) > 1 for cell in cells):
+                    title = f"{metric}, {family.axis} {level}" if level else metric
+                    panels.append(_panel(visible(" ".join(title.split())), cells, names))
+        if panels:
+            what = f"{visible(family.title)}: each trial, in % from its configuration's median"
+            yield chart_of(f"{what} ({where(finding)})", panels, f"spread{nth}")
+
+
+def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
+    """Return a line of marks for each configuration, and one where its median is."""
+    rows: list[Row] = []
+    said = []
+    for cell in cells:
+        middle = statistics.median(cell.each)
+        name = visible(cell.configuration)
+        parts = [100 * (value / middle - 1) for value in cell.each]
+        rows += [{"name": name, "value": part} for part in parts]
+        said.append(f"{name} from {min(parts):+.3g}% to {max(parts):+.3g}%")
+    axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
+    base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=alt.Step(20)).encode(
+        y=alt.Y("name:N", sort=list(names), axis=axis)
+    )
+    scale = alt.Scale(nice=False, padding=8)
+    x = alt.X("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4, format="+~g"))
+    marks = base.mark_tick(color=COLOURS[0], opacity=0.7, size=13, thickness=1.5).encode(x=x)
+    zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS[1]).encode(x=alt.datum(0))
+    layers: alt.LayerChart = alt.LayerChart(layer=[zero, marks])
+    return Panel(title, layers, f"{'; '.join(said)}.")

@@ -1,0 +1,383 @@
+"""A finding as one HTML file that needs nothing else: no script, no font, no picture from outside.
+
+The template escapes whatever it is given. Only charts go in as they are, and those `chart` has made
+and checked.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hardcost.report.charts.chart import charts
+from hardcost.report.charts.observed_chart import share_charts, timeline_charts
+from hardcost.report.charts.svg import renamed
+from hardcost.report.ledger import FEW
+from hardcost.report.sentences.advice import advice_lines
+from hardcost.report.sentences.answer import answer
+from hardcost.report.sentences.failures import reasons
+from hardcost.report.sentences.search import search_lines
+from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.families import summary_grids
+from hardcost.report.tables.layout import split, without_optional
+from hardcost.report.tables.matrix import for_page
+from hardcost.report.tables.observed_table import event_grids, lookup_grids, loss_grids, share_grids
+from hardcost.report.tables.published_table import (
+    mean_grids,
+    published_matrices,
+    published_notes,
+    published_title,
+    range_grids,
+)
+from hardcost.report.tables.run_table import run_matrices, where
+from hardcost.report.tables.several_table import (
+    bill_line,
+    bills_of,
+    common_lines,
+    several_heading,
+    totals_grid,
+)
+from hardcost.report.text import MARK, count, phrases, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from jinja2 import Template
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.report.charts.chart import Charts
+    from hardcost.report.charts.drawing import Chart
+    from hardcost.report.sentences.failures import Reason
+    from hardcost.report.tables.layout import Grid
+
+_FREE = 8
+"""How many of the names of what is free stand on the first screen."""
+
+_LISTED = 20
+"""How many of a bill's controls are listed before the table of all."""
+
+_PAPER = 150
+"""The characters that fit beside each other on a printed page."""
+
+_WORDS = 70
+"""How many of them the words of a row take."""
+
+_LETTER, _PADDING, _SENTENCE = 0.5, 1.2, 19.0
+"""About how wide a digit, a cell's padding and a row's words are at least in a table, in rem."""
+
+_STEPS = (20, 35, 50, 65, 74)
+"""The widths of tables, in rem, from which windows of about that width have to scroll them."""
+
+_CODE = re.compile(r"`([^`]+)`")
+
+_ROOMY = 4
+"""Up to so many metrics there is room for optional columns."""
+
+_FACTS = {
+    "qemu": "QEMU",
+    "kernel": "Kernel",
+    "cpu_model": "CPU model",
+    "host": "Host",
+    "image": "Image",
+}
+
+_INSTRUMENTS = {
+    "insn": (
+        "The numbers are instructions, counted in an emulated machine. They repeat exactly, so a "
+        "difference of a single instruction is real. They say what work was added, not how long "
+        "you wait: caches, branch prediction and slow devices are not part of them."
+    ),
+    "time": (
+        "The numbers are times, read from the clock of the machine. They vary from trial to "
+        "trial; where an interval is given, the true value lies in it with a confidence of 95 %. "
+        "They say how long you wait, on this machine."
+    ),
+}
+
+
+_SERVICES = (
+    "The numbers are instructions, counted in an emulated machine. The same trial always gives the "
+    "same count. One program more or less moves the clock's ticks, though, so that differences "
+    "below about half a per cent between configurations are not to be read as a control's cost. "
+    "The numbers say what work was added, not how long you wait: caches, branch prediction and "
+    "slow devices are not part of them."
+)
+"""How to read instructions of a whole system."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: a heading, paragraphs, failures, charts, tables, and such to unfold.
+
+    `name` is what links to it are made of.
+    """
+
+    name: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    failures: tuple[Reason, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    folded: tuple[Grid, ...] = ()
+    pictures: tuple[Chart, ...] = ()
+
+
+def to_html(finding: Finding) -> str:
+    """Return a whole report of `finding` as one self-contained HTML page."""
+    said = answer(finding)
+    return _template().render(
+        title=visible(finding.title or finding.study),
+        subtitle=_subtitle(finding),
+        answer=said,
+        free=said.free[:_FREE],
+        facts=_facts(finding),
+        guide=_guide(finding),
+        terms=reading_guide(finding.bill) if finding.bill else (),
+        sections=_sections(finding),
+        notes=[visible(note) for note in finding.notes],
+        environment=_environment(finding),
+        commands=_commands(finding),
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("hardcost.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["phrases"] = phrases
+    environment.filters["pages"] = _pages
+    environment.filters["breadth"] = _breadth
+    environment.filters["coded"] = _coded
+    environment.filters["behind"] = _behind
+    return environment.get_template("report.html.j2")
+
+
+def _subtitle(finding: Finding) -> str:
+    """Return what the page is of, and what it was measured with."""
+    bill = finding.bill
+    if finding.together is not None:
+        return several_heading(finding)
+    what = f"run of {visible(finding.study)}"
+    if bill is not None:
+        what = f"bill for {visible(bill.profile)}: {bill_size(bill)}"
+    return f"{what}; {where(finding)}"
+
+
+def _behind(notes: Sequence[str], text: str) -> str:
+    """Return the notes that a cell's sign stands for, none where it bears no sign."""
+    return " ".join(note for note in notes if note.startswith(MARK)) if MARK in text else ""
+
+
+def _pages(grid: Grid) -> list[Grid]:
+    """Return `grid` in parts that fit on paper, where nothing scrolls and no row is linked to."""
+    return split(replace(grid, anchors=()), _PAPER - (_WORDS if grid.texts else 0))
+
+
+def _breadth(grid: Grid) -> int:
+    """Return about how wide a table is at least: the step of `_STEPS` that it reaches, in rem."""
+    columns = [*grid.labels, *(column for group in grid.groups for column in group.columns)]
+    wide = sum(column.width * _LETTER + _PADDING for column in columns)
+    wide += _SENTENCE if grid.texts else 0
+    return max((step for step in _STEPS if step <= wide), default=0)
+
+
+def _coded(text: str) -> Markup:
+    """Return `text` escaped, what stands in backticks as code."""
+    parts = _CODE.split(text)
+    marked = [
+        Markup("<code>{}</code>").format(part) if nth % 2 else Markup("{}").format(part)
+        for nth, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
+
+
+def _facts(finding: Finding) -> list[tuple[str, str]]:
+    """Return what a reader must know before any number."""
+    facts = [("study", finding.study), ("run", finding.run)]
+    facts += [("instrument", finding.instrument), ("machine", finding.machine)]
+    return [(name, visible(value)) for name, value in facts]
+
+
+def _guide(finding: Finding) -> str:
+    """Return how to read the page, in a paragraph."""
+    other = f"The numbers were recorded by the instrument {visible(finding.instrument)}."
+    words = [_INSTRUMENTS.get(finding.instrument, other)]
+    if finding.instrument == "insn" and "image" in finding.environment:
+        words = [_SERVICES]
+    if finding.cells:
+        words.append(
+            "In the tables each row is a configuration, which is one exact state of the machine; "
+            "each metric has its value and the difference from the baseline that the table names. "
+            "The darker a difference, the more times the baseline."
+        )
+    return " ".join(words)
+
+
+def _sections(finding: Finding) -> list[Section]:
+    if finding.together is not None:
+        return _several(finding)
+    drawn = charts(finding)
+    return [
+        *_advised(finding),
+        *_billed(finding),
+        *_searched(finding),
+        *_measured(finding, drawn),
+        *_observed(finding),
+        *_compared(finding, drawn),
+    ]
+
+
+def _advised(finding: Finding) -> Iterable[Section]:
+    if finding.advice is not None:
+        yield Section("budget", "Within the budget", tuple(advice_lines(finding.advice)))
+
+
+def _billed(finding: Finding) -> Iterable[Section]:
+    if finding.bill is None:
+        return
+    tables = tuple(bill_grids(finding, _LISTED))
+    yield Section("bill", "The bill", grids=tables[:1])
+    matrix = tuple(_matrix(finding))
+    yield Section("controls", "Control by control", grids=tables[1:], folded=matrix)
+
+
+def _searched(finding: Finding) -> Iterable[Section]:
+    if finding.search is not None:
+        _, *lines = search_lines(finding.search)
+        yield Section("search", "How the culprits were found", tuple(lines))
+
+
+def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
+    if finding.cells or finding.failures:
+        grids = (*summary_grids(finding), *(_fitted(for_page(it)) for it in run_matrices(finding)))
+        shown, folded = ((), grids) if finding.bill is not None else (grids, ())
+        title = "What was measured"
+        yield Section("measured", title, charts=drawn.run, grids=shown, folded=folded)
+    if finding.failures:
+        failed = count(len(finding.failures), "trial")
+        yield Section("failed", f"{failed} failed", failures=reasons(finding))
+
+
+def _observed(finding: Finding) -> Iterable[Section]:
+    seen = (*loss_grids(finding), *lookup_grids(finding))
+    folded = (*share_grids(finding), *event_grids(finding))
+    if seen or folded:
+        yield Section(
+            "beside",
+            "What was seen beside it",
+            charts=tuple(share_charts(finding)),
+            grids=seen,
+            folded=folded,
+            pictures=tuple(timeline_charts(finding)),
+        )
+
+
+def _compared(finding: Finding, drawn: Charts) -> Iterable[Section]:
+    figures = (
+        *(for_page(matrix) for matrix in published_matrices(finding)),
+        *range_grids(finding),
+        *mean_grids(finding),
+    )
+    if figures:
+        yield Section(
+            "published",
+            published_title(finding),
+            published_notes(finding),
+            charts=drawn.published,
+            grids=figures,
+        )
+
+
+def _several(finding: Finding) -> list[Section]:
+    """Return the bills side by side, then each by itself."""
+    lines, grids = tuple(common_lines(finding)), (totals_grid(finding),)
+    each = [
+        _of_several(section, number, one)
+        for number, one in enumerate(bills_of(finding), 1)
+        for section in _sections(one)
+    ]
+    return [Section("several", "Side by side", lines, grids=grids), *each]
+
+
+def _of_several(section: Section, number: int, bill: Finding) -> Section:
+    """Return a section of one of several bills, its links unlike those of the others."""
+
+    def apart(chart: Chart) -> Chart:
+        return replace(chart, panels=tuple(renamed(svg, f"bill{number}") for svg in chart.panels))
+
+    def linked(grid: Grid) -> Grid:
+        anchors = tuple(name and f"bill{number}-{name}" for name in grid.anchors)
+        profile = visible(bill.bill.profile) if bill.bill else ""
+        return replace(grid, title=f"{profile}: {grid.title}", anchors=anchors)
+
+    return replace(
+        section,
+        name=f"{section.name}-{number}",
+        title=f"{bill_line(bill)}. {section.title}",
+        charts=tuple(map(apart, section.charts)),
+        grids=tuple(map(linked, section.grids)),
+        folded=tuple(map(linked, section.folded)),
+        pictures=tuple(map(apart, section.pictures)),
+    )
+
+
+def _matrix(finding: Finding) -> Iterable[Grid]:
+    """Yield the table of every cost, unless the itemised table already has them all."""
+    grid = matrix_grid(finding)
+    if len(grid.groups) > FEW or grid.rows > _LISTED:
+        # The rows that the first table has are linked to there.
+        anchors = ("",) * min(_LISTED, len(grid.anchors)) + grid.anchors[_LISTED:]
+        yield replace(grid, anchors=anchors)
+
+
+def _fitted(grid: Grid) -> Grid:
+    return grid if len(grid.groups) <= _ROOMY else without_optional(grid)
+
+
+def _environment(finding: Finding) -> list[tuple[str, str]]:
+    known = [
+        (label, finding.environment[key])
+        for key, label in _FACTS.items()
+        if key in finding.environment
+    ]
+    others = sorted(item for item in finding.environment.items() if item[0] not in _FACTS)
+    return [(visible(name), visible(value)) for name, value in (*known, *others)]
+
+
+def _commands(finding: Finding) -> list[str]:
+    """Return the commands that measure this again and that show it again."""
+    return [*_again(finding), _shell(["hardcost", "report", finding.run])]
+
+
+def _again(finding: Finding) -> list[str]:
+    """Return what was typed, and where; of a run that does not know, what does the same."""
+    if finding.command:
+        there = [_shell(["cd", finding.folder])] if finding.folder else []
+        return [*there, _shell(finding.command)]
+    workloads = dict.fromkeys(cell.workload for cell in finding.cells)
+    workloads |= dict.fromkeys(failure.workload for failure in finding.failures)
+    named = ["--workload", ",".join(workloads)] if workloads else []
+    chosen = [*named, "--machine", finding.machine, "--instrument", finding.instrument]
+    if finding.bill is not None:
+        again = ["hardcost", "bill", finding.bill.profile, *chosen]
+    elif finding.scale is not None:
+        study = finding.study.removesuffix(f"-{finding.scale}")
+        again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]
+    else:
+        again = ["hardcost", "run", finding.study, *chosen]
+    return [_shell(again)]
+
+
+def _shell(words: Sequence[str]) -> str:
+    return visible(shlex.join(words))

@@ -1,0 +1,211 @@
+"""What a run's report says first: which configuration is the dearest, and which change nothing.
+
+And what a comparison of two runs says first.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.means import cost_ratio, mean_penalties
+from hardcost.report.axes import numeric_axis
+from hardcost.report.ledger import FEW
+from hardcost.report.sentences.amounts import grown_to, joined, quoted, unit_words
+from hardcost.report.sentences.statement import Answer, Ranked
+from hardcost.report.text import count, decimals, number, ratio, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hardcost.analysis.finding import Cell, Finding
+    from hardcost.report.comparison import Comparison, Pair
+
+_WHOLE = "wall"
+"""The metric that sums a whole program up."""
+
+_SHOWN = 5
+
+_SLOPE = 2
+"""A line needs so many levels above 0 for a mean between them."""
+
+
+def run_answer(finding: Finding) -> Answer:
+    """Return the answer of a run: its configurations against their baseline."""
+    overall = _overall(finding)
+    same = [name for name in overall if _same(finding, name)]
+    dear = sorted(
+        (name for name in overall if name not in same and overall[name] > 1),
+        key=lambda name: -overall[name],
+    )
+    sentences = [
+        *_failed(finding, overall),
+        *_dearest(finding, overall, dear),
+        *_unchanged(overall, same),
+        *_slope(finding),
+    ]
+    largest = overall[dear[0]] - 1 if dear else 1.0
+    ranked = tuple(
+        Ranked(
+            visible(name),
+            f"{ratio(overall[name])[1:]} times {_baseline_of(finding, name)}",
+            (overall[name] - 1) / largest,
+        )
+        for name in dear[:_SHOWN]
+    )
+    free = tuple((0, visible(name)) for name in same)
+    title = f"Not distinguishable from the baseline ({len(same)} of {len(overall)})"
+    return Answer(tuple(sentences), "The dearest configurations", ranked, title, free)
+
+
+def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[str]:
+    """Return what changed from run `a` to run `b`, in sentences of at most three numbers."""
+    pairs = [pair for pair in comparison.pairs if math.isfinite(pair.ratio)]
+    words = [
+        "The two runs can't be compared as they stand; the warnings below say why."
+        for _ in comparison.warnings[:1]
+    ]
+    if not comparison.pairs:
+        return [*words, f"Runs {visible(a.run)} and {visible(b.run)} have no cell in common."]
+    apart = [pair for pair in pairs if not pair.ratio_low <= 1 <= pair.ratio_high]
+    by = visible(a.instrument)
+    of = count(len(comparison.pairs), "cell")
+    if not apart:
+        return [*words, f"Nothing changed beyond its interval in {of} (instrument {by})."]
+    most = max(apart, key=_factor)
+    verb = "differs" if len(apart) == 1 else "differ"
+    return [
+        *words,
+        f"{len(apart):,} of {of} {verb} by more than their intervals (instrument {by}).",
+        _most(most),
+    ]
+
+
+def _factor(pair: Pair) -> float:
+    return abs(math.log(pair.ratio)) if pair.ratio > 0 else math.inf
+
+
+def _most(pair: Pair) -> str:
+    cell = pair.b
+    digits = decimals((pair.a.value, cell.value))
+    return (
+        f"The most is {quoted(cell.metric)} of {visible(cell.workload)} under "
+        f"{quoted(cell.configuration)}: {ratio(pair.ratio)[1:]} times the first run "
+        f"({signed(pair.difference, digits)} {unit_words(cell.unit)})."
+    )
+
+
+def _overall(finding: Finding) -> dict[str, float]:
+    """Return how many times its baseline each configuration costs over all that it was run with.
+
+    The geometric mean over the metrics, or of whole programs over their whole; the baseline and
+    what is unknown are left out.
+    """
+    cells = _telling(finding.cells)
+    several = len({cell.workload for cell in cells}) > 1
+    return {
+        mean.configuration: mean.ratio
+        for mean in mean_penalties(cells)
+        if math.isfinite(mean.ratio) and (mean.workload is None) == several
+    }
+
+
+def _telling(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells that speak for all: of whole programs those of their whole."""
+    whole = [cell for cell in cells if cell.metric == _WHOLE]
+    complete = {cell.workload for cell in whole} == {cell.workload for cell in cells}
+    return whole if complete else list(cells)
+
+
+def _same(finding: Finding, name: str) -> bool:
+    """Say whether no metric is distinguishable from the baseline under a configuration."""
+    own = [cell for cell in finding.cells if cell.configuration == name]
+    return all(cell.ratio_low <= 1 <= cell.ratio_high for cell in own)
+
+
+def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
+    if finding.failures:
+        trials = count(len(finding.failures), "trial")
+        nothing = "" if overall else ", and what is left has nothing to be compared to"
+        yield f"{trials} failed{nothing}; the reasons stand below."
+    elif not overall:
+        yield "No two configurations were measured, so there is nothing to compare."
+
+
+def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]) -> Iterator[str]:
+    by = f"instrument {visible(finding.instrument)}"
+    if not dear:
+        if overall:
+            yield f"No configuration costs more than its baseline ({by})."
+        return
+    name = dear[0]
+    cells = [cell for cell in finding.cells if cell.configuration == name]
+    base, telling = _baseline_of(finding, name), _telling(cells)
+    of = f", the dearest of {len(overall)} configurations," if len(overall) > 1 else ""
+    mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
+    unit = cells[0].unit
+    yield f"{quoted(name)}{of} {grown_to(overall[name], base, unit)}{mean}."
+    known = [cell for cell in cells if math.isfinite(cost_ratio(cell))]
+    if len(known) > 1:
+        yield _worst(max(known, key=cost_ratio), finding)
+
+
+def _mean_of(cells: Sequence[Cell]) -> str:
+    """Return what a configuration's mean is over."""
+    metrics = {cell.metric for cell in cells}
+    if len(metrics) == 1:
+        return f"geometric mean of {quoted(metrics.pop())} in {len(cells):,} workloads"
+    return f"geometric mean of {len(cells):,} metrics"
+
+
+def _worst(cell: Cell, finding: Finding) -> str:
+    """Return on which metric the dearest configuration costs most."""
+    several = len({one.workload for one in finding.cells}) > 1
+    of = f" of {visible(cell.workload)}" if several else ""
+    digits = decimals((cell.value, cell.value - cell.difference))
+    added = f"{signed(cell.difference, digits)} {unit_words(cell.unit)}"
+    times = ratio(cost_ratio(cell))[1:]
+    return f"It costs most on {quoted(cell.metric)}{of}: {times} times the baseline ({added})."
+
+
+def _baseline_of(finding: Finding, name: str) -> str:
+    found = dict.fromkeys(c.baseline for c in finding.cells if c.configuration == name)
+    return joined([visible(baseline) for baseline in found])
+
+
+def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[str]:
+    if same and len(overall) > 1:
+        of = f"{len(same)} of {len(overall)} configurations"
+        verb = "is" if len(same) == 1 else "are"
+        yield f"{of} {verb} not distinguishable from the baseline on any metric."
+
+
+def _slope(finding: Finding) -> Iterator[str]:
+    """Yield what one more of a numeric axis costs on average, along its first line."""
+    axis = numeric_axis(finding.levels)
+    if axis is None:
+        return
+    points = next(iter(axis.lines.values()))
+    above = [point for point in points if point[1] > 0]
+    if len(above) < _SLOPE:
+        return
+    (first, low), (last, high) = above[0], above[-1]
+    at = {(c.configuration, c.workload, c.metric): c for c in finding.cells}
+    units = {cell.unit for cell in finding.cells}
+    slopes = [
+        (at[last, workload, metric].value - cell.value) / (high - low)
+        for (name, workload, metric), cell in at.items()
+        if name == first and (last, workload, metric) in at
+    ]
+    metrics = [metric for name, _, metric in at if name == first]
+    if len(units) != 1 or not slopes:
+        return
+    few = len(slopes) <= FEW
+    slope = slopes[0] if few else statistics.median(slopes)
+    on = quoted(metrics[0]) if few else "the median metric"
+    yield (
+        f"Between {quoted(first)} and {quoted(last)} one more of {visible(axis.name)} adds "
+        f"{number(slope, 0 if slope == round(slope) else 1)} {unit_words(units.pop())} to {on}, "
+        "on average."
+    )

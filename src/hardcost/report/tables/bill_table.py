@@ -1,0 +1,486 @@
+"""A bill on a terminal: what a profile costs on each metric, then what each control costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.report.ledger import FEW, Account, Entry, Ledger, ledger, others
+from hardcost.report.sentences.advice import advice_lines
+from hardcost.report.sentences.answer import AUDIT_OFF, answer, baseline_words, by_metric
+from hardcost.report.sentences.caveats import (
+    caveat_notes,
+    caveat_words,
+    marked,
+    unresolved,
+    unresolved_notes,
+)
+from hardcost.report.sentences.search import search_lines
+from hardcost.report.tables.layout import (
+    Column,
+    Document,
+    Grid,
+    GridText,
+    Group,
+    Lines,
+    RowText,
+    Terms,
+    without_optional,
+)
+from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.text import (
+    ABSENT,
+    MARK,
+    count,
+    interval,
+    listed,
+    number,
+    percent,
+    ratio,
+    signed,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Bill, Cell, Finding, Item
+
+_PREDICTED = (
+    "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
+    " on few other files pay, the mean over all inode numbers"
+)
+_CHANCE = "(~0)"
+_INTERACTS = (
+    "what no single control answers for: paid once for several, so that leaving out one of them"
+    " doesn't save it; below zero where controls make each other dearer"
+)
+_CHOSEN = 4
+_NAMED = 3
+
+
+def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
+    """Return a bill for a terminal: totals for each metric, then `top` controls one by one.
+
+    `metrics` names those that have a column each in the itemised table; without it, a bill of few
+    metrics shows all, a bill of many the one that most controls agree on and the dearest.
+
+    Raises:
+        InputError: the bill has no metric of one of the names.
+    """
+    grids = bill_grids(finding, top, metrics)
+    bill = bill_of(finding)
+    left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
+    return Document(
+        (
+            Lines(answer(finding).sentences),
+            *([Lines(left_out)] if left_out else []),
+            Lines((bill_heading(finding), *measured_on(finding))),
+            *(GridText(grid) for grid in grids),
+            *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
+            *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
+            Terms(reading_guide(bill)),
+        )
+    )
+
+
+def bill_heading(finding: Finding) -> str:
+    """Return which profile the bill is for and what it was measured with."""
+    bill = bill_of(finding)
+    title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
+    against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
+    size = bill_size(bill)
+    return f"Bill for {visible(bill.profile)}{title}: {size}{against}; {where(finding)}"
+
+
+def bill_size(bill: Bill) -> str:
+    """Return how many controls are on a bill, in words."""
+    return count(len({item.control for item in bill.items} | set(bill.controls)), "control")
+
+
+def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
+    """Return each word that a bill uses in a sense of its own, with its meaning."""
+    terms = [
+        ("cost", "what leaving this one control out of the profile saves"),
+        *([("without", bill.compared_with)] if bill.compared_with else []),
+        ("alone", "what the control costs by itself, nothing else of the profile being on"),
+    ]
+    if any(one.cost for one in bill.interaction):
+        terms.append(("interaction", _INTERACTS))
+    if any(item.predicted is not None for item in bill.items):
+        terms.append(("predicted", _PREDICTED))
+    if any(item.findings for item in bill.items):
+        terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
+    if any(remainder.cost for remainder in bill.rest):
+        terms.append(("rest", "all that is not distinguishable from 0, summed"))
+    terms += _least_terms(bill)
+    if any(item.fired is not None for item in bill.items):
+        terms.append(("fired", "audit records that the control caused, over all metrics"))
+    return tuple(terms)
+
+
+def _least_terms(bill: Bill) -> list[tuple[str, str]]:
+    """Return what the least distinguishable cost is, and how costs below it are marked."""
+    placebos = max((one.placebos for one in bill.least), default=0)
+    if not placebos:
+        return [("least", "not known: no placebos were measured, so a small cost may be chance")]
+    terms = [
+        (
+            "least",
+            (
+                "a cost of up to this is not distinguishable from 0: "
+                f"{count(placebos, 'placebo')}, which change nothing, seemed to cost as much"
+            ),
+        )
+    ]
+    itemised = {(item.control, item.metric) for item in bill.items}
+    every = {control for control, _ in itemised} | set(bill.controls)
+    if any(
+        not total.distinguishable or (control, total.metric) not in itemised
+        for total in bill.totals
+        for control in every
+    ):
+        terms.append((_CHANCE, "not distinguishable from 0"))
+    return terms
+
+
+def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
+    """Return the bill's tables: totals, and the items with everything else that adds up to them."""
+    book = ledger(bill_of(finding))
+    if not book.accounts:
+        return []
+    shown, hidden = book.entries[:top], book.entries[top:]
+    return [
+        _totals_grid(finding, book, shown, hidden),
+        _items_grid(finding, book, shown, hidden, _chosen(book, metrics)),
+    ]
+
+
+def matrix_grid(finding: Finding) -> Grid:
+    """Return every control's cost on every metric, and what else makes up the totals."""
+    book = ledger(bill_of(finding))
+    grid = _items_grid(finding, book, book.entries, (), book.accounts)
+    columns = tuple(
+        Group("", (replace(column, header=group.title),))
+        for group in without_optional(grid).groups
+        for column in group.columns
+    )
+    return replace(grid, groups=columns, title=f"Every cost: {_unit(finding, book)}")
+
+
+def bill_of(finding: Finding) -> Bill:
+    """Return the bill that a finding holds; a `ValueError` where it holds none."""
+    if finding.bill is None:
+        raise ValueError(f"run {finding.run!r} holds no bill")
+    return finding.bill
+
+
+def _unit(finding: Finding, book: Ledger) -> str:
+    units = {account.unit for account in book.accounts}
+    unit = f"{visible(units.pop())}, " if len(units) == 1 else ""
+    return f"{unit}{where(finding)}"
+
+
+def _totals_grid(
+    finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
+) -> Grid:
+    """Return what each metric costs without and with the profile, and what that is made of."""
+    accounts, known = book.accounts, bill_of(finding).totals
+    unclear = unresolved(known)
+    labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
+    if len({account.unit for account in accounts}) > 1:
+        labels.append(Column("unit", tuple(visible(a.unit) for a in accounts), left=True))
+    off = by_metric(finding, AUDIT_OFF)
+    costs = (
+        Column("without", tuple(number(a.baseline, a.digits) for a in accounts)),
+        Column("with", tuple(number(a.with_profile, a.digits) for a in accounts)),
+        Column("cost", tuple(_total_cost(a) + MARK * (a.metric in unclear) for a in accounts)),
+        *([Column("least", tuple(_least(a) for a in accounts))] if book.has_least else []),
+        Column("ratio", tuple(times(account) for account in accounts)),
+    )
+    dearest = [_dearest(book, account) for account in accounts]
+    most = (
+        Column("most", tuple(amount for amount, _ in dearest), optional=True),
+        Column("by", tuple(who for _, who in dearest), left=True, optional=True),
+    )
+    made_of = [Column(_span(shown), tuple(signed(a.of(shown), a.digits) for a in accounts))]
+    if hidden:
+        header = f"+ {len(hidden)} others"
+        made_of.append(Column(header, tuple(signed(a.of(hidden), a.digits) for a in accounts)))
+    if any(account.rest for account in accounts):
+        made_of.append(Column("+ rest", tuple(signed(a.rest, a.digits) for a in accounts)))
+    if any(account.interaction for account in accounts):
+        interaction = tuple(signed(account.interaction, account.digits) for account in accounts)
+        made_of.append(Column("+ interaction", interaction))
+    return Grid(
+        f"What the profile costs: {_unit(finding, book)}; {_compared(finding)}",
+        tuple(labels),
+        (
+            Group("", costs),
+            Group("one control", most),
+            Group("cost is made of", tuple(made_of)),
+            *([Group("", (_audit_off(accounts, off),))] if off else []),
+        ),
+        notes=(*(a.fault for a in accounts if a.fault), *unresolved_notes(known)),
+    )
+
+
+def _compared(finding: Finding) -> str:
+    """Return what `without` and `audit off` stand for."""
+    without = f"without: {baseline_words(finding)}"
+    return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
+
+
+def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
+    """Return what each metric takes where the kernel was booted with audit=0."""
+    values = (off.get(account.metric) for account in accounts)
+    shown = (
+        ABSENT if cell is None else number(cell.value, account.digits)
+        for cell, account in zip(values, accounts, strict=True)
+    )
+    return Column("audit off", tuple(shown))
+
+
+def _total_cost(account: Account) -> str:
+    """Return what the profile costs, marked where that can't be told from chance."""
+    shown = signed(account.cost, account.digits)
+    return f"{shown} {_CHANCE}" if account.by_chance else shown
+
+
+def _least(account: Account) -> str:
+    return number(account.least, account.digits) if account.least else "0"
+
+
+def _span(shown: Sequence[Entry]) -> str:
+    if not shown:
+        return "none"
+    return f"#{shown[0].number}-#{shown[-1].number}" if len(shown) > 1 else f"#{shown[0].number}"
+
+
+def times(account: Account) -> str:
+    """Return how many times the baseline the metric is with the profile."""
+    return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
+
+
+def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
+    """Return the most that one control costs on a metric, and which: its number, or how many do."""
+    costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
+    if not costs or max(costs) <= 0:
+        return ABSENT, ""
+    most = max(costs)
+    equals = costs.count(most)
+    first = f"#{book.entries[costs.index(most)].number}"
+    return signed(most, account.digits), first if equals == 1 else f"each of {equals}"
+
+
+def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
+    """Return the metrics that have columns: those asked for, or all of few, or the telling ones."""
+    if metrics:
+        known = [account.metric for account in book.accounts]
+        for metric in metrics:
+            if metric not in known:
+                hint = f"it has: {', '.join(map(visible, known))}"
+                raise InputError(f"the bill has no metric {metric!r}", hint=hint)
+        return [account for account in book.accounts if account.metric in metrics]
+    if len(book.accounts) <= FEW:
+        return list(book.accounts)
+    usual = book.usual
+    size = {
+        account.metric: _relative(account) if book.by_share else account.cost
+        for account in book.accounts
+    }
+    by_cost = sorted(book.accounts, key=lambda account: -size[account.metric])
+    chosen = [usual.metric, *(a.metric for a in by_cost if a is not usual)][:_CHOSEN]
+    return sorted(
+        (account for account in book.accounts if account.metric in chosen),
+        key=lambda account: chosen.index(account.metric),
+    )
+
+
+def _relative(account: Account) -> Decimal:
+    return account.cost / account.baseline if account.baseline else Decimal(0)
+
+
+def _items_grid(
+    finding: Finding,
+    book: Ledger,
+    shown: Sequence[Entry],
+    hidden: Sequence[Entry],
+    chosen: Sequence[Account],
+) -> Grid:
+    """Return a row for each control, then what is left, then the total, which is their sum."""
+    few = len(book.accounts) <= FEW
+    tail = _tail(hidden, chosen)
+    fired = [_fired([entry]) for entry in shown]
+    fired += [_fired(hidden) if name == _OTHERS else "" for name in tail[:-1]]
+    fired.append(_fired(book.entries))
+    labels = [Column("#", (*(str(entry.number) for entry in shown), *("" for _ in tail)))]
+    if any(entry.fired is not None for entry in book.entries):
+        labels.append(Column("fired", tuple(fired)))
+    groups = tuple(
+        _account_group(book, account, shown, hidden, tail, full=few or account is chosen[0])
+        for account in chosen
+    )
+    columns = {account.metric for account in chosen}
+    texts = [
+        RowText(
+            visible(entry.control), visible(entry.place), _elsewhere(book, entry, columns, chosen)
+        )
+        for entry in shown
+    ]
+    texts += [RowText(others(len(hidden)) if name == _OTHERS else name, sum=True) for name in tail]
+    order = "largest share of a total" if book.by_share else "largest cost on any metric"
+    return Grid(
+        f"What each control costs, by its {order}: {_unit(finding, book)}",
+        tuple(labels),
+        groups,
+        tuple(texts),
+        "control",
+        frozenset({len(shown), len(shown) + len(tail) - 1}),
+        (*_sum_note(chosen), *_usual_note(book, chosen), *caveat_notes(_items(shown))),
+        tuple(f"control-{entry.number}" for entry in shown) + tuple("" for _ in tail),
+    )
+
+
+_OTHERS, _REST, _INTERACTION, _TOTAL = "others", "rest", "interaction", "total"
+
+
+def _tail(hidden: Sequence[Entry], chosen: Sequence[Account]) -> list[str]:
+    """Return the names of the rows below the controls."""
+    names = [_OTHERS] if hidden else []
+    names += [_REST] if any(account.rest for account in chosen) else []
+    names += [_INTERACTION] if any(account.interaction for account in chosen) else []
+    return [*names, _TOTAL]
+
+
+def _fired(entries: Sequence[Entry]) -> str:
+    known = [entry.fired for entry in entries if entry.fired is not None]
+    return f"{sum(known):,}" if known else ABSENT
+
+
+def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would only rename them
+    book: Ledger,
+    account: Account,
+    shown: Sequence[Entry],
+    hidden: Sequence[Entry],
+    tail: Sequence[str],
+    *,
+    full: bool,
+) -> Group:
+    """Return one metric's columns; `full` adds share and what each control costs alone."""
+    sums = {
+        _OTHERS: account.of(hidden),
+        _REST: account.rest,
+        _INTERACTION: account.interaction,
+        _TOTAL: account.cost,
+    }
+    costs = [_cost(account, entry) for entry in shown]
+    costs += [signed(sums[name], account.digits) for name in tail]
+    columns = [Column("cost", tuple(costs), bars=_bars(account, shown, len(tail)))]
+    if full:
+        amounts = [account.of([entry]) for entry in shown] + [sums[name] for name in tail]
+        shares = tuple(_share(amount, account.cost) for amount in amounts)
+        alone = [_alone(account, entry) for entry in shown] + ["" for _ in tail]
+        columns.append(Column("share", shares, optional=True))
+        columns.append(Column("alone", tuple(alone), optional=True))
+        if any(
+            item.predicted is not None for entry in book.entries for item in entry.items.values()
+        ):
+            guess = [_predicted(account, entry) for entry in shown] + ["" for _ in tail]
+            columns.insert(1, Column("predicted", tuple(guess)))
+    several = len({other.unit for other in book.accounts}) > 1
+    title = visible(account.metric) + (f", {visible(account.unit)}" if several else "")
+    return Group(title, tuple(columns))
+
+
+def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, ...]:
+    """Return each control's cost as a part of the largest among them; sums have no bars."""
+    costs = [float(account.of([entry])) for entry in shown]
+    largest = max(costs, default=0.0)
+    if largest <= 0:
+        return ()
+    return (*(max(cost, 0.0) / largest for cost in costs), *(0.0 for _ in range(tail)))
+
+
+def _cost(account: Account, entry: Entry) -> str:
+    """Return a control's cost, with its interval where that is not a point."""
+    item = entry.items.get(account.metric)
+    if item is None:
+        return _CHANCE
+    shown = signed(account.items[entry.control], account.digits)
+    return marked(_with_interval(shown, item, account), item)
+
+
+def _with_interval(shown: str, item: Item, account: Account) -> str:
+    if item.low == item.cost == item.high:
+        return shown
+    return shown + interval(item.cost, item.low, item.high, account.digits).removeprefix(
+        number(item.cost, account.digits)
+    )
+
+
+def _alone(account: Account, entry: Entry) -> str:
+    item = entry.items.get(account.metric)
+    if item is None:
+        return ABSENT
+    shown = signed(item.alone, account.digits)
+    return f"{shown} {_CHANCE}" if 0 < abs(item.alone) <= account.least else shown
+
+
+def _predicted(account: Account, entry: Entry) -> str:
+    item = entry.items.get(account.metric)
+    if item is None or item.predicted is None:
+        return ABSENT
+    return signed(item.predicted, account.digits)
+
+
+def _share(amount: Decimal, of: Decimal) -> str:
+    return percent(float(amount / of)) if of else ABSENT
+
+
+def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
+    """Return where else a control costs more, what lint finds in it, and what is not shown."""
+    usual = chosen[0].items.get(entry.control, Decimal(0))
+    more = [
+        (account.items[entry.control], account)
+        for account in book.accounts
+        if account.metric not in columns and account.items.get(entry.control, usual) > usual
+    ]
+    more.sort(key=lambda pair: -pair[0])
+    named = [f"{visible(a.metric)} {signed(cost, a.digits)}" for cost, a in more[:_NAMED]]
+    left = len(more) - _NAMED
+    if left > 0:
+        named.append(f"{left} more")
+    found = {code for item in entry.items.values() for code in item.findings}
+    said = [f"more on {listed(named)}"] if named else []
+    said += [f"lint: {listed(sorted(found))}"] if found else []
+    said += caveat_words(entry.items.values())
+    return "; ".join(said)
+
+
+def _items(entries: Sequence[Entry]) -> list[Item]:
+    return [item for entry in entries for item in entry.items.values()]
+
+
+def _sum_note(chosen: Sequence[Account]) -> list[str]:
+    """Return that the columns add up, where they do."""
+    return [] if any(a.fault for a in chosen) else ["Each cost column adds up to its total."]
+
+
+def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
+    """Return why a metric stands first, where not all metrics have a column."""
+    if len(chosen) == len(book.accounts):
+        return []
+    first = chosen[0]
+    agreeing, controls = book.agreeing(first), len(book.entries)
+    name = visible(first.metric)
+    return [
+        (
+            f"{name} stands for most of the {len(book.accounts)} metrics: {agreeing} of "
+            f"{count(controls, 'control')} cost on {name} what they cost on their median metric."
+        )
+    ]

@@ -1,0 +1,133 @@
+"""Workloads that differ in a parameter alone, such as in how many copies are made at once."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.means import mean_penalties
+from hardcost.report.sentences.draws import draw_notes, draw_ratio
+from hardcost.report.tables.layout import Column, Grid, Group
+from hardcost.report.text import ABSENT, ratio, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.analysis.finding import Cell, Finding
+
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+
+_USUAL = "wall"
+"""The metric that sums a whole program up, where there is one."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Cells of one unit that belong into one chart.
+
+    `title` names what they have in common; `panels` maps a panel's name to its bars' cells, each
+    with the level under which it stands, such as `4`; "" where there is one alone. `axis` says what
+    the levels are, such as `concurrency`.
+    """
+
+    title: str
+    unit: str
+    panels: dict[str, list[tuple[str, Cell]]]
+    axis: str = ""
+
+    @property
+    def workloads(self) -> list[str]:
+        """Return the workloads in their order."""
+        return list(dict.fromkeys(c.workload for own in self.panels.values() for _, c in own))
+
+    @property
+    def levels(self) -> list[str]:
+        """Return the levels in their order."""
+        return list(dict.fromkeys(level for own in self.panels.values() for level, _ in own))
+
+
+def summary_grids(finding: Finding) -> list[Grid]:
+    """Return one table for each family of several workloads: how many times the baseline.
+
+    It has one metric, that of the whole program where there is one, else the mean of all.
+    """
+    several = [family for family in families(finding.cells) if len(family.workloads) > 1]
+    return [_summary(finding, family) for family in several]
+
+
+def _summary(finding: Finding, family: Family) -> Grid:
+    cells = [cell for own in family.panels.values() for _, cell in own]
+    baseline, own_workloads = cells[0].baseline, family.workloads
+    whole = _USUAL in family.panels
+    ratios = {(m.configuration, m.workload): m.ratio for m in mean_penalties(cells)}
+    if whole:
+        ratios = {(c.configuration, c.workload): c.ratio for _, c in family.panels[_USUAL]}
+    words = {key: ratio(found) for key, found in ratios.items()}
+    drawn = [c for _, c in family.panels[_USUAL] if c.resolution] if whole else []
+    words |= {(c.configuration, c.workload): draw_ratio(c) for c in drawn}
+    words |= {(c.configuration, c.workload): "base" for c in cells if c.configuration == baseline}
+    lost = [(f.configuration, f.workload) for f in finding.failures if f.workload in own_workloads]
+    words = dict.fromkeys(lost, "failed") | words
+    known = {name for name, _ in words}
+    names = [name for name in dict.fromkeys((*finding.levels, *sorted(known))) if name in known]
+    groups = [
+        Group("", (Column(visible(level), tuple(words.get((n, workload), ABSENT) for n in names)),))
+        for level, workload in zip(family.levels, own_workloads, strict=True)
+    ]
+    what = _USUAL if whole else "mean of all metrics"
+    by = f" by {visible(family.axis)}" if family.axis else ""
+    title = f"{visible(family.title)}: {what}{by}, how many times {visible(baseline)} "
+    title += f"(instrument {visible(finding.instrument)})"
+    labels = (Column("configuration", tuple(map(visible, names)), left=True),)
+    return Grid(title, labels, tuple(groups), notes=tuple(draw_notes(drawn)))
+
+
+def families(cells: Sequence[Cell]) -> list[Family]:
+    """Return the cells by workload and unit, workloads that differ in parameters alone together.
+
+    Where there is one of them, whose metrics are numbered (`ab-1`, `ab-16`), numbers are levels.
+    """
+    kinds: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if math.isfinite(cell.value) and cell.value > 0:
+            kinds.setdefault((cell.workload.split(" ")[0], cell.unit), []).append(cell)
+    return [_family(unit, own) for (_, unit), own in kinds.items()]
+
+
+def _family(unit: str, cells: Sequence[Cell]) -> Family:
+    workloads = list(dict.fromkeys(cell.workload for cell in cells))
+    common = [word for word in workloads[0].split(" ") if all(word in w.split() for w in workloads)]
+    family = Family(" ".join(common), str(unit), {})
+    for cell in cells:
+        level = " ".join(word for word in cell.workload.split(" ") if word not in common)
+        family.panels.setdefault(cell.metric, []).append((level, cell))
+    if len(workloads) > 1:
+        return _named(family)
+    return _numbered(family)
+
+
+def _named(family: Family) -> Family:
+    """Return `family` with levels of one parameter without its name, and a word for no level."""
+    keys = {word.partition("=")[0] for level in family.levels for word in level.split()}
+    axis = keys.pop() if len(keys) == 1 else ""
+    panels = {
+        metric: [(level.removeprefix(f"{axis}=") or "default", cell) for level, cell in own]
+        for metric, own in family.panels.items()
+    }
+    return replace(family, panels=panels, axis=axis)
+
+
+def _numbered(family: Family) -> Family:
+    """Return `family` with metrics that differ in a number alone as levels of one panel."""
+    found = {metric: _NUMBERED.fullmatch(metric) for metric in family.panels}
+    stems = [match[1] for match in found.values() if match]
+    if len(stems) < len(found) or len(set(stems)) == len(stems):
+        return family
+    panels: dict[str, list[tuple[str, Cell]]] = {}
+    for metric, match in found.items():
+        if match:
+            cells = [(match[2], cell) for _, cell in family.panels[metric]]
+            panels.setdefault(match[1].rstrip("-="), []).extend(cells)
+    return replace(family, panels=panels)

@@ -1,0 +1,151 @@
+"""Results that may be laid out either way: rows down and metrics across, or the other way round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, ConsoleRenderable
+
+from hardcost.report.tables.layout import Column, Grid, GridText, Group, fewest_parts
+from hardcost.report.text import ABSENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import RenderResult
+
+BASE = "base"
+"""What stands where the baseline would be compared to itself."""
+
+_MOST_ACROSS = 4
+"""Up to so many metrics stand across wherever there is room to scroll."""
+
+_AROUND = 5
+"""The lines that a part of a table takes beside its rows."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is said of one metric in one row: a text for each header of the matrix."""
+
+    texts: tuple[str, ...]
+    heat: int = 0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric's name, and its unit where that is not in the table's title."""
+
+    name: str
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return name and unit."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Entries by row and metric.
+
+    `labels` are the rows' own columns, of which the first is the name. `headers` are those of an
+    entry's texts; `optional` headers are left out where there is no room, the text of `heated` is
+    shaded. What all entries of a row lack has no column.
+    """
+
+    title: str
+    labels: tuple[Column, ...]
+    metrics: tuple[Metric, ...]
+    headers: tuple[str, ...]
+    entries: Mapping[tuple[int, int], Entry]
+    optional: frozenset[str] = frozenset()
+    heated: str = ""
+    lines: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+    nothing: Entry = field(default_factory=lambda: Entry((ABSENT,)))
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.labels[0].cells)
+
+    def entry(self, row: int, metric: int) -> Entry:
+        """Return what is said of a metric in a row."""
+        return self.entries.get((row, metric), self.nothing)
+
+
+def upright(matrix: Matrix) -> Grid:
+    """Return rows down, metrics across."""
+    groups = []
+    for nth, metric in enumerate(matrix.metrics):
+        entries = [matrix.entry(row, nth) for row in range(matrix.rows)]
+        columns = _columns(matrix, entries)
+        shown = tuple(c for c in columns if c.header == matrix.headers[0] or not _empty(c))
+        groups.append(Group(metric.title, shown))
+    return Grid(matrix.title, matrix.labels, tuple(groups), lines=matrix.lines, notes=matrix.notes)
+
+
+def across(matrix: Matrix) -> Grid:
+    """Return metrics down, rows across; what rows are told besides their name stands in notes."""
+    names = tuple(metric.name for metric in matrix.metrics)
+    labels = [Column("metric", names, left=True)]
+    if any(metric.unit for metric in matrix.metrics):
+        units = tuple(metric.unit for metric in matrix.metrics)
+        labels.append(Column("unit", units, left=True))
+    groups = []
+    for row, name in enumerate(matrix.labels[0].cells):
+        entries = [matrix.entry(row, nth) for nth in range(len(matrix.metrics))]
+        columns = _columns(matrix, entries)
+        shown = tuple(c for c in columns if c.header == matrix.headers[0] or not _bare(c))
+        groups.append(Group(name, shown))
+    told = tuple(
+        f"{label.header} of {name}: {text}"
+        for label in matrix.labels[1:]
+        for name, text in zip(matrix.labels[0].cells, label.cells, strict=True)
+    )
+    return Grid(matrix.title, tuple(labels), tuple(groups), notes=(*told, *matrix.notes))
+
+
+def for_page(matrix: Matrix) -> Grid:
+    """Return the way that is easier to read where there is room to scroll."""
+    many = len(matrix.metrics) > max(_MOST_ACROSS, matrix.rows)
+    return across(matrix) if many else upright(matrix)
+
+
+@dataclass(frozen=True)
+class MatrixText(ConsoleRenderable):
+    """A matrix on a terminal: metrics across if they fit, else the way that takes fewer lines."""
+
+    matrix: Matrix
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table."""
+        del console
+        yield GridText(fitting(self.matrix, options.max_width))
+
+
+def fitting(matrix: Matrix, width: int) -> Grid:
+    """Return the grid that fits `width` characters, or else takes fewer lines there."""
+    grid, other = upright(matrix), across(matrix)
+    if len(fewest_parts(grid, width)) == 1:
+        return grid
+    return min(grid, other, key=lambda it: len(fewest_parts(it, width)) * (it.rows + _AROUND))
+
+
+def _columns(matrix: Matrix, entries: list[Entry]) -> list[Column]:
+    columns = []
+    for nth, header in enumerate(matrix.headers):
+        texts = tuple(entry.texts[nth] if nth < len(entry.texts) else ABSENT for entry in entries)
+        heat = tuple(entry.heat for entry in entries) if header == matrix.heated else ()
+        columns.append(Column(header, texts, optional=header in matrix.optional, heat=heat))
+    return columns
+
+
+def _empty(column: Column) -> bool:
+    return set(column.cells) <= {ABSENT}
+
+
+def _bare(column: Column) -> bool:
+    return set(column.cells) <= {ABSENT, BASE}

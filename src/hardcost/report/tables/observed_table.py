@@ -1,0 +1,230 @@
+"""What riding instruments saw, as tables: processor time by process, what was lost, lookups."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.observations import (
+    EVENTS,
+    OTHERS,
+    Load,
+    cpu_shares,
+    during_load,
+    observed_by,
+)
+from hardcost.report.tables.layout import Column, Grid, Group
+from hardcost.report.text import ABSENT, MISSING, decimals, number, percent, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.analysis.observations import Amounts, Shares
+
+_PROCESSES = 12
+"""So many processes are named at most; what the others took stands in one row."""
+
+_LEAST = 0.01
+"""The share of the busy time from which a process is named."""
+
+_LOSSES = {
+    "records": "records",
+    "lost": "lost",
+    "backlog_peak": "backlog",
+    "bytes_logged": "bytes",
+    "syslog_records": "syslog",
+    "syslog_dropped": "dropped",
+    "syslog_limited": "limited",
+    "forward_records": "forwarded",
+    "forward_dropped": "not forwarded",
+}
+"""The totals of `audit` that are shown, with their headings."""
+
+_MEANT = {
+    "lost": "lost: by the kernel's audit queue",
+    "backlog_peak": "backlog: the longest that queue was",
+    "bytes_logged": "bytes: in the audit log",
+    "syslog_records": "syslog: records that syslog wrote",
+    "syslog_dropped": "dropped: records that syslog did not",
+    "syslog_limited": "limited: messages that its rate limit took, as it says",
+    "forward_records": "forwarded: records that the receiver wrote",
+    "forward_dropped": "not forwarded: records of syslog's that it did not",
+}
+
+_REQUESTS = (
+    "lookups/request: of all processes while the load ran, for each request, mail or transaction; "
+    "the other columns hold what came before and after it too"
+)
+
+_LOOKUPS = {
+    "hits": "hits",
+    "misses": "misses",
+    "allocations": "allocations",
+    "reclaims": "reclaims",
+    "frees": "frees",
+}
+
+
+def observed_grids(finding: Finding) -> list[Grid]:
+    """Return every table of what riding instruments saw but that of events by key."""
+    return [*share_grids(finding), *loss_grids(finding), *lookup_grids(finding)]
+
+
+def share_grids(finding: Finding) -> list[Grid]:
+    """Return, for each workload, each process's share of the busy time by configuration."""
+    shares = cpu_shares(finding)
+    grids = []
+    for workload in dict.fromkeys(share.workload for share in shares):
+        own = [share for share in shares if share.workload == workload]
+        names, parts = joined_shares(own)
+        groups = [
+            Group(
+                "",
+                (
+                    Column(
+                        visible(share.configuration),
+                        (*map(_percent, column), _percent(share.idle)),
+                    ),
+                ),
+            )
+            for share, column in zip(own, parts, strict=True)
+        ]
+        title = share_title(finding, workload)
+        processes = Column("process", (*map(visible, names), "(idle, of that time)"), left=True)
+        note = _own_cost(finding, "cpu", workload)
+        lines = frozenset({len(names)})
+        grids.append(Grid(title, (processes,), tuple(groups), lines=lines, notes=note))
+    return grids
+
+
+def share_title(finding: Finding, workload: str) -> str:
+    """Return what the shares of a workload are shares of."""
+    seen = [one.observed for one in finding.observed if one.workload == workload]
+    measured = any(step.is_measured for one in seen for step in one.steps)
+    when = "while it was measured" if measured else "in the whole trial"
+    return f"{visible(workload)}: share of the busy processor time by process, {when}"
+
+
+def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
+    """Return the processes with the largest shares, and each configuration's shares of them.
+
+    The last is `(others)` where some are left out, here or by the guest; each configuration's
+    shares add up to 1.
+    """
+    largest: dict[str, float] = {}
+    for share in shares:
+        for name, part in share.parts.items():
+            largest[name] = max(part, largest.get(name, 0))
+    names = sorted(largest, key=lambda name: (-largest[name], name))
+    known = [name for name in names if name != OTHERS]
+    named = [name for name in known[:_PROCESSES] if largest[name] >= _LEAST]
+    columns = [[share.parts.get(name, 0.0) for name in named] for share in shares]
+    left = [name for name in names if name not in named]
+    if left:
+        for share, column in zip(shares, columns, strict=True):
+            column.append(math.fsum(share.parts.get(name, 0.0) for name in left))
+        named = [*named, OTHERS]
+    return named, columns
+
+
+def loss_grids(finding: Finding) -> list[Grid]:
+    """Return one table of what audit and syslog recorded, lost and dropped."""
+    seen = _by_workload(observed_by(finding, "audit"))
+    seen = [amounts for amounts in seen if amounts.totals.keys() & _LOSSES.keys()]
+    if not any(amounts.totals.get(key) for amounts in seen for key in _LOSSES):
+        return []
+    shown = {key: title for key, title in _LOSSES.items() if any(key in a.totals for a in seen)}
+    if not shown:
+        return []
+    columns = [_column(title, [_total(a, key) for a in seen]) for key, title in shown.items()]
+    title = "Audit records, and what was lost or dropped, in a trial"
+    told = [meaning for key, meaning in _MEANT.items() if key in shown]
+    notes = (*(["; ".join(told)] if told else []), *_own_cost(finding, "audit"))
+    return [Grid(title, _labels(seen), tuple(columns), notes=notes)]
+
+
+def event_grids(finding: Finding) -> list[Grid]:
+    """Return, for each workload, audit events by key and configuration."""
+    seen = observed_by(finding, "audit")
+    grids = []
+    for workload in dict.fromkeys(a.workload for a in seen):
+        own = [a for a in seen if a.workload == workload]
+        keys = sorted({key for a in own for key in a.totals if key.startswith(EVENTS)})
+        if not keys:
+            continue
+        names = tuple(visible(key.removeprefix(EVENTS)) or "(no key)" for key in keys)
+        groups = [
+            _column(visible(a.configuration), [a.totals.get(key, 0.0) for key in keys]) for a in own
+        ]
+        title = f"{visible(workload)}: audit events by key, in a trial"
+        grids.append(Grid(title, (Column("key", names, left=True),), tuple(groups)))
+    return grids
+
+
+def lookup_grids(finding: Finding) -> list[Grid]:
+    """Return one table of lookups in SELinux's cache of decisions, where there were any."""
+    seen = _by_workload(observed_by(finding, "avc"))
+    seen = [amounts for amounts in seen if amounts.totals.get("lookups")]
+    if not seen:
+        return []
+    columns = [_column("lookups", [_total(a, "lookups") for a in seen])]
+    notes = list(_own_cost(finding, "avc"))
+    loads = during_load(finding, "avc", "lookups")
+    if loads:
+        own = [loads.get((a.configuration, a.workload), Load(0, 0.0)) for a in seen]
+        columns.append(_column("lookups/request", [load.each for load in own]))
+        notes.insert(0, _REQUESTS)
+    columns += [
+        _column(title, [_total(a, key) for a in seen])
+        for key, title in _LOOKUPS.items()
+        if any(key in a.totals for a in seen)
+    ]
+    title = "SELinux's access vector cache, in a trial"
+    return [Grid(title, _labels(seen), tuple(columns), notes=tuple(notes))]
+
+
+def _by_workload(seen: Sequence[Amounts]) -> list[Amounts]:
+    order = {workload: nth for nth, workload in enumerate(dict.fromkeys(a.workload for a in seen))}
+    return sorted(seen, key=lambda amounts: order[amounts.workload])
+
+
+def _labels(seen: Sequence[Amounts]) -> tuple[Column, ...]:
+    configurations = tuple(visible(amounts.configuration) for amounts in seen)
+    workloads = tuple(visible(amounts.workload) for amounts in seen)
+    labels = (Column("configuration", configurations, left=True),)
+    if len(set(workloads)) == 1:
+        return labels
+    return (*labels, Column("workload", workloads, left=True))
+
+
+def _total(amounts: Amounts, name: str) -> float:
+    return amounts.totals.get(name, math.nan)
+
+
+def _column(title: str, values: Sequence[float]) -> Group:
+    known = [value for value in values if math.isfinite(value)]
+    digits = min(decimals(known), 2)
+    cells = tuple(number(v, digits) if math.isfinite(v) else ABSENT for v in values)
+    return Group("", (Column(title, cells),))
+
+
+def _percent(share: float) -> str:
+    return percent(share) if math.isfinite(share) else MISSING
+
+
+def _own_cost(finding: Finding, instrument: str, workload: str | None = None) -> tuple[str, ...]:
+    """Return what watching took itself, as a part of the watch."""
+    parts = [
+        one.observed.own_ticks / one.observed.times[-1]
+        for one in finding.observed
+        if one.observed.instrument == instrument
+        and workload in {None, one.workload}
+        and one.observed.times
+        and one.observed.times[-1] > 0
+    ]
+    return tuple(_watching(instrument, parts)) if parts else ()
+
+
+def _watching(instrument: str, parts: Sequence[float]) -> Iterable[str]:
+    yield f"watching ({instrument}) took at most {100 * max(parts):.2g}% of the time watched"

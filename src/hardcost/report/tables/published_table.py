@@ -1,0 +1,201 @@
+"""What others measured, beside what this run measured between the same configurations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.means import mean_penalties
+from hardcost.report.beside import (
+    Values,
+    costs,
+    costs_by_workload,
+    our_ratio,
+    our_span,
+    workloads,
+)
+from hardcost.report.published import published
+from hardcost.report.tables.layout import Column, Grid, Group
+from hardcost.report.tables.matrix import BASE, Entry, Matrix, Metric
+from hardcost.report.text import (
+    ABSENT,
+    MISSING,
+    TIMES,
+    TO,
+    count,
+    number,
+    penalty,
+    ratio,
+    visible,
+    written_decimals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.analysis.finding import Cell, Finding
+    from hardcost.analysis.means import MeanPenalty
+    from hardcost.report.published import Mean, Ranges, Series, Span
+
+
+def published_title(finding: Finding) -> str:
+    """Return what was published, or nothing."""
+    return f"Published: {published(finding.published).title}" if finding.published else ""
+
+
+def published_notes(finding: Finding) -> tuple[str, ...]:
+    """Return where the published figures are from and what to make of them."""
+    if finding.published is None:
+        return ()
+    figures = published(finding.published)
+    return (
+        f"Source: {figures.source}; measured with {figures.workload}.",
+        "Another kernel, processor and instrument: compare the shape, not the numbers.",
+        *figures.notes,
+    )
+
+
+def published_matrices(finding: Finding) -> list[Matrix]:
+    """Return what the run's published figures say of its configurations, a table for each series.
+
+    Beside each published value stand its ratio to the published baseline and our ratio between the
+    same two configurations, which may be another baseline than the run's own. Where figures are
+    rates, both ratios say how many times slower.
+    """
+    if finding.published is None:
+        return []
+    matrices = []
+    for series in published(finding.published).series:
+        for workload in workloads(series, finding):
+            cells = [c for c in finding.cells if workload in {None, c.workload}]
+            matrix = _series_matrix(series, cells, workload)
+            if matrix is not None:
+                matrices.append(matrix)
+    return matrices
+
+
+def range_grids(finding: Finding) -> list[Grid]:
+    """Return a table for each set of published ranges, with ours over the same workloads."""
+    if finding.published is None:
+        return []
+    grids = [_range_grid(ranges, finding) for ranges in published(finding.published).ranges]
+    return [grid for grid in grids if grid is not None]
+
+
+def mean_grids(finding: Finding) -> list[Grid]:
+    """Return the table of mean penalties, where the run's source gave one of its own."""
+    if finding.published is None or not published(finding.published).mean:
+        return []
+    means = mean_penalties(finding.cells)
+    return [_mean_grid(finding, means, published(finding.published).mean)] if means else []
+
+
+def _series_matrix(series: Series, cells: Sequence[Cell], workload: str | None) -> Matrix | None:
+    """Return the rows of `series` that are among our configurations, our ratios beside."""
+    configurations = {cell.configuration for cell in cells}
+    rows = [row for row in series.rows if series.configuration(row) in configurations]
+    if not rows:
+        return None
+    values = costs(cells)
+    entries = {
+        (nth, at): _series_entry(series, row, metric, values)
+        for nth, row in enumerate(rows)
+        for at, metric in enumerate(series.metrics)
+    }
+    several = bool(series.units)
+    metrics = tuple(Metric(m, series.unit_of(m) if several else "") for m in series.metrics)
+    names = tuple(visible(series.configuration(row)) for row in rows)
+    base = series.configuration(series.baseline)
+    slower = "times slower than" if series.better == "more" else "ratios to"
+    title = f"Published, {series.name}: {'' if several else f'{series.unit}; '}"
+    title += f"{slower} {series.baseline}"
+    if any(entry.texts[2] not in {ABSENT, BASE} for entry in entries.values()):
+        title += f", ours to {base}" + (f" in {visible(workload)}" if workload else "")
+    return Matrix(
+        title,
+        (Column("configuration", names, left=True),),
+        metrics,
+        ("value", "ratio", "ours"),
+        entries,
+    )
+
+
+def _series_entry(series: Series, row: str, metric: str, values: Values) -> Entry:
+    digits = written_decimals(values[metric] for values in series.rows.values())
+    base, own = series.configuration(series.baseline), series.configuration(row)
+    ours = our_ratio(values, own, base, series.parts(metric))
+    shown = number(series.rows[row][metric], digits)
+    if row == series.baseline:
+        return Entry((shown, BASE, ABSENT if ours is None else BASE))
+    return Entry((shown, ratio(series.ratio(row, metric)), ABSENT if ours is None else ratio(ours)))
+
+
+def _range_grid(ranges: Ranges, finding: Finding) -> Grid | None:
+    values = costs_by_workload(ranges, finding)
+    measured = {configuration for own in values.values() for configuration, _ in own}
+    rows = [row for row in ranges.rows if ranges.configuration(row) in measured]
+    if not rows:
+        return None
+    groups = []
+    for metric in ranges.metrics:
+        columns = [Column("published", tuple(_span(ranges.rows[row].get(metric)) for row in rows))]
+        ours = tuple(_our_span(ranges, row, metric, values) for row in rows)
+        if set(ours) != {ABSENT}:
+            columns.append(Column("ours", ours))
+        groups.append(Group(metric, tuple(columns)))
+    names = tuple(visible(ranges.configuration(row)) for row in rows)
+    base = visible(ranges.configuration(ranges.baseline))
+    title = f"Published, {ranges.name}: how many times {base}, from least to most"
+    note = f"ours: over {count(len(values), 'workload')}, by instrument "
+    note += visible(finding.instrument)
+    summed = {m: parts for m, parts in ranges.measured.items() if m in ranges.metrics}
+    told = "".join(f"; {metric} is {' + '.join(parts)}" for metric, parts in summed.items())
+    labels = (Column("configuration", names, left=True),)
+    return Grid(title, labels, tuple(groups), notes=(note + told,))
+
+
+def _span(span: Span | None) -> str:
+    if span is None:
+        return ABSENT
+    return f"up to {ratio(span.high)}" if span.low is None else _from_to(span.low, span.high)
+
+
+def _our_span(ranges: Ranges, row: str, metric: str, values: Mapping[str, Values]) -> str:
+    span = our_span(ranges, row, metric, values)
+    return _from_to(*span) if span else ABSENT
+
+
+def _from_to(low: float, high: float) -> str:
+    return ratio(low) if low == high else f"{ratio(low)}{TO}{ratio(high).removeprefix(TIMES)}"
+
+
+def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence[Mean]) -> Grid:
+    by = {(mean.configuration, mean.workload): mean for mean in means}
+    configurations = list(dict.fromkeys(mean.configuration for mean in means))
+    names = list(dict.fromkeys(mean.workload for mean in means))
+    columns = []
+    for workload in names:
+        own = [by.get((configuration, workload)) for configuration in configurations]
+        title = "all" if workload is None else visible(workload)
+        columns.append(Group("", (Column(title, tuple(map(_mean, own))),)))
+    baselines = ", ".join(dict.fromkeys(visible(mean.baseline) for mean in means))
+    how = "the geometric mean of all metrics' ratios to the baseline, each counting once"
+    how += ", those for each operation alone where there are any"
+    notes = [f"{how} (instrument {visible(finding.instrument)})"]
+    unknown = [mean for mean in means if mean.unknown and mean.workload == names[-1]]
+    notes += [
+        f"{visible(mean.configuration)}: without {count(mean.unknown, 'metric')} "
+        "whose ratio is unknown"
+        for mean in unknown
+    ]
+    notes += [
+        f"published of {figure.configuration}: {penalty(figure.ratio)} ({figure.what})"
+        for figure in figures
+    ]
+    labels = (Column("configuration", tuple(map(visible, configurations)), left=True),)
+    return Grid(f"Mean penalty over {baselines}", labels, tuple(columns), notes=tuple(notes))
+
+
+def _mean(mean: MeanPenalty | None) -> str:
+    if mean is None:
+        return ABSENT
+    return penalty(mean.ratio) if mean.metrics else MISSING

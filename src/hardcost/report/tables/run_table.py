@@ -1,0 +1,273 @@
+"""The table of a run: configurations down, metrics across, published figures below."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.means import cost_ratio, is_rate
+from hardcost.report.axes import numeric_axis
+from hardcost.report.sentences.draws import draw_difference, draw_notes, draw_ratio, draw_value
+from hardcost.report.sentences.failures import failure_lines
+from hardcost.report.sentences.run_answer import run_answer
+from hardcost.report.tables.families import summary_grids
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Lines
+from hardcost.report.tables.matrix import BASE, Entry, Matrix, MatrixText, Metric, upright
+from hardcost.report.tables.observed_table import observed_grids
+from hardcost.report.tables.published_table import (
+    mean_grids,
+    published_matrices,
+    published_notes,
+    published_title,
+    range_grids,
+)
+from hardcost.report.text import (
+    ABSENT,
+    MISSING,
+    TO,
+    count,
+    decimals,
+    interval,
+    ratio,
+    signed,
+    visible,
+)
+from hardcost.units import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Cell, Finding
+
+_SCORED = (
+    "options: how many of the catalogue's kernel options the kernel has as recommended; "
+    "`hardcost kernel check FILE` names those that a configuration lacks"
+)
+
+_WHOLE = {Unit.INSN, Unit.NS}
+
+_FAILED = Entry(("failed", ABSENT, ABSENT))
+
+_HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
+"""The ratios from which a cell is shaded one step darker."""
+
+
+def run_table(finding: Finding) -> ConsoleRenderable:
+    """Return all tables of a run for a terminal: what was measured, published figures, notes."""
+    parts: list[ConsoleRenderable] = [Lines(run_answer(finding).sentences)]
+    parts.append(Lines((heading(finding), *measured_on(finding))))
+    parts += [GridText(grid) for grid in summary_grids(finding)]
+    parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
+    failures = failure_lines(finding)
+    if failures:
+        parts.append(Lines(tuple(failures)))
+    parts += [GridText(grid) for grid in observed_grids(finding)]
+    figures: list[ConsoleRenderable] = [MatrixText(it) for it in published_matrices(finding)]
+    figures += [GridText(grid) for grid in (*range_grids(finding), *mean_grids(finding))]
+    if figures:
+        parts.append(Lines((published_title(finding), *published_notes(finding))))
+        parts += figures
+    notes = note_lines(finding)
+    return Document((*parts, Lines(tuple(notes)))) if notes else Document(tuple(parts))
+
+
+def heading(finding: Finding) -> str:
+    """Return what was run, where and observed by what."""
+    title = visible(finding.title or finding.study)
+    return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
+
+
+def measured_on(finding: Finding) -> list[str]:
+    """Return a line with what counts and times depend on, none where nothing is known of it."""
+    known = finding.environment
+    names = {"kernel": "kernel", "qemu": "QEMU", "cpu_model": "processor model"}
+    parts = [f"{name} {visible(known[fact])}" for fact, name in names.items() if fact in known]
+    return [f"Measured with {', '.join(parts)}."] if parts else []
+
+
+def note_lines(finding: Finding) -> list[str]:
+    """Return the run's notes, escaped."""
+    scored = [_SCORED] if _scores_differ(finding, [*finding.levels, *finding.scores]) else []
+    return [f"Note: {visible(note)}" for note in (*scored, *finding.notes)]
+
+
+def run_matrices(finding: Finding) -> list[Matrix]:
+    """Return a table for each workload: each metric's value and difference from the baseline."""
+    workloads = [*(c.workload for c in finding.cells), *(f.workload for f in finding.failures)]
+    return [_workload_matrix(finding, workload) for workload in dict.fromkeys(workloads)]
+
+
+def run_grids(finding: Finding) -> list[Grid]:
+    """Return the same tables with metrics across."""
+    return [upright(matrix) for matrix in run_matrices(finding)]
+
+
+def where(finding: Finding) -> str:
+    """Return the instrument and machine as a table's title names them."""
+    return f"instrument {visible(finding.instrument)}, machine {visible(finding.machine)}"
+
+
+def _workload_matrix(finding: Finding, workload: str) -> Matrix:
+    cells = {(c.configuration, c.metric): c for c in finding.cells if c.workload == workload}
+    lost = {f.configuration for f in finding.failures if f.workload == workload}
+    lost -= {configuration for configuration, _ in cells}
+    configurations = _ordered(finding, [*(name for name, _ in cells), *sorted(lost)])
+    metrics = _unique(metric for _, metric in cells)
+    units = _unique(cell.unit for cell in cells.values())
+    entries = {}
+    for nth, metric in enumerate(metrics):
+        column = [cells.get((c, metric)) for c in configurations]
+        failed = [c in lost for c in configurations]
+        for row, entry in enumerate(_entries(column, failed)):
+            entries[row, nth] = entry
+    baselines = _unique(cell.baseline for cell in cells.values())
+    against = visible(baselines[0]) if baselines else "nothing"
+    if len(baselines) > 1:
+        against = "the configuration named in the row"
+    unit = f"{visible(units[0])}, " if len(units) == 1 else ""
+    return Matrix(
+        f"{visible(workload)}: {unit}{where(finding)}; differences from {against}",
+        _labels(finding, configurations, cells),
+        tuple(_metric(metric, cells, alone=len(units) == 1) for metric in metrics)
+        or (Metric("result"),),
+        ("value", "diff", "ratio"),
+        entries or {(row, 0): _FAILED for row in range(len(configurations))},
+        # Of a whole program many digits say less than how many times.
+        optional=frozenset({"diff" if set(units) <= _WHOLE else "ratio"}),
+        heated="ratio" if units and set(units) <= _WHOLE else "diff",
+        lines=_line_starts(finding, configurations),
+        notes=tuple(_table_notes(finding, workload, lost, baselines)),
+    )
+
+
+def _ordered(finding: Finding, configurations: list[str]) -> list[str]:
+    """Return configurations once each, in the plan's order where something failed."""
+    found = _unique(configurations)
+    if not finding.failures:
+        return found
+    order = {name: nth for nth, name in enumerate(finding.levels)}
+    return sorted(found, key=lambda name: order.get(name, len(order)))
+
+
+def _labels(
+    finding: Finding, configurations: list[str], cells: Mapping[tuple[str, str], Cell]
+) -> tuple[Column, ...]:
+    labels = [Column("configuration", tuple(map(visible, configurations)), left=True)]
+    if _scores_differ(finding, configurations):
+        labels.append(Column("options", tuple(_score(finding, c) for c in configurations)))
+    if len({cell.baseline for cell in cells.values()}) > 1:
+        own = tuple(
+            _baseline(name, [cell for (of, _), cell in cells.items() if of == name])
+            for name in configurations
+        )
+        labels.append(Column("compared to", own, left=True))
+    return tuple(labels)
+
+
+def _metric(metric: str, cells: Mapping[tuple[str, str], Cell], *, alone: bool) -> Metric:
+    """Return a metric; `alone` says that the table has one unit, named in its title."""
+    unit = next(cell.unit for (_, name), cell in cells.items() if name == metric)
+    return Metric(visible(metric), "" if alone else visible(unit))
+
+
+def _table_notes(
+    finding: Finding, workload: str, lost: set[str], baselines: list[str]
+) -> Iterable[str]:
+    """Yield what failures leave unknown in a workload's table, and of what more is better."""
+    failures = [f for f in finding.failures if f.workload == workload]
+    own = [cell for cell in finding.cells if cell.workload == workload]
+    rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))
+    if rates:
+        yield f"of {', '.join(rates)} more is better"
+    yield from draw_notes(own)
+    if lost:
+        yield "failed: the reasons stand below"
+    for name in _unique(f.configuration for f in failures if f.configuration not in lost):
+        trials = sum(f.configuration == name for f in failures)
+        yield f"{visible(name)}: without {count(trials, 'trial')} that failed"
+    for name in baselines:
+        if name in lost:
+            yield f"the baseline {visible(name)} failed, so differences and ratios are unknown"
+
+
+def _scores_differ(finding: Finding, configurations: Iterable[str]) -> bool:
+    """Say whether some of the kernels have other options than others."""
+    return len({finding.scores.get(configuration) for configuration in configurations}) > 1
+
+
+def _score(finding: Finding, configuration: str) -> str:
+    """Return how many of the catalogue's kernel options are as recommended."""
+    score = finding.scores.get(configuration)
+    return ABSENT if score is None else f"{score.met} of {score.of}"
+
+
+def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
+    """Return the rows where another line of the run's numeric axis begins."""
+    axis = numeric_axis(finding.levels)
+    if axis is None:
+        return frozenset()
+    lines = [axis.line_of(configuration) for configuration in configurations]
+    starts = frozenset(n for n in range(1, len(lines)) if lines[n] != lines[n - 1])
+    return starts if len(starts) * 3 <= len(lines) else frozenset()
+
+
+def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
+    """Return what is shown of a metric in each row, with one number of decimals for all."""
+    present = [cell for cell in cells if cell is not None]
+    digits = decimals(
+        v for cell in present for v in (cell.value, cell.low, cell.high, cell.difference)
+    )
+    return [
+        _FAILED
+        if lost
+        else Entry((_value(cell, digits), _difference(cell, digits), _ratio(cell)), _heat(cell))
+        for cell, lost in zip(cells, failed, strict=True)
+    ]
+
+
+def _value(cell: Cell | None, digits: int) -> str:
+    if cell is None:
+        return ABSENT
+    if cell.resolution:
+        return draw_value(cell, digits)
+    return interval(cell.value, cell.low, cell.high, digits)
+
+
+def _difference(cell: Cell | None, digits: int) -> str:
+    if cell is None:
+        return ABSENT
+    if _is_baseline(cell):
+        return BASE
+    return draw_difference(cell, digits) if cell.resolution else signed(cell.difference, digits)
+
+
+def _ratio(cell: Cell | None) -> str:
+    if cell is None:
+        return ABSENT
+    if _is_baseline(cell):
+        return BASE
+    if cell.resolution and math.isfinite(cell.ratio):
+        return draw_ratio(cell)
+    middle, low, high = map(ratio, (cell.ratio, cell.ratio_low, cell.ratio_high))
+    if low == high == middle or MISSING in {low, middle, high}:
+        return middle
+    return f"{middle} ({low}{TO}{high})"
+
+
+def _is_baseline(cell: Cell) -> bool:
+    return cell.configuration == cell.baseline
+
+
+def _heat(cell: Cell | None) -> int:
+    return 0 if cell is None else sum(cost_ratio(cell) >= step for step in _HEAT_STEPS)
+
+
+def _baseline(configuration: str, cells: list[Cell]) -> str:
+    own = _unique(cell.baseline for cell in cells)
+    return ", ".join("itself" if name == configuration else visible(name) for name in own)
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

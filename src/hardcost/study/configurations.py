@@ -1,0 +1,213 @@
+"""The configurations of a study: those written out, and those that its axes span."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.profiles.written import Controls, together
+from hardcost.study.model import Configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.profiles.written import Resolver
+    from hardcost.study.model import AxisTable, StudyFile
+
+LARGEST_GRID = 10_000
+"""Configurations; more than that are taken for a mistake."""
+
+LARGEST_REPEAT = 10_000
+"""Rules that one axis may make; more than that are taken for a mistake."""
+
+LARGEST_SUM = 1_000_000
+"""Rules and levels that axes may come to in all configurations; more are taken for a mistake."""
+
+_ON, _OFF = "on", "off"
+_NAMELESS = "base"
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One level of an axis: its part of a configuration's name ("" where left out)."""
+
+    axis: str
+    level: str
+    shown: str
+    controls: Controls
+
+
+def configurations(
+    written: StudyFile, resolver: Resolver
+) -> tuple[tuple[Configuration, ...], tuple[str, ...]]:
+    """Return a study's configurations in their order, and notes; what is wrong joins `resolver`."""
+    found: list[Configuration] = []
+    notes: list[str] = []
+    for index, table in enumerate(written.configuration):
+        controls = resolver.controls(table, "configuration", index)
+        notes.extend(controls.notes)
+        found.append(Configuration(table.name, controls.listed()))
+    base = resolver.controls(written.base, "base")
+    axes: list[list[_Level]] = []
+    if message := _too_large(written.axis):
+        resolver.problems.append(resolver.file.problem(message, "axis"))
+    else:
+        axes = [_levels(axis, resolver, index) for index, axis in enumerate(written.axis)]
+    names: set[str] = set()
+    for index, axis in enumerate(written.axis):
+        if axis.name in names:
+            message = f"two axes are called '{axis.name}'"
+            resolver.problems.append(resolver.file.problem(message, "axis", index, "name"))
+        names.add(axis.name)
+    # product varies its last factor fastest, and the first axis is to vary fastest.
+    points = itertools.product(*reversed(axes)) if axes else ()
+    found.extend(_point(base, point[::-1]) for point in points)
+    for part in (base, *(level.controls for axis in axes for level in axis)):
+        notes.extend(part.notes)
+    return tuple(found), tuple(dict.fromkeys(notes))
+
+
+def _too_large(axes: Sequence[AxisTable]) -> str | None:
+    """Return why the axes come to more than anybody measures; None where they don't."""
+    sizes = [2 if axis.switch else len(axis.levels or axis.values) for axis in axes]
+    points = math.prod(max(size, 1) for size in sizes)
+    if points > LARGEST_GRID:
+        return f"the axes span more than {LARGEST_GRID} configurations"
+    amounts = 0
+    for axis, size in zip(axes, sizes, strict=True):
+        own = size * size // 2 if axis.cumulative else 0
+        if axis.audit is not None and axis.audit.repeat is not None:
+            own += sum(value for value in axis.values if isinstance(value, int) and value > 0)
+        amounts += own * points // max(size, 1)
+    if amounts > LARGEST_SUM:
+        return f"the axes come to more than {LARGEST_SUM} rules in all configurations"
+    return None
+
+
+def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:
+    """Return the configuration at one point of the grid."""
+    name = " ".join(level.shown for level in levels if level.shown) or _NAMELESS
+    controls = together([base, *(level.controls for level in levels)])
+    return Configuration(
+        name, controls.listed(), tuple((level.axis, level.level) for level in levels)
+    )
+
+
+def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
+    """Return the levels of an axis in their order."""
+    at = ("axis", index)
+    _check(axis, resolver, *at)
+    if axis.switch:
+        on = _Level(axis.name, _ON, axis.name, _controls(axis, None, resolver, *at))
+        return [_Level(axis.name, _OFF, "", Controls()), on]
+    if axis.levels:
+        found = [_named_level(axis, level, resolver, *at) for level in axis.levels]
+    else:
+        found = [_plain_level(axis, value, resolver, *at) for value in axis.values]
+    return _accumulated(found) if axis.cumulative else found
+
+
+def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int) -> _Level:
+    """Return a level that has a table of its own, beside what the axis has at every level."""
+    own = resolver.controls(axis.levels[level], *at, "levels", level)
+    controls = together([_controls(axis, level, resolver, *at), own])
+    return _Level(axis.name, level, _shown(axis, level), controls)
+
+
+def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str | int) -> _Level:
+    """Return a level that is nothing but a value."""
+    controls = _controls(axis, value, resolver, *at)
+    return _Level(axis.name, str(value), _shown(axis, value), controls)
+
+
+def _accumulated(levels: Sequence[_Level]) -> list[_Level]:
+    """Return the levels, each with the controls of those before it."""
+    sums = itertools.accumulate(
+        (level.controls for level in levels), lambda before, own: together([before, own])
+    )
+    return [
+        dataclasses.replace(level, controls=controls)
+        for level, controls in zip(levels, sums, strict=True)
+    ]
+
+
+def _shown(axis: AxisTable, level: int | str) -> str:
+    """Return a level's part of a configuration's name: nothing for the default."""
+    at_default = axis.default is not None and str(axis.default) == str(level)
+    return "" if at_default else f"{axis.name}={level}"
+
+
+def _controls(
+    axis: AxisTable, value: int | str | None, resolver: Resolver, *at: str | int
+) -> Controls:
+    """Return the controls of an axis at one of its levels."""
+
+    def filled(text: int | str) -> str:
+        return str(text) if value is None else str(text).replace("{value}", str(value))
+
+    filling: dict[str, object] = {
+        "boot": tuple(map(filled, axis.boot)),
+        "sysctl": {key: filled(text) for key, text in axis.sysctl.items()},
+        "kconfig": tuple(map(filled, axis.kconfig)),
+    }
+    if axis.audit is not None:
+        rules = tuple(map(filled, axis.audit.rules))
+        filling["audit"] = axis.audit.model_copy(update={"rules": rules})
+    table = axis.model_copy(update=filling)
+    controls = resolver.controls(table, *at)
+    if axis.audit is None or axis.audit.repeat is None:
+        return controls
+    if not isinstance(value, int) or value > LARGEST_REPEAT:
+        return controls  # `_check` has told of it
+    line = (*at, "audit", "repeat")
+    numbers = range(axis.audit.start, axis.audit.start + value)
+    made = resolver.rules((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
+    return together([controls, Controls(audit=parse.join([made]))])
+
+
+def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
+    """Check what an axis's keys have to be to each other."""
+    kinds = [axis.switch, bool(axis.values), bool(axis.levels)]
+    levels = [*map(str, axis.values), *axis.levels]
+    repeat = axis.audit.repeat if axis.audit else None
+    numbers = [value for value in axis.values if isinstance(value, int)]
+    wrong: list[tuple[bool, str, tuple[str | int, ...]]] = [
+        (
+            sum(kinds) != 1,
+            f"the axis {axis.name} needs one of values, levels, and switch = true",
+            (),
+        ),
+        (len(set(levels)) < len(levels), f"a value of {axis.name} stands twice", ("values",)),
+        (
+            any(not level or " " in level for level in levels),
+            f"a level of {axis.name} is not one word",
+            ("values" if axis.values else "levels",),
+        ),
+        (
+            axis.default is not None and str(axis.default) not in levels,
+            f"the default of {axis.name} is none of its levels",
+            ("default",),
+        ),
+        (
+            repeat is not None and "{n}" not in repeat,
+            "the rule to repeat holds no {n}, so that all would be the same",
+            ("audit", "repeat"),
+        ),
+        (
+            repeat is not None and len(numbers) < len(levels) + axis.switch,
+            f"a rule can be repeated only if the levels of {axis.name} are numbers",
+            ("audit", "repeat"),
+        ),
+        (
+            repeat is not None and any(not 0 <= n <= LARGEST_REPEAT for n in numbers),
+            f"a rule can be repeated from 0 to {LARGEST_REPEAT} times",
+            ("values",),
+        ),
+    ]
+    resolver.problems.extend(
+        resolver.file.problem(message, *at, *path) for is_so, message, path in wrong if is_so
+    )

@@ -1,0 +1,50 @@
+"""Fitting, on levels that the model itself yields: what went in has to come out."""
+
+from __future__ import annotations
+
+import pytest
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.event import FileId
+from hardcost.auditrules.rule import Rule
+from hardcost.auditrules.semantics import load
+from hardcost.auditrules.translate import translate
+from hardcost.calibration import check, guestlevels
+from hardcost.calibration.experiments import FILES, Experiment, experiments
+from hardcost.calibration.fit import fit
+
+WITHOUT = 5000.0  # instructions of any operation without rules
+TRUE = Constants.of_debian()
+HELD = {path: FileId(0, 1, 1000 + at) for at, path in enumerate(FILES)}
+HELD |= {path: FileId(0, 1, 2010 + at) for at, path in enumerate(guestlevels.PROGRAMS)}
+NEAR = 0.7  # a file whose bucket is not known is met by a rule with 1/32
+
+
+def levels(one: Experiment) -> dict[str, float]:
+    loaded = load([translate(Rule(line)) for line in one.rules], HELD)
+    wanted = guestlevels.Wanted(one.rules, one.often())
+    (visited,) = guestlevels.visited((wanted,), HELD)
+    return {
+        name: WITHOUT + check.predicted(TRUE, loaded, variants)
+        for name, variants in visited.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def found() -> Constants:
+    return fit({one.name: levels(one) for one in experiments()}, TRUE.about)
+
+
+@pytest.mark.parametrize("table", ["walk", "field", "each", "operator", "permission", "record"])
+def test_constants_come_out_of_the_levels_that_they_make(found: Constants, table: str) -> None:
+    assert getattr(found, table) == pytest.approx(dict(getattr(TRUE, table)), abs=NEAR)
+
+
+@pytest.mark.parametrize("table", ["base", "idle"])
+def test_the_bases_of_calls_come_out_as_well(found: Constants, table: str) -> None:
+    assert getattr(found, table) == pytest.approx(dict(getattr(TRUE, table)), abs=NEAR)
+
+
+def test_each_experiment_has_a_name_of_its_own() -> None:
+    names = [one.name for one in experiments()]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.controls.control import Sysctl
+from hardcost.errors import InputError, Place
+from hardcost.profiles import catalogue
+from hardcost.profiles.importers import sysctld
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def folder(path: Path, files: Mapping[str, str]) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (path / name).write_text(content)
+    return path
+
+
+def test_a_file_is_read_as_systemd_reads_it(tmp_path: Path) -> None:
+    text = """\
+# kernel.a = 1
+  ; kernel.b = 1
+
+  kernel.kptr_restrict=2
+net/ipv4/conf/eth0.1/rp_filter = 1
+-kernel.printk =  3 4 1 3\t
+-net.ipv4.conf.lo.rp_filter
+"""
+    file = folder(tmp_path, {"x.conf": text}) / "x.conf"
+    found = sysctld.read([file])
+    assert found.sysctls == (
+        Sysctl("kernel.kptr_restrict", "2"),
+        Sysctl("net/ipv4/conf/eth0.1/rp_filter", "1"),
+        Sysctl("kernel.printk", "3 4 1 3"),
+    )
+    assert [one.place for one in found.sysctls] == [Place(str(file), line) for line in (4, 5, 6)]
+    (note,) = found.notes
+    assert note.startswith(f"{file}:6: where a kernel refuses -kernel.printk")
+
+
+def test_of_a_folder_later_files_win_however_the_key_is_written(tmp_path: Path) -> None:
+    files = {
+        "90-z.conf": "kernel/x = 2\n",
+        "10-a.conf": "kernel.x = 1\nkernel.y = 1\n",
+        "20-same.conf": "kernel.y=1",
+        "README": "no",
+        ".hidden.conf": "bad",
+    }
+    path = folder(tmp_path / "sysctl.d", files)
+    (path / "00-masked.conf").symlink_to("/dev/null")
+    found = sysctld.read([path])
+    assert [str(one.place) for one in found.sysctls] == [
+        f"{path}/20-same.conf:1",
+        f"{path}/90-z.conf:1",
+    ]
+    assert found.notes == (
+        f"{path}/10-a.conf:1: kernel.x=1 does not hold: {path}/90-z.conf:1 sets it to 2",
+    )
+
+
+def test_all_that_is_wrong_is_reported_at_once_with_its_place(tmp_path: Path) -> None:
+    text = "net.ipv4.conf.*.rp_filter=1\nswap = 1\nkernel.x\nkernel.y =\nkernel.ok = 1\n"
+    file = folder(tmp_path, {"x.conf": text}) / "x.conf"
+    with pytest.raises(InputError) as raised:
+        sysctld.read([file])
+    assert [str(one.place) for one in raised.value.problems] == [f"{file}:{n}" for n in range(1, 5)]
+    assert "is a pattern" in raised.value.problems[0].message
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"kernel.x = \xff\n"])
+def test_a_file_without_settings_or_text_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "x.conf"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as raised:
+        catalogue.load(str(file))
+    place = raised.value.problems[0].place
+    assert place is not None
+    assert place.file == str(file)
+
+
+def test_a_profile_is_sysctls_or_rules_by_what_it_holds(tmp_path: Path) -> None:
+    sysctls, rules = "kernel.kptr_restrict = 2\n", "-w /etc/passwd -p wa -k id\n"
+    files = {"s.conf": sysctls, "r.conf": rules, "plain": sysctls, "r.rules": rules}
+    path = folder(tmp_path, files)
+    names = {
+        name: [one.name for one in catalogue.load(str(path / name)).controls] for name in files
+    }
+    assert names["s.conf"] == names["plain"] == ["kernel.kptr_restrict=2"]
+    assert names["r.conf"] == names["r.rules"] == ["auditd", "-w /etc/passwd -p wa -k id"]
+    with pytest.raises(InputError, match=r"sysctls \(r\.conf\) and audit rules \(r\.rules\)"):
+        catalogue.load(str(path))
+    only = folder(tmp_path / "sysctl.d", {"1.conf": sysctls})
+    (control,) = catalogue.load(str(only)).controls
+    assert control.name == "kernel.kptr_restrict=2"
+
+
+def test_one_setting_is_a_profile(tmp_path: Path) -> None:
+    (control,) = catalogue.load("kernel.kptr_restrict=2").controls
+    assert control == Sysctl("kernel.kptr_restrict", "2")
+    with pytest.raises(InputError) as raised:
+        catalogue.load("init_on_alloc=1")
+    assert raised.value.problems[0].hint is not None
+    assert "--boot init_on_alloc=1" in raised.value.problems[0].hint
+    named = tmp_path / "kernel.x=1"
+    named.write_text("kernel.y = 2\n")
+    (control,) = catalogue.load(str(named)).controls
+    assert control.name == "kernel.y=2"
+
+
+def test_an_imported_file_is_a_profile_that_can_be_loaded(tmp_path: Path) -> None:
+    file = folder(tmp_path, {"x.conf": "kernel.x = 1\nnet/ipv4/conf/eth0.1/rp_filter = 1\n"})
+    found = sysctld.read([file / "x.conf"])
+    profile = tmp_path / "p.toml"
+    profile.write_text(found.toml("A title", "x.conf"))
+    loaded = catalogue.load(str(profile))
+    assert loaded.title == "A title"
+    assert loaded.controls == found.sysctls
+
+
+def test_a_profile_without_a_title_goes_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text('sysctl = { "kernel.x" = 1 }\n')
+    assert catalogue.load(str(path)).title == str(path)

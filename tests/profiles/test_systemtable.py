@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.protocol.said import as_sent
+
+from hardcost.controls import apply
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditPlugin,
+    BootParameter,
+    Control,
+    Lsm,
+    MountOptions,
+    Profile,
+    Rsyslog,
+    Sysctl,
+    comparable,
+    needed,
+)
+from hardcost.errors import InputError, Problem
+from hardcost.profiles.tomlfile import parse, validated
+from hardcost.profiles.written import ControlsTable, Resolver, of_profile, together
+from hardcost.study.read import read
+
+
+def resolved(text: str) -> tuple[tuple[Control, ...], list[tuple[int | None, str]]]:
+    problems: list[Problem] = []
+    file = parse(text.encode(), "f.toml")
+    found = validated(file, ControlsTable, problems)
+    assert found is not None
+    resolver = Resolver(file, Path(), problems, lambda _: Profile("", "", "", ()))
+    controls = resolver.controls(found.model).listed()
+    placed = [(one.place.line if one.place else None, one.message) for one in problems]
+    return controls, placed
+
+
+def names(text: str) -> list[str]:
+    controls, problems = resolved(text)
+    assert problems == []
+    return [control.name for control in controls]
+
+
+def test_a_service_is_on_or_off_or_has_settings() -> None:
+    assert names("rsyslog = true") == ["rsyslog.service"]
+    assert names("rsyslog = false\nauditd = { enabled = false, freq = 1 }") == []
+    assert names("rsyslog = { forward = true, rate-limit = true }") == [
+        "rsyslog.service forward rate-limit=20000/600s"
+    ]
+
+
+def test_auditd_switches_audit_on_and_each_of_its_plug_ins_is_a_control() -> None:
+    text = 'auditd = { flush = "sync", plugins = ["syslog", "syslog"], settings.q_depth = 9 }'
+    assert resolved(text)[0] == (
+        AuditDaemon(),
+        Auditd("sync", 50, (("q_depth", "9"),)),
+        AuditPlugin("syslog"),
+    )
+
+
+def test_the_duplicate_in_syslog_says_what_asks_for_it() -> None:
+    controls, _ = resolved('auditd.plugins = ["syslog", "af_unix"]')
+    assert [one.ids for one in controls if isinstance(one, AuditPlugin)] == [
+        ("RHEL-09-652035",),
+        (),
+    ]
+
+
+def test_rules_and_their_daemon_stand_together() -> None:
+    assert names('auditd = true\naudit = { backlog_limit = 7, rules = ["-w /etc/a"] }') == [
+        "auditd",
+        "-w /etc/a",
+        "auditd.service",
+    ]
+
+
+def test_mounts_and_the_security_module_are_controls() -> None:
+    text = 'lsm = "enforcing"\n[mount]\n"/tmp" = ["noexec", "nosuid", "noexec"]\n"/home" = []\n'
+    assert names(text) == ["lsm=enforcing", "mount /tmp noexec,nosuid"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('\nlsm = "smack"', 2, "lsm has to be"),
+        ('[mount]\n"/tmp" = ["noexce"]', 2, "mount./tmp has to be"),
+        ('[mount]\n"tmp" = ["noexec"]', 2, "mount.tmp is no name that there can be"),
+        ('[mount]\n"/tmp" = "noexec"', 2, "mount./tmp has to be a list"),
+        ("mount = 3", 1, "mount has to be a table"),
+        ('scanner.paths = ["home"]', 1, "scanner.paths is not of the form"),
+        ("scanner.paths = []", 1, "scanner.paths is empty"),
+        ('[auditd]\nflush = "later"', 2, "auditd.flush has to be"),
+        ('auditd = { plugins = ["zos"] }', 1, "auditd.plugins has to be"),
+        ('[auditd.settings]\n"q depth" = 1', 2, "auditd.settings"),
+        ("rsyslog = 3", 1, "rsyslog has to be true, false or a table"),
+        ("[rsyslog]\nratelimit = true", 2, "there is no key 'ratelimit' here"),
+        ('[ids]\n"kernel.x=1" = ["A-1"]', 2, "there is no control named 'kernel.x=1' here"),
+    ],
+)
+def test_a_mistake_is_told_at_its_line(text: str, line: int, message: str) -> None:
+    problems = resolved(text)[1]
+    assert [(at, said[: len(message)]) for at, said in problems] == [(line, message)]
+
+
+def test_ids_are_given_by_name_and_make_no_difference() -> None:
+    text = """
+sysctl = { "kernel.x" = 1 }
+boot = ["quiet"]
+lsm = "none"
+[ids]
+"kernel.x=1" = ["A-1", "B-2"]
+quiet = ["A-2"]
+"lsm=none" = ["A-3"]
+"""
+    controls, problems = resolved(text)
+    assert problems == []
+    assert [one.ids for one in controls if not isinstance(one, AuditDaemon)] == [
+        ("A-1", "B-2"),
+        ("A-2",),
+        ("A-3",),
+    ]
+    assert controls == (Sysctl("kernel.x", "1"), BootParameter("quiet"), Lsm("none"))
+
+
+def test_of_each_slot_the_last_one_holds() -> None:
+    first, second = (
+        of_profile(Profile("", "", "", controls))
+        for controls in (
+            (Lsm("none"), MountOptions("/a", ("nodev",)), MountOptions("/b", ("nodev",)), Auditd()),
+            (MountOptions("/a", ("noexec",)), Lsm("enforcing"), Auditd("sync")),
+        )
+    )
+    assert together([first, second]).system == (
+        Lsm("enforcing"),
+        MountOptions("/a", ("noexec",)),
+        MountOptions("/b", ("nodev",)),
+        Auditd("sync"),
+    )
+
+
+def test_axes_configurations_and_the_base_take_the_same_keys(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text("""
+title = "x"
+workloads = ["syscalls"]
+baseline = "none"
+[[configuration]]
+name = "none"
+lsm = "none"
+[base]
+mount = { "/tmp" = ["noexec"] }
+[[axis]]
+name = "lsm"
+rsyslog = true
+[axis.levels.enforcing]
+lsm = "enforcing"
+[[axis]]
+name = "audit"
+switch = true
+auditd.plugins = ["syslog"]
+""")
+    found = {one.name: [c.name for c in one.controls] for one in read(str(path)).configurations}
+    assert found == {
+        "none": ["lsm=none"],
+        "lsm=enforcing": ["mount /tmp noexec", "rsyslog.service", "lsm=enforcing"],
+        "lsm=enforcing audit": [
+            "auditd",
+            "mount /tmp noexec",
+            "rsyslog.service",
+            "lsm=enforcing",
+            "auditd.service",
+            "auditd plug-in syslog",
+        ],
+    }
+
+
+def test_a_plug_in_goes_where_its_daemon_goes() -> None:
+    whole = daemon, plugin, syslog = Auditd(), AuditPlugin("syslog"), Rsyslog()
+    assert comparable((plugin, syslog), whole) == (syslog,)
+    assert comparable(whole, whole) == whole
+    assert needed(plugin, whole) == (daemon,)
+    assert needed(syslog, whole) == ()
+
+
+def test_a_security_module_is_compared_with_none() -> None:
+    whole = (Lsm("enforcing"), Rsyslog())
+    assert comparable((Rsyslog(),), whole) == (Rsyslog(), Lsm("none"))
+    assert comparable((Rsyslog(),), (Rsyslog(),)) == (Rsyslog(),)
+
+
+def test_the_packages_of_a_result_are_those_of_its_services_each_once() -> None:
+    controls = (AuditDaemon(), Sysctl("a.b", "1"), MountOptions("/a", ()), Rsyslog(), Auditd())
+    assert apply.packages((*controls, AuditPlugin("syslog"))) == ("rsyslog", "auditd")
+
+
+def test_services_are_stopped_in_the_opposite_order_and_counted_last() -> None:
+    controls = (AuditDaemon(), Auditd(), AuditPlugin("syslog"), Rsyslog(forward=True))
+    before = [one["name"] for one in as_sent(apply.requests(controls)) if one["do"] == "start"]
+    after = [one["name"] for one in as_sent(apply.finish(controls)) if one["do"] in {"stop", "run"}]
+    assert before == ["rsyslog-receiver", "rsyslog", "auditd"]
+    assert after == [
+        "audit-drain",
+        "audit-end",
+        "auditd",
+        "syslog-drain",
+        "rsyslog",
+        "rsyslog-receiver",
+        "audit-log",
+        "audit-totals",
+        "syslog-totals",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("controls", "message"),
+    [
+        ((AuditPlugin("syslog"),), "plug-in syslog is on, and auditd is not"),
+        (
+            (AuditDaemon(), Auditd(settings=(("disk_full_action", "HALT"),))),
+            "disk_full_action = HALT would end the guest",
+        ),
+        ((Lsm("none"), Lsm("apparmor")), "both lsm=none and lsm=apparmor"),
+    ],
+)
+def test_what_can_not_be_applied_is_the_users_error(
+    controls: tuple[Control, ...], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        as_sent(apply.requests(controls))

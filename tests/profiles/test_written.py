@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.auditrules.rule import Rule, RuleSet
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    Kernel,
+    KernelOption,
+    Profile,
+    Sysctl,
+)
+from hardcost.errors import InputError, Problem
+from hardcost.profiles.kernel import kerneloptions
+from hardcost.profiles.tomlfile import parse, validated
+from hardcost.profiles.written import (
+    Controls,
+    ControlsTable,
+    Resolver,
+    of_profile,
+    together,
+)
+
+if TYPE_CHECKING:
+    from hardcost.profiles.written import PackageRoot
+
+PROFILE = Profile(
+    "known",
+    "",
+    "",
+    (AuditDaemon(99, ("-r 5",)), AuditRule(Rule("-w /known")), Sysctl("a.b", "1")),
+    ("a note",),
+)
+
+
+BUILT = Profile("built", "", "", (Kernel(), KernelOption("A", "y"), KernelOption("B", "y")))
+
+
+def load(name: str) -> Profile:
+    if name == "built":
+        return BUILT
+    if name != "known":
+        raise InputError(f"there is no profile '{name}'")
+    return PROFILE
+
+
+def resolved(
+    text: str, folder: Path = Path(), package_root: PackageRoot | None = None
+) -> tuple[Controls, list[tuple[int | None, str]]]:
+    problems: list[Problem] = []
+    file = parse(text.encode(), "f.toml")
+    found = validated(file, ControlsTable, problems)
+    assert found is not None
+    resolver = Resolver(file, folder, problems, load, package_root)
+    controls = resolver.controls(found.model)
+    return controls, [(one.place.line if one.place else None, one.message) for one in problems]
+
+
+def test_a_table_becomes_controls_with_the_daemon_first() -> None:
+    controls, problems = resolved("""
+boot = ["slub_debug=F"]
+sysctl = { "kernel.x" = 1, "kernel.y" = "a b" }
+audit.rules = ["-b 100", "-w /etc/x -k k"]
+""")
+    daemon, rule, *rest = controls.listed()
+    assert problems == []
+    assert daemon == AuditDaemon(100)
+    assert isinstance(rule, AuditRule)
+    assert (rule.name, str(rule.rule.place)) == ("-w /etc/x -k k", "f.toml:4")
+    assert rest == [
+        Sysctl("kernel.x", "1"),
+        Sysctl("kernel.y", "a b"),
+        BootParameter("slub_debug=F"),
+    ]
+
+
+def test_a_sysctl_without_quotes_is_the_same_key() -> None:
+    controls, _ = resolved("[sysctl]\nkernel.x = 1\nnet.ipv4.y = 2\n")
+    assert controls.sysctls == (Sysctl("kernel.x", "1"), Sysctl("net.ipv4.y", "2"))
+
+
+def test_audit_alone_is_a_daemon() -> None:
+    assert resolved("audit = {}")[0].listed() == (AuditDaemon(),)
+
+
+def test_audit_that_is_not_enabled_is_none() -> None:
+    assert resolved("audit.enabled = false")[0].listed() == ()
+
+
+def test_a_limit_of_zero_is_kept() -> None:
+    assert resolved("audit.backlog_limit = 0")[0].listed() == (AuditDaemon(0),)
+
+
+def test_files_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "x.rules").write_text("-w /etc/x\n-f 2\n")
+    controls, problems = resolved('audit.files = ["x.rules"]', tmp_path)
+    assert problems == []
+    assert [control.name for control in controls.listed()] == ["auditd", "-w /etc/x"]
+    assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is not taken over")
+
+
+def test_files_of_a_package_lie_where_it_is_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "usr").mkdir()
+    (tmp_path / "usr/x.rules").write_text("-w /etc/x\n")
+    text = 'audit = { package = "auditd", files = ["/usr/x.rules"] }'
+    controls, problems = resolved(text, package_root={"auditd": tmp_path}.__getitem__)
+    assert problems == []
+    assert len(controls.listed()) == 2
+
+
+def test_a_profiles_audit_rules_can_be_taken_or_all_of_it() -> None:
+    everything, problems = resolved('profile = "known"')
+    assert (everything, problems) == (of_profile(PROFILE), [])
+    assert everything.listed() == PROFILE.controls
+    rules, problems = resolved('audit = { profile = "known", rules = ["-w /more"] }')
+    assert [control.name for control in rules.listed()] == ["auditd", "-w /known", "-w /more"]
+    assert problems == []
+    assert "of the profile known only the audit rules are taken" in rules.notes
+
+
+def test_everything_wrong_is_told_at_its_line(tmp_path: Path) -> None:
+    _, problems = resolved(
+        """
+profile = "unknown"
+boot = [
+    "fine",
+    "two words",
+]
+[sysctl]
+kernel.x = 1
+"../x" = 1
+[audit]
+rules = ["-w /fine",
+    "-q"]
+files = ["missing.rules"]
+""",
+        tmp_path,
+    )
+    assert sorted(problems, key=lambda problem: problem[0] or 0) == [
+        (None, "there is no such file"),
+        (2, "there is no profile 'unknown'"),
+        (5, "'two words' is not one word of a kernel's command line"),
+        (9, "'../x' is no key of sysctl, such as kernel.kptr_restrict"),
+        (12, "-q has no value"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            'audit = { enabled = false, rules = ["-w /x"] }',
+            "audit has rules, and is not enabled",
+        ),
+        (
+            'audit = { package = "auditd", files = ["/x"] }',
+            "the Debian package auditd is not at hand here",
+        ),
+    ],
+)
+def test_a_table_that_contradicts_itself_is_told(text: str, problem: str) -> None:
+    assert resolved(text)[1] == [(1, problem)]
+
+
+@pytest.mark.parametrize("name", [r"a\u0000b", "x" * 5000])
+@pytest.mark.parametrize("key", ["profile = ", "audit.profile = ", "audit.files = "])
+def test_a_name_that_no_file_can_have_is_told(key: str, name: str) -> None:
+    written = f'["{name}"]' if "files" in key else f'"{name}"'
+    assert len(resolved(key + written)[1]) == 1
+
+
+def test_a_package_is_called_as_packages_are() -> None:
+    problems: list[Problem] = []
+    file = parse(b'audit.package = "-o=x"', "f.toml")
+    validated(file, ControlsTable, problems)
+    assert [problem.message for problem in problems] == [
+        "audit.package is not of the form that it has to be"
+    ]
+
+
+def test_tables_add_up_and_the_last_value_of_a_sysctl_holds() -> None:
+    first = Controls(
+        RuleSet((Rule("-w /a"),), 1), (Sysctl("a.b", "1"),), (BootParameter("x"),), ("n",)
+    )
+    second = Controls(
+        RuleSet((Rule("-w /b"),)), (Sysctl("a/b", "2"),), (BootParameter("x"),), ("n",)
+    )
+    assert together([first, second]) == Controls(
+        RuleSet((Rule("-w /a"), Rule("-w /b")), 1),
+        (Sysctl("a/b", "2"),),
+        (BootParameter("x"),),
+        ("n",),
+    )
+    assert together([]) == Controls()
+
+
+def test_kernel_options_come_last_after_their_kernel() -> None:
+    controls, problems = resolved(
+        'kernel = "lean"\nkconfig = ["CONFIG_A=y", "B=n"]\nboot = ["x"]\nsysctl.a.b = 1\n'
+    )
+    assert problems == []
+    assert controls.listed() == (
+        Sysctl("a.b", "1"),
+        BootParameter("x"),
+        Kernel("lean"),
+        KernelOption("A", "y"),
+        KernelOption("B", "n"),
+    )
+
+
+def test_a_kernel_may_have_no_options_and_options_have_a_kernel() -> None:
+    assert resolved('kernel = "big"')[0].listed() == (Kernel("big"),)
+    assert resolved('kconfig = ["A=y"]')[0].listed() == (Kernel("lean"), KernelOption("A", "y"))
+
+
+def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path) -> None:
+    (tmp_path / "my.config").write_text("CONFIG_A=y\n")
+    (tmp_path / "lean").write_text("CONFIG_A=y\n")
+    controls, problems = resolved('kernel = "my.config"', tmp_path)
+    assert (controls.kernel, problems) == (Kernel(str(tmp_path / "my.config")), [])
+    assert resolved('kernel = "lean"', tmp_path)[0].kernel == Kernel("lean")
+
+
+@pytest.mark.parametrize("name", ["", "no/such", ".", r"a\u0000b", "x." * 5000])
+def test_a_kernel_that_is_no_file_is_told(name: str) -> None:
+    ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
+    assert line == 2
+    assert message.startswith("the kernel configuration '")
+
+
+def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_the_table(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "my.patch").write_text("")
+    (tmp_path / "fixes").mkdir()
+    text = 'kernel-patches = ["flat", "my.patch", "./fixes"]'
+    words = ("flat", str(tmp_path / "my.patch"), str(tmp_path / "fixes"))
+    controls, problems = resolved(text, tmp_path)
+    assert problems == []
+    assert controls.listed() == (Kernel("lean", patches=words),)
+    assert controls.listed()[0].name == "kernel lean with flat, my.patch, fixes"
+    assert resolved('kernel = "big"\nkernel-patches = ["flat"]')[0].listed() == (
+        Kernel("big", patches=("flat",)),
+    )
+
+
+@pytest.mark.parametrize("name", ["", "no/such", "such.patch", r"a\u0000b", "x." * 5000])
+def test_a_patch_that_is_no_file_is_told_at_its_line(name: str) -> None:
+    ((line, message),) = resolved(f'kernel-patches = [\n"flat",\n"{name}",\n]')[1]
+    assert line == 3
+    assert message.startswith("the patch '")
+
+
+def test_patches_of_several_tables_add_up_and_stay_with_a_profile() -> None:
+    first = Controls(kernel=Kernel("big"), kernel_patches=("a", "b"))
+    both = together([first, Controls(kernel_patches=("b", "c"))])
+    (kernel,) = both.listed()
+    assert kernel == Kernel("big", patches=("a", "b", "c"))
+    assert of_profile(Profile("p", "", "", (kernel,))) == both
+    lean = Profile("p", "", "", (Kernel(patches=("a",)),))
+    assert together([Controls(kernel=Kernel("big")), of_profile(lean)]).listed() == (
+        Kernel("big", patches=("a",)),
+    )
+
+
+def test_an_option_that_is_none_is_told_at_its_line() -> None:
+    controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
+    assert controls.kernel_options == (KernelOption("A", "y"),)
+    assert problems == [
+        (line, f"'{text}' is no kernel option with its value, such as SLUB_DEBUG_ON=y")
+        for line, text in [(3, "B"), (4, "C=a b")]
+    ]
+
+
+def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_change() -> None:
+    controls, problems = resolved(
+        'kconfig-group = "kspp-cut-attack-surface"\nkconfig = ["KEXEC=y", "MORE=y"]'
+    )
+    options = {one.option: one.value for one in controls.kernel_options}
+    wanted = kerneloptions.group_controls("kspp-cut-attack-surface")
+    assert problems == []
+    assert options == {one.option: one.value for one in wanted} | {"KEXEC": "y", "MORE": "y"}
+    assert controls.notes == kerneloptions.gone_notes("kspp-cut-attack-surface")
+    everything = resolved('kconfig-group = "all"')[0]
+    assert everything.kernel_options == kerneloptions.all_controls()
+    assert everything.notes == kerneloptions.gone_notes()
+
+
+def test_an_unknown_group_is_told_at_its_line() -> None:
+    assert resolved('\nkconfig-group = "everything"')[1] == [
+        (2, "there is no group 'everything' of kernel options")
+    ]
+
+
+def test_tables_with_kernels_add_up_and_the_last_holds() -> None:
+    a, b = KernelOption("A", "y"), KernelOption("B", "y")
+    first = Controls(kernel=Kernel("big"), kernel_options=(a, b))
+    second = Controls(kernel_options=(KernelOption("A", "n"),))
+    assert together([first, second]) == Controls(
+        kernel=Kernel("big"), kernel_options=(KernelOption("A", "n"), b)
+    )
+    assert together([first, Controls(kernel=Kernel("other"))]).kernel == Kernel("other")
+
+
+def test_a_profiles_options_are_put_on_the_kernel_that_another_table_names() -> None:
+    assert of_profile(BUILT).listed() == BUILT.controls
+    with_kernel = together([Controls(kernel=Kernel("big")), of_profile(BUILT)])
+    assert with_kernel.listed() == (Kernel("big"), *BUILT.controls[1:])
+    named = Profile("named", "", "", (Kernel("big"), KernelOption("A", "y")))
+    assert of_profile(named).kernel == Kernel("big")
+
+
+def test_no_audit_rules_can_be_taken_from_a_profile_that_has_none() -> None:
+    _, problems = resolved('audit.profile = "built"')
+    assert problems == [(1, "the profile built has no audit rules")]

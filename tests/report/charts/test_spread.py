@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.report.charts.test_chart import drawing, words
+from tests.report.guests import cell, cis
+
+from hardcost.report.charts.spread import spread_charts
+
+BASE = cell(("none", "copy", "wall"), 100, ("none", 100), "ns")
+EACH = (98.0, 100.0, 104.0, 101.0)
+
+
+def test_each_trial_has_its_mark() -> None:
+    other = replace(BASE, configuration="audit", each=tuple(5 * it for it in EACH))
+    (chart,) = spread_charts(replace(cis(), cells=(replace(BASE, each=EACH), other)))
+    assert chart.title == (
+        "copy: each trial, in % from its configuration's median (instrument insn, machine vm)"
+    )
+    assert {"none", "audit", "wall"} <= set(words(chart))
+    assert drawing(chart).count('aria-roledescription="tick"') == 8
+
+
+def test_two_trials_are_no_distribution() -> None:
+    assert list(spread_charts(replace(cis(), cells=(replace(BASE, each=EACH[:2]),)))) == []
+
+
+def test_trials_that_are_all_alike_have_none_either() -> None:
+    assert list(spread_charts(replace(cis(), cells=(replace(BASE, each=(7.0,) * 9),)))) == []

@@ -1,0 +1,68 @@
+"""A number that does not show all bears a sign, and the sentence stands with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.report.jsonout import to_json
+from hardcost.report.page.page import to_html
+from hardcost.report.tables.bill_table import bill_grids, bill_table
+from hardcost.report.tables.layout import render
+from hardcost.report.text import MARK
+
+if TYPE_CHECKING:
+    from hardcost.analysis.finding import Finding
+
+SENTENCE = "its cost is <elsewhere>"
+
+
+@pytest.fixture
+def cautioned(bill: Finding) -> Finding:
+    """A bill with a caveat at its dearest control."""
+    assert bill.bill is not None
+    dearest = max(bill.bill.items, key=lambda item: item.cost).control
+    items = tuple(
+        replace(item, caveat=SENTENCE if item.control == dearest else "")
+        for item in bill.bill.items
+    )
+    return replace(bill, bill=replace(bill.bill, items=items))
+
+
+def test_a_line_of_the_bill_bears_a_sign_and_the_sentence_stands_below(cautioned: Finding) -> None:
+    _, items = bill_grids(cautioned, top=20)
+    assert all(MARK in group.columns[0].cells[0] for group in items.groups)
+    assert not any(MARK in group.columns[0].cells[1] for group in items.groups)
+    assert items.texts[0].more.endswith(f"{MARK} see below")
+    assert [note for note in items.notes if MARK in note] == [
+        f"{MARK} {items.texts[0].name}: {SENTENCE}"
+    ]
+    assert "(+) see below" in render(bill_table(cautioned), 120)
+
+
+def test_the_page_and_json_have_it_at_the_line(cautioned: Finding) -> None:
+    page = to_html(cautioned)
+    assert "its cost is &lt;elsewhere&gt;" in page
+    items = json.loads(to_json(cautioned))["items"]
+    assert {item.get("caveat") for item in items} == {None, SENTENCE}
+    assert items[0]["caveat"] == SENTENCE
+
+
+def test_a_total_that_may_be_nothing_says_so(bill: Finding) -> None:
+    assert bill.bill is not None
+    first, *others = bill.bill.totals
+    unclear = replace(first, low=-3.0, high=first.cost + 5)
+    made = replace(bill, bill=replace(bill.bill, totals=(unclear, *others)))
+    totals, _ = bill_grids(made, top=20)
+    cost = totals.groups[0].columns[2]
+    assert cost.header == "cost"
+    assert [MARK in cell for cell in cost.cells] == [True, *(False for _ in others)]
+    (note,) = totals.notes
+    assert "null: the cost lies between -3 and " in note
+    assert "not distinguishable from 0" in note
+    document = json.loads(to_json(made))
+    assert document["totals"][0]["low"] == -3.0
+    assert "low" not in document["totals"][1]

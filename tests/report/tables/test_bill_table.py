@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.analysis.finding import Least
+from hardcost.errors import InputError
+from hardcost.report.tables.bill_table import bill_grids, bill_table, matrix_grid
+from hardcost.report.tables.layout import render
+from hardcost.report.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.report.tables.layout import Column, Grid
+
+
+def value(cell: str) -> int:
+    return int(cell.replace(",", ""))
+
+
+def columns(grid: Grid) -> dict[tuple[str, str], Column]:
+    return {(group.title, it.header): it for group in grid.groups for it in group.columns}
+
+
+def test_each_metric_is_what_its_parts_add_up_to(bill: Finding) -> None:
+    totals, _ = bill_grids(bill, top=20)
+    by = {
+        header: [value(cell) for cell in column.cells]
+        for (_, header), column in columns(totals).items()
+        if header not in {"by", "ratio"}
+    }
+    assert len(by["cost"]) == 28
+    for without, with_profile, cost in zip(by["without"], by["with"], by["cost"], strict=True):
+        assert with_profile - without == cost
+    parts = zip(by["#1-#20"], by["+ 12 others"], by["+ interaction"], strict=True)
+    assert [sum(part) for part in parts] == by["cost"]
+
+
+@pytest.mark.parametrize("top", [0, 1, 20, 31, 32, 100])
+def test_every_cost_column_adds_up_to_its_total(bill: Finding, top: int) -> None:
+    _, items = bill_grids(bill, top)
+    for (_, header), column in columns(items).items():
+        if header == "cost":
+            *parts, total = map(value, column.cells)
+            assert sum(parts) == total
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_itself_adds_up(bill: Finding, width: int) -> None:
+    shown = render(bill_table(bill, metrics=("chmod",)), width)
+    items = shown[shown.index("What each control costs") :]
+    costs = [
+        value(match[1])
+        for match in re.finditer(r"^ *\d* +[\d,]* +([+-][\d,]+) +[\d.]+%", items, re.MULTILINE)
+    ]
+    assert len(costs) == 20 + 3
+    assert sum(costs[:-1]) == costs[-1]
+    assert max(map(len, shown.splitlines())) <= width
+
+
+def test_a_control_has_its_place_its_firings_and_where_it_costs_more(bill: Finding) -> None:
+    shown = render(bill_table(bill, top=3, metrics=("null",)), 80)
+    assert re.search(r"^ ?1 +1,000 +\+19 ", shown, re.MULTILINE)
+    assert "[30-sample.rules:17]" in shown
+    assert re.search(r"more on \w+ \+21,304", shown)
+    assert "29 others together" in shown
+
+
+def test_few_metrics_have_all_their_columns(
+    bill_of: Callable[[tuple[str, ...]], Finding],
+) -> None:
+    _, items = bill_grids(bill_of(("null", "chmod")), top=20)
+    assert list(columns(items)) == [
+        (metric, header) for metric in ("null", "chmod") for header in ("cost", "share", "alone")
+    ]
+
+
+def test_of_many_metrics_the_usual_and_the_dearest_have_columns(bill: Finding) -> None:
+    _, items = bill_grids(bill, top=20)
+    assert [group.title for group in items.groups] == ["null", "creat", "rename", "mkdir"]
+    adds_up, note = items.notes
+    assert adds_up == "Each cost column adds up to its total."
+    assert note.startswith("null stands for most of the 28 metrics: 32 of 32 controls cost on null")
+
+
+def test_words_are_explained(bill: Finding) -> None:
+    shown = render(bill_table(bill), 120)
+    for word in ("cost", "alone", "interaction", "fired"):
+        assert re.search(rf"^{word} +\w", shown, re.MULTILINE)
+    assert "rest" not in shown.split()
+
+
+def test_a_rest_has_its_column_its_row_and_its_explanation(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    rest = tuple(replace(part, cost=7.0) for part in it.rest)
+    less = tuple(replace(part, cost=part.cost - 7.0) for part in it.interaction)
+    shown = render(bill_table(replace(bill, bill=replace(it, rest=rest, interaction=less))), 120)
+    assert "+ rest" in shown
+    assert re.search(r"\+7 +0\.\d% +\+7 +\+7 +\+7  rest$", shown, re.MULTILINE)
+    assert "does not add up" not in shown
+
+
+def test_a_cost_that_may_be_chance_is_marked_and_the_least_is_shown(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    first = it.totals[0]
+    least = tuple(Least(one.metric, 12.0, 8) for one in it.totals)
+    totals = (replace(first, cost=7.0, with_profile=first.baseline + 7, least=12.0), *it.totals[1:])
+    marked = replace(it, totals=totals, least=least)
+    shown = render(bill_table(replace(bill, bill=marked)), 160)
+    assert re.search(r"\+7 \(~0\) +12 ", shown)
+    assert "8 placebos" in shown
+    assert "(~0)" not in render(bill_table(bill), 160)
+    assert "no placebos were measured" in render(bill_table(bill), 160)
+
+
+def test_an_interaction_that_is_none_has_neither_column_nor_row(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    none = tuple(replace(part, cost=0.0) for part in it.interaction)
+    shown = render(
+        bill_table(replace(bill, bill=replace(it, rest=it.interaction, interaction=none))), 120
+    )
+    assert "interaction" not in shown
+    assert "does not add up" not in shown
+
+
+def test_a_bill_that_does_not_add_up_does_not_claim_to(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    shown = render(bill_table(replace(bill, bill=replace(it, interaction=()))), 120)
+    assert "The bill does not add up on null: its parts miss the total by 377." in shown
+    assert "Each cost column" not in shown
+
+
+def test_intervals_of_costs_are_shown(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    items = tuple(replace(item, low=item.cost - 2, high=item.cost + 2) for item in it.items)
+    assert "+19 +/-2" in render(bill_table(replace(bill, bill=replace(it, items=items))), 120)
+
+
+def test_the_matrix_holds_every_cost(bill: Finding) -> None:
+    grid = matrix_grid(bill)
+    assert len(grid.groups) == 28
+    assert grid.rows == 32 + 2
+    for group in grid.groups:
+        *parts, total = map(value, group.columns[0].cells)
+        assert sum(parts) == total
+
+
+def test_a_stacked_bill_says_each_rule_once(bill: Finding) -> None:
+    names = tuple(total.metric for total in bill.bill.totals) if bill.bill else ()
+    shown = render(bill_table(bill, metrics=names), 80)
+    assert shown.count("30-sample.rules:17]") == 1
+    assert shown.count("  total") > 1
+
+
+def test_a_run_without_a_bill_is_refused(run: Finding) -> None:
+    with pytest.raises(ValueError, match="no bill"):
+        bill_table(run)
+
+
+def test_a_metric_that_the_bill_has_not_is_refused(bill: Finding) -> None:
+    with pytest.raises(InputError, match="no metric 'nonsense'"):
+        bill_table(bill, metrics=("null", "nonsense"))
+
+
+def test_an_empty_profile_has_an_empty_bill(bill: Finding) -> None:
+    it = bill.bill
+    assert it is not None
+    empty = replace(it, items=(), totals=(), rest=(), interaction=())
+    assert "0 controls" in render(bill_table(replace(bill, bill=empty)), 80)
+
+
+def test_no_name_acts_on_the_terminal(hostile: Finding) -> None:
+    shown = render(bill_table(hostile), 100)
+    assert "\x1b" not in shown
+    assert shown.isascii()
+    assert "<script>alert(1)</script>" in shown
+
+
+def test_what_was_predicted_and_what_lint_found_stand_beside_a_rule(bill: Finding) -> None:
+    assert bill.bill is not None
+    first = bill.bill.items[0]
+    items = tuple(
+        replace(item, predicted=7.0, findings=("catch-all",)) if item == first else item
+        for item in bill.bill.items
+    )
+    known = replace(bill, bill=replace(bill.bill, items=items))
+    _, grid = bill_grids(known, 20, (first.metric,))
+    at = next(n for n, text in enumerate(grid.texts) if text.name == first.control)
+    assert columns(grid)[first.metric, "predicted"].cells[at] == "+7"
+    assert "lint: catch-all" in grid.texts[at].more
+    assert "predicted" not in render(bill_table(bill), 120)
+
+
+def test_a_bill_says_what_it_is_compared_with_and_shows_audit_off_beside(
+    bill: Finding, run: Finding
+) -> None:
+    it = bill.bill
+    assert it is not None
+    null = next(cell for cell in run.cells if cell.metric == "null")
+    off = replace(null, configuration="audit-off", value=it.totals[0].with_profile / 2)
+    told = replace(bill, bill=replace(it, compared_with="audit on, no rules"), cells=(off,))
+    shown = render(bill_table(told), 160)
+    assert "controls; compared with: audit on, no rules; instrument insn" in shown
+    assert re.search(r"^without +audit on, no rules$", shown, re.MULTILINE)
+    totals, _ = bill_grids(told, top=20)
+    assert "without: audit on, no rules; audit off: audit=0" in totals.title
+    column = columns(totals)["", "audit off"]
+    assert totals.labels[0].cells[0] == it.totals[0].metric == "null"
+    assert column.cells[0] == number(off.value)
+    assert set(column.cells[1:]) == {"-"}
+    assert "audit off" not in render(bill_table(replace(told, cells=())), 160)

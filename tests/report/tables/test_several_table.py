@@ -1,0 +1,78 @@
+"""Several bills side by side, as text, JSON and HTML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from hardcost.analysis.finding import Finding, SideBySide
+from hardcost.cli.finding import packed, unpacked
+from hardcost.report.jsonout import to_json
+from hardcost.report.page.page import to_html
+from hardcost.report.tables.several_table import several_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def named(finding: Finding, name: str, against: str) -> Finding:
+    assert finding.bill is not None
+    bill = replace(finding.bill, profile=name, compared_with=against)
+    return replace(finding, bill=bill, machine="", environment={})
+
+
+@pytest.fixture
+def both(bill_of: Callable[[tuple[str, ...]], Finding]) -> Finding:
+    one = bill_of(("null", "open"))
+    bills = (named(one, "a.rules", "audit on, no rules"), named(one, "b<b>.rules", "nothing"))
+    shared = SideBySide(bills, ("-w /etc/x -k a",), shared=False)
+    return replace(one, bill=None, together=shared)
+
+
+def text_of(finding: Finding) -> str:
+    console = Console(width=120, record=True, file=None)
+    with console.capture() as captured:
+        console.print(several_table(finding))
+    return captured.get()
+
+
+def test_totals_stand_side_by_side_and_say_what_they_are_compared_with(both: Finding) -> None:
+    text = text_of(both)
+    assert "a.rules with audit on, no rules and b<b>.rules with nothing" in text
+    assert "1 control in both profiles:\n  -w /etc/x -k a" in text
+    (row,) = [line for line in text.splitlines() if line.startswith("null ")][:1]
+    assert len(row.split()) == 1 + 2 * 4  # without, with, cost and ratio of each
+    assert text.count("Each cost column adds up to its total.") == 2
+
+
+def test_one_baseline_is_shown_once(both: Finding) -> None:
+    assert both.together is not None
+    text = text_of(replace(both, together=replace(both.together, shared=True)))
+    assert "One baseline for all: audit on, no rules." in text
+    (row,) = [line for line in text.splitlines() if line.startswith("null ")][:1]
+    assert len(row.split()) == 1 + 1 + 2 * 3
+
+
+def test_json_holds_each_bill_as_it_would_be_by_itself(
+    both: Finding, bill_of: Callable[[tuple[str, ...]], Finding]
+) -> None:
+    alone = json.loads(to_json(bill_of(("null", "open"))))
+    data = json.loads(to_json(both))
+    assert [one.pop("profile") for one in data["bills"]] == ["a.rules", "b<b>.rules"]
+    assert data["bills"] == [alone, alone]
+    assert (data["common"], data["shared_baseline"]) == (["-w /etc/x -k a"], False)
+
+
+def test_the_page_has_a_section_for_each_and_escapes_names(both: Finding) -> None:
+    page = to_html(both)
+    assert "Side by side" in page
+    assert "b&lt;b&gt;.rules" in page
+    assert "b<b>.rules" not in page
+
+
+def test_it_is_saved_and_read_back(both: Finding) -> None:
+    assert unpacked(packed(both)) == both
