@@ -9,12 +9,12 @@ use crate::error::{Context, Error, Result};
 use crate::files::Owner;
 use crate::measure::Bench;
 use crate::out::Out;
-pub use crate::place::Place;
+use crate::place::Place;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
-use crate::{battery, command, files, measure};
+use crate::{command, files, measure};
 
 /// What lasts from one request to the next.
 pub struct Session {
@@ -99,7 +99,7 @@ impl Session {
                 Some(limit * f64::from((*runs).max(1)))
             }
             // They may take as long as they do.
-            Request::Calls { .. } | Request::Command(_) | Request::Battery(_) => return,
+            Request::Calls { .. } | Request::Command(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
             Request::Stop(job) => Some(job.limit),
@@ -132,7 +132,6 @@ impl Session {
                 let (mut company, out) = self.parts();
                 return command::measure(&plan, place, &mut company, out);
             }
-            Request::Battery(job) => return battery::run(self, &job),
             Request::Run(job) => system::run(&job, &mut self.parts().0, since)?,
             Request::Start(job) => system::start(job, &mut self.parts().0, since)?,
             Request::Stop(job) => system::stop(&job, &mut self.parts().0)?,
@@ -177,11 +176,5 @@ impl Session {
     /// Since when it is watched.
     fn since(&self) -> Since {
         Since(self.watch.as_ref().map(|watch| watch.epoch))
-    }
-
-    /// The audit daemon, which has to run by now.
-    pub fn daemon(&mut self) -> Result<&mut Audit> {
-        let missing = || Error::Other("a battery needs `audit` first".into());
-        self.audit.as_mut().ok_or_else(missing)
     }
 }

@@ -1,4 +1,4 @@
-"""Files of the user's, read whole and within bounds; what is no regular file is not read."""
+"""Reading a user's file completely, within bounds; only regular files are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def content(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file, `most` of them at the most.
 
     Raises:
-        UnreadableError: It is not there, no regular file, too large, or the system refuses it.
+        UnreadableError: It does not exist, is not a regular file, is too large, or can't be opened.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -75,7 +75,7 @@ def _check(status: os.stat_result, most: int) -> None:
 
 
 def _read(descriptor: int, most: int) -> bytes:
-    """Return all that comes, whatever size was told: that of files below /proc is 0."""
+    """Return all bytes, whatever size was reported: for files below /proc that is 0."""
     found = bytearray()
     while part := os.read(descriptor, _AT_ONCE):
         found += part

@@ -48,7 +48,7 @@ PACKAGES = ("fio",)
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 
 _SIZE = 16
 _MOST_SIZE = 512

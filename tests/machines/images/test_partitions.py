@@ -34,4 +34,4 @@ def test_a_partition_that_begins_beyond_any_disk_holds_nothing_that_is_known(
     path.write_bytes(disk)
     found = partitions.partitions(path)
     assert found is not None
-    assert [one.holds for one in found] == ["nothing that is known"]
+    assert [one.holds for one in found] == ["unknown content"]

@@ -157,7 +157,7 @@ def test_control_lines_are_appended_and_removed() -> None:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("augenrules --add '-w /etc/x -p wa'", "not known"),
+        ("augenrules --add '-w /etc/x -p wa'", "an unknown way"),
         ("x < <(find / -xdev -perm -4000)", "privileged programs"),
         ("function add()\n{\n" + IN_A_FUNCTION + "}\n", "unknown variable PRIV_CMD"),
         (calls("chmod").replace("-F arch=$ARCH", "-F arch=$OTHER"), "unknown variable OTHER"),

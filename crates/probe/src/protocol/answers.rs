@@ -71,25 +71,6 @@ pub enum Answer {
     Call(CallAnswer),
     /// `command` is done.
     Command(CommandAnswer),
-    /// The first answer to `battery`: what lies at the paths that it names.
-    #[cfg_attr(test, schemars(skip))]
-    Files {
-        /// What lies at each; null where nothing does.
-        files: Vec<Option<FileAnswer>>,
-    },
-    /// What the kernel records of one call of a battery when everything is recorded.
-    #[cfg_attr(test, schemars(skip))]
-    Learned {
-        /// The call's index.
-        call: usize,
-        /// What it came to: what the kernel answered, or the wait status of a child that made it.
-        result: i64,
-        /// The records of its event: kind and text.
-        records: Vec<(u16, String)>,
-    },
-    /// What came of a battery's calls under one rule set.
-    #[cfg_attr(test, schemars(skip))]
-    Set(SetAnswer),
     /// `run` is done.
     Ran(RanAnswer),
     /// `start` is done.
@@ -252,38 +233,6 @@ pub struct StoppedAnswer {
     pub forced: bool,
     /// The ends of its logs, by path.
     pub logs: BTreeMap<String, String>,
-}
-
-/// What lies at a path. Files are told by their device's major and minor number and their inode's.
-#[derive(Debug, Serialize)]
-pub struct FileAnswer {
-    /// The file.
-    pub file: (u32, u32, u64),
-    /// The one that the directory's entry leads to: another where something is mounted on it.
-    pub entry: (u32, u32, u64),
-    /// The magic number of the file system; null for a symbolic link.
-    pub kind: Option<i64>,
-}
-
-/// What came of a battery's calls under one rule set.
-#[derive(Debug, Serialize)]
-pub struct SetAnswer {
-    /// The set's index.
-    pub set: usize,
-    /// What auditctl complained about; its lines are one ahead of the set's.
-    pub complaints: String,
-    /// Rules that the kernel held.
-    pub loaded: usize,
-    /// Records that the kernel has dropped since it started.
-    pub lost: u32,
-    /// What `auditctl -l` printed, where it was asked for.
-    pub listing: Option<String>,
-    /// The keys of the records, as written there.
-    pub keys: Vec<String>,
-    /// For each SYSCALL record of a call: the call's index and its key's.
-    pub recorded: Vec<(usize, usize)>,
-    /// Calls that came to another result than when they were learned, with that.
-    pub changed: Vec<(usize, i64)>,
 }
 
 /// Audit records of one process tree in one stretch of time.

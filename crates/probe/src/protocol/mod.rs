@@ -11,8 +11,8 @@ mod schema;
 use serde::Serialize;
 
 pub use self::answers::{
-    Answer, AuditCounts, AuditSeen, AvcSeen, CallAnswer, CommandAnswer, CpuSeen, FileAnswer,
-    RanAnswer, SetAnswer, StartedAnswer, StoppedAnswer, WatchedAnswer,
+    Answer, AuditCounts, AuditSeen, AvcSeen, CallAnswer, CommandAnswer, CpuSeen, RanAnswer,
+    StartedAnswer, StoppedAnswer, WatchedAnswer,
 };
 pub use self::requests::{
     CallPlan, ClockName, CommandPlan, ReadyJob, Request, RunJob, StartJob, StopJob, What,
@@ -54,10 +54,6 @@ mod tests {
             r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
             r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8}]}"#,
             r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
-            r#"{"do":"battery","fixture":[{"step":"mount","path":"/m"}],"paths":["/m"],
-                "workers":[{"pid":500,"program":"/init","uid":[0,0,0],"gid":[0,0,0]}],
-                "calls":[{"worker":0,"arch":"b32","number":20,"arguments":[1,{"text":"x"}]}],
-                "sets":[{"rules":"-w /m","calls":[0]},{"rules":"","list":true}]}"#,
             r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
             r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",
                 "login":1000,"context":"a:b:c:s0","environment":{"A":"b"},"folder":"/home",

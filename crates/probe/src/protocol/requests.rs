@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::battery::Job;
-
 /// How many records the kernel may queue for the audit daemon unless the request says otherwise.
 const BACKLOG_LIMIT: u32 = 8192;
 
@@ -77,9 +75,6 @@ pub enum Request {
     },
     /// Measure a program from its start to its end.
     Command(CommandPlan),
-    /// Make system calls under many rule sets and say which were recorded.
-    #[cfg_attr(test, schemars(skip))]
-    Battery(Job),
     /// Run a program to its end.
     Run(RunJob),
     /// Start a service and wait until it answers.

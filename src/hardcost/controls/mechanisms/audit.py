@@ -1,9 +1,9 @@
 """Audit: a daemon that takes the records, and rules that the audit package's own auditctl loads.
 
-auditctl 3.0.9 has two habits to work around, both tried. Reading a file, it speaks to syslog until
-it has sent its first rule, so that a rule refused before that is refused in silence: hence a rule
-that can match nothing is added and deleted again in front. And it stops at the first rule that is
-refused, unless the file says `-c`: then it goes on, and says so in its exit status.
+auditctl 3.0.9 has two peculiarities, both verified. When reading a file, it logs to syslog until it
+has sent its first rule, so that a rule refused before that is refused silently. Therefore a rule
+that can match nothing is added and deleted again first. And it stops at the first refused rule,
+unless the file says `-c`: then it continues, and reports the refusal in its exit status.
 """
 
 from __future__ import annotations

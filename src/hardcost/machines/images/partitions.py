@@ -1,4 +1,4 @@
-"""What is in a raw disk: its partitions, and which file system or other thing each holds."""
+"""The content of a raw disk: its partitions, and the file system or other content of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GPT = b"EFI PART"
 _MBR_ENTRIES = 446
 _EXTENDED = (0x05, 0x0F, 0x85)
 _MOST_LOGICAL = 60
-# (place, bytes, name): what a partition, or a file that is no disk at all, begins with.
+# (offset, bytes, name): the signature of a partition, or of a file that is not a disk at all.
 _MARKS = (
     (0, b"XFSB", "XFS"),
     (0x10040, b"_BHRfS_M", "Btrfs"),
@@ -44,13 +44,13 @@ _MARKS = (
 )
 _EXT_MAGIC = (1024 + 56, b"\x53\xef")
 _EXT_FEATURES = 1024 + 92  # three little-endian words: compatible, incompatible, read-only
-_FARTHEST = (1 << 63) - (1 << 20)  # bytes: where no file reaches, and no system seeks
-_HAS_EXTENTS = 0x40  # of the incompatible ones: what makes it ext4
+_FARTHEST = (1 << 63) - (1 << 20)  # bytes: beyond any file and any seek
+_HAS_EXTENTS = 0x40  # of the incompatible ones: marks ext4
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A part of a disk: its number as Linux counts, its place and size in bytes, what it holds."""
+    """A part of a disk: its number as Linux counts, its offset and size in bytes, its content."""
 
     number: int
     start: int
@@ -59,13 +59,13 @@ class Partition:
 
 
 def held(image: Path, start: int = 0) -> str | None:
-    """Return the name of what begins at `start`, None where nothing known does."""
+    """Return the name of the content that begins at `start`, None if it is unknown."""
     with image.open("rb") as file:
         return _held(file, start)
 
 
 def partitions(image: Path) -> list[Partition] | None:
-    """Return a disk's partitions (GPT or MBR); None where it has no table of them."""
+    """Return a disk's partitions (GPT or MBR); None if it has no partition table."""
     with image.open("rb") as file:
         if _read(file, *_sized(_BOOT_MARK)) != _BOOT_MARK[1]:
             return None
@@ -74,7 +74,7 @@ def partitions(image: Path) -> list[Partition] | None:
         if not places:
             return None
         return [
-            Partition(number, start, size, _held(file, start) or "nothing that is known")
+            Partition(number, start, size, _held(file, start) or "unknown content")
             for number, start, size in places
         ]
 
@@ -109,7 +109,7 @@ def _mbr(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
 
 
 def _logical(file: IO[bytes], extended: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the partitions in an extended one: a chain of tables, each with one and the next."""
+    """Yield the partitions in an extended one: a chain of tables, each with one and a link."""
     table = extended
     for number in range(5, 5 + _MOST_LOGICAL):
         (kind, begin, sectors), (_, onward, more) = _entries(file, table)[:2]
@@ -121,7 +121,7 @@ def _logical(file: IO[bytes], extended: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _entries(file: IO[bytes], sector: int) -> list[tuple[int, int, int]]:
-    """Return kind, first sector and number of sectors of the four entries of a table."""
+    """Return type, first sector and number of sectors of the four entries of a table."""
     data = _read(file, sector * SECTOR + _MBR_ENTRIES, 64)
     return [
         (data[offset + 4], *struct.unpack_from("<II", data, offset + 8))
@@ -134,7 +134,7 @@ def _sized(mark: tuple[int, bytes]) -> tuple[int, int]:
 
 
 def _read(file: IO[bytes], place: int, count: int) -> bytes:
-    """Return `count` bytes at `place`; what lies behind the end is zeros."""
+    """Return `count` bytes at `place`; beyond the end they are zeros."""
     if place > _FARTHEST:
         return bytes(count)
     file.seek(place)
