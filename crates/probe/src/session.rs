@@ -19,11 +19,11 @@ use crate::{command, files, measure};
 /// What lasts from one request to the next.
 pub struct Session {
     /// Where the probe runs.
-    pub place: Place,
+    place: Place,
     /// The audit daemon, once asked for.
-    pub audit: Option<Audit>,
+    audit: Option<Audit>,
     /// The services that were started.
-    pub services: Services,
+    services: Services,
     guard: Guard,
     watch: Option<Watch>,
     out: Out,
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// Says one thing.
-    pub fn say(&mut self, answer: &Answer) -> Result<()> {
+    fn say(&mut self, answer: &Answer) -> Result<()> {
         self.out.say(answer)
     }
 
