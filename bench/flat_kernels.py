@@ -10,27 +10,29 @@ import statistics
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.mechanisms import audit
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
-from hardcost.machines import requests as ask
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, all_of
 from hardcost.run import parallel
 from hardcost.run.prepare import prepare
+from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flat_sets import RuleSet
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 _LIMIT_SECONDS = 600.0
 _PROGRAM = "/usr/local/bin/flat-guest"
@@ -144,7 +146,7 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
     load = ask.run("load", ["auditctl", "-R", _RULES], clock="tsc")
     alone = [*_before(rules), _install(), ask.install(_RULES, text), load]
     job = [*alone, ask.run("requests", [_PROGRAM, "rules"], limit_seconds=300)]
-    together = [*_before(rules), {"do": "audit", "rules": ""}, ask.install(_RULES, text), load]
+    together = [*_before(rules), ask.Audit(rules=""), ask.install(_RULES, text), load]
     together.append(ask.run("delete", ["auditctl", "-D"], clock="tsc"))
     answers, daemon = await asyncio.gather(_ran(measured, job), _ran(measured, together))
     ran = {
@@ -155,10 +157,10 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
     found = Changes(
         {},
         {},
-        {name: 1000 * (answer["user"] + answer["system"]) for name, answer in ran.items()},
-        {name: answer["ticks"] for name, answer in ran.items()},
+        {name: 1000 * (answer.user + answer.system) for name, answer in ran.items()},
+        {name: programs.ticks(answer) for name, answer in ran.items()},
     )
-    for line in answers["requests"]["stdout"].splitlines():
+    for line in answers["requests"].stdout.splitlines():
         name, whole, later, *each = line.split()
         found.requests[name] = [int(one) for one in each]
         found.deferred[name] = float(later)
@@ -170,16 +172,16 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
 
 def _before(rules: RuleSet) -> list[Request]:
     """Return the requests that make what rules watch."""
-    return [one for one in audit.requests(rules.controls) if one["do"] == "make"]
+    return [one for one in audit.requests(rules.controls) if isinstance(one, ask.Make)]
 
 
 _guests = asyncio.Semaphore(_JOBS)
 
 
-async def _ran(measured: Kernel, job: list[Request]) -> dict[str, Any]:
+async def _ran(measured: Kernel, job: list[Request]) -> dict[str, RanAnswer]:
     async with _guests:
         execution = await measured.machine.execute(measured.boot, job, _LIMIT_SECONDS)
-    return {answer["name"]: answer for answer in execution.answers if answer["event"] == "ran"}
+    return {answer.name: answer for answer in all_of(execution.answers, RanAnswer)}
 
 
 def _install() -> Request:
@@ -217,7 +219,7 @@ async def memory(measured: Kernel, rules: RuleSet) -> Memory:
         _install(),
         ask.run("slabs", [_PROGRAM, "slabs"]),
     ]
-    return _memory((await _ran(measured, job))["slabs"]["stdout"])
+    return _memory((await _ran(measured, job))["slabs"].stdout)
 
 
 def _memory(text: str) -> Memory:

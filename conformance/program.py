@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.process import run
-from hardcost.machines.requests import install, read
-from hardcost.machines.requests import run as run_program
+from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.protocol.requests import install, read
+from hardcost.protocol.requests import run as run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.machines.machine import Answer as ProbeAnswer
-    from hardcost.machines.machine import Boot, Machine, Request
+    from hardcost.machines.machine import Boot, Machine
+    from hardcost.protocol.answers import Answer as ProbeAnswer
+    from hardcost.protocol.requests import Request
 
 Answer = dict[str, Any]
 """An answer of the program: one JSON object with the word `event`."""
@@ -90,7 +92,7 @@ def answers_in(answers: Sequence[ProbeAnswer]) -> list[Answer]:
     Raises:
         TrialError: It is not there, or no JSON.
     """
-    texts = [one["text"] for one in answers if one["event"] == "content"]
+    texts = [one.text for one in all_of(answers, ContentAnswer)]
     if len(texts) != 1 or not texts[0]:
         raise TrialError("the guest's program left no answers")
     try:

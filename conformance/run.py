@@ -23,6 +23,7 @@ from conformance.repertoire import CALLS
 from hardcost.auditrules.event import FileId
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Boot
+from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from conformance.calls import Call, Json, Step
     from conformance.program import Answer
     from hardcost.auditrules.event import Event
-    from hardcost.machines.machine import Machine, Request
+    from hardcost.machines.machine import Machine
+    from hardcost.protocol.requests import Request
 
 _LIMIT_SECONDS = 1800.0
 _AHEAD = 1  # line that the program puts before a set's
@@ -116,8 +118,8 @@ def prepared(site: Site) -> tuple[Request, ...]:
     return (
         *site.first,
         # Each netlink socket that auditctl closes waits for a grace period, some ticks otherwise.
-        {"do": "write", "path": "/sys/kernel/rcu_expedited", "value": "1"},
-        *({"do": "write", "path": path, "value": "1"} for path in SETTINGS),
+        Write(path="/sys/kernel/rcu_expedited", value="1"),
+        *(Write(path=path, value="1") for path in SETTINGS),
     )
 
 

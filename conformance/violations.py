@@ -18,6 +18,7 @@ from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result
 from hardcost.auditrules.rule import Place
 from hardcost.auditrules.translate import Target, translate
+from hardcost.protocol.requests import Install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from conformance.calls import Step
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.tables.lookup import Arch
-    from hardcost.machines.machine import Machine, Request
+    from hardcost.machines.machine import Machine
+    from hardcost.protocol.requests import Request
 
 _ROOT, _USER = 0, 1  # workers
 _CHMOD, _GETPPID, _GETTID, _OPEN, _FCHMODAT2 = 90, 110, 186, 2, 452
@@ -184,10 +186,8 @@ SCENARIOS: tuple[Scenario, ...] = (
             _call("gettid", _GETTID, worker=_USER, after=(_passwd_is("one"),)),
         ),
         first=(
-            {"do": "install", "path": "/etc/passwd.one", "mode": 0o644,
-             "base64": _passwd("somebody", 1000)},
-            {"do": "install", "path": "/etc/passwd.other", "mode": 0o644,
-             "base64": _passwd("somebody", 7)},
+            Install(path="/etc/passwd.one", mode=0o644, base64=_passwd("somebody", 1000)),
+            Install(path="/etc/passwd.other", mode=0o644, base64=_passwd("somebody", 7)),
         ),
     ),
     Scenario(

@@ -298,7 +298,7 @@ def answers() -> Sequence[bytes]:
     clock = {"event": "clock", "clock": "tsc", "overhead": [20, 21]}
     call = {
         "event": "call", "name": "null", "clock": "tsc", "batch": 1, "samples": [120, 121],
-        "warmup": 2, "uid": 1000, "loginuid": 1000, "audit": audit, "output": None,
+        "uid": 1000, "loginuid": 1000, "audit": audit, "output": "",
     }  # fmt: skip
     loaded = {"event": "audit", "exit": 0, "stdout": "", "stderr": "", "loaded": 1}
     written = {"event": "written", "path": "/proc/sys/kernel/kptr_restrict", "before": "0",
@@ -306,6 +306,7 @@ def answers() -> Sequence[bytes]:
     command = {
         "event": "command", "status": 0, "signal": None, "ticks": 5000, "user": 1, "system": 2,
         "stdout": "", "stdout_bytes": 0, "stderr": "", "stderr_bytes": 0, "audit": audit,
+        "interruptions": 0, "period": 0,
     }  # fmt: skip
     ran = {
         "event": "ran", "name": "latency-read", "status": 0, "signal": None, "ticks": 10,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocol.said import as_sent, typed
 
 from hardcost.analysis.itemise import itemise
 from hardcost.auditrules.parse import read_line
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hardcost.analysis.finding import Bill
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 CALLS = ("null", "open")
-BASE = 1000
+BASE = 10_000
 EMPTY = 3  # ticks of an empty window
 
 
@@ -55,7 +58,8 @@ class Model:
         self.noise = noise
         self.shared, self.sysctl, self.together = 300, 17, 5
 
-    def answer(self, boot: Boot, job: Sequence[Request]) -> list[Answer]:
+    def answer(self, boot: Boot, requests: Sequence[Request]) -> list[Answer]:
+        job = as_sent(requests)
         text = "".join(one["rules"] for one in job if one["do"] == "audit")
         lines = [line for line in text.splitlines() if "-S swapon" in line]
         numbers = [int(line.split("uid=")[1].split()[0]) for line in lines]
@@ -64,7 +68,7 @@ class Model:
         cost += self.shared * bool(numbers) + self.together * ({0, 1} <= set(numbers))
         cost -= 100 * ("audit=0" in boot.parameters)
         keys = {f"hardcost-{n + 1}": n for n in numbers} if "hardcost-1" in text else {}
-        answers: list[Answer] = [{"event": "hello"}]
+        answers: list[dict[str, object]] = [{"event": "hello"}]
         answers += [
             {"event": "written", "path": one["path"], "before": "0", "after": one["value"]}
             for one in written
@@ -82,7 +86,7 @@ class Model:
             ]
             audit = {"by_key": keys, "lost": 0}
             answers.append({**ran, "name": call["name"], "samples": ticks, "audit": audit})
-        return answers
+        return typed(answers)
 
 
 def bill_of(model: Model, instrument: str = "insn", seeds: int = 1) -> Bill:

@@ -10,6 +10,7 @@ from conformance.field import PATHS
 from conformance.run import FIELD_SITE, Wanted, job_of, prepared, read
 from hardcost.auditrules.event import FileId
 from hardcost.errors import TrialError
+from hardcost.protocol.requests import install
 
 CALLS = (Call("getppid", 0, "b64", 110, (0, 0, 0, 1)),)
 SYSCALL = (
@@ -70,7 +71,7 @@ def test_a_job_says_what_to_make_under_which_rules() -> None:
 
 
 def test_what_a_site_asks_for_comes_before_all_else() -> None:
-    first = {"do": "install", "path": "/x", "mode": 0o644, "base64": ""}
+    first = install("/x", "")
     asked = prepared(replace(FIELD_SITE, first=(first,)))
     assert asked[0] == first
-    assert {one["do"] for one in asked[1:]} == {"write"}
+    assert {one.do for one in asked[1:]} == {"write"}

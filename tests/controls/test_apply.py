@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from tests.protocol.said import as_sent, typed
+
 from hardcost.auditrules.rule import Rule
 from hardcost.controls import apply
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Sysctl
@@ -17,7 +19,11 @@ def test_boot_parameters_are_for_the_boot() -> None:
 
 
 def test_audit_is_asked_for_last() -> None:
-    assert [request["do"] for request in apply.requests(CONTROLS)] == ["write", "make", "audit"]
+    assert [request["do"] for request in as_sent(apply.requests(CONTROLS))] == [
+        "write",
+        "make",
+        "audit",
+    ]
 
 
 def test_notes_of_all_mechanisms_come_together() -> None:
@@ -26,7 +32,7 @@ def test_notes_of_all_mechanisms_come_together() -> None:
         {"event": "written", "path": "/proc/sys/kernel/x", "before": None, "after": None},
         {"event": "audit", "exit": 0, "stdout": "", "stderr": "Warning - x\n", "loaded": 1},
     ]
-    assert apply.verify(CONTROLS, answers) == (
+    assert apply.verify(CONTROLS, typed(answers)) == (
         "kernel.x can't be read back: whether it took is not known",
         "auditctl warns: Warning - x",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import recorders
@@ -15,14 +16,14 @@ def test_every_instrument_that_may_be_named_has_a_title() -> None:
 
 
 def test_without_any_nothing_is_asked() -> None:
-    assert recorders.requests_before(()) == ()
-    assert recorders.requests_after(()) == ()
-    assert recorders.observed((), ()) == ()
+    assert as_sent(recorders.requests_before(())) == ()
+    assert as_sent(recorders.requests_after(())) == ()
+    assert recorders.observed((), typed(())) == ()
 
 
 def test_all_are_asked_for_at_once() -> None:
-    (before,) = recorders.requests_before(("avc", "cpu"))
-    (after,) = recorders.requests_after(("avc", "cpu"))
+    (before,) = as_sent(recorders.requests_before(("avc", "cpu")))
+    (after,) = as_sent(recorders.requests_after(("avc", "cpu")))
     assert (before["do"], before["what"]) == ("watch", ["avc", "cpu"])
     assert after == {"do": "unwatch"}
 
@@ -30,4 +31,4 @@ def test_all_are_asked_for_at_once() -> None:
 @pytest.mark.parametrize("name", RIDING)
 def test_a_guest_that_tells_nothing_fails_the_trial(name: str) -> None:
     with pytest.raises(TrialError):
-        recorders.observed((name,), ({"event": "hello"},))
+        recorders.observed((name,), typed(({"event": "hello"},)))

@@ -11,28 +11,28 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Boot, Execution
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
+from hardcost.protocol.requests import Audit, CallPlan, Calls, Unwatch, Write
 
 if TYPE_CHECKING:
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
-CALLS: Request = {
-    "do": "calls",
-    "clock": "tsc",
-    "calls": [{"name": name, "batch": 10, "samples": 3, "warmup": 0} for name in ("null", "chmod")],
-}
-RULES: Request = {
-    "do": "audit",
-    "rules": "-c\n-a never,user -F pid=1\n-d never,user -F pid=1\n"
+CALLS = Calls(
+    clock="tsc",
+    calls=tuple(CallPlan(name=name, batch=10, samples=3, warmup=0) for name in ("null", "chmod")),
+)
+RULES = Audit(
+    rules="-c\n-a never,user -F pid=1\n-d never,user -F pid=1\n"
     "-a always,exit -F arch=b64 -S chmod -k modes\n-w /etc/passwd -p wa -k identity\n",
-    "backlog_limit": 64,
-}
+    backlog_limit=64,
+)
 
 
 def counts(boot: Boot, *job: Request) -> dict[str, float]:
     answers = fakeguest.answers(boot, [*job, CALLS])
-    (clock,) = [one for one in answers if one["event"] == "clock"]
-    calls = [one for one in answers if one["event"] == "call"]
-    return {one["name"]: (one["samples"][0] - clock["overhead"][0]) / 10 for one in calls}
+    clock = only(answers, ClockAnswer)
+    calls = all_of(answers, CallAnswer)
+    return {one.name: (one.samples[0] - clock.overhead[0]) / 10 for one in calls}
 
 
 def test_rules_cost_every_call_and_most_of_all_the_one_that_they_record() -> None:
@@ -47,14 +47,14 @@ def test_words_settings_and_layouts_cost_what_the_tables_say() -> None:
     plain = counts(Boot())["null"]
     assert counts(Boot(("init_on_alloc=1",)))["null"] - plain == 300
     assert counts(Boot(("init_on_alloc=1", "init_on_free=1")))["null"] - plain == 370
-    written: Request = {"do": "write", "path": "/proc/sys/vm/overcommit_memory", "value": "2"}
+    written = Write(path="/proc/sys/vm/overcommit_memory", value="2")
     assert counts(Boot(), written)["null"] - plain == 10
     assert len({counts(Boot(layout_seed=seed))["null"] for seed in range(8)}) > 1
 
 
 def test_a_request_that_it_does_not_know_fails_the_trial() -> None:
-    with pytest.raises(TrialError, match="'dance'"):
-        fakeguest.answers(Boot(), [{"do": "dance"}])
+    with pytest.raises(TrialError, match="'unwatch'"):
+        fakeguest.answers(Boot(), [Unwatch()])
 
 
 def executed(behaviour: str, limit_seconds: float) -> Execution:

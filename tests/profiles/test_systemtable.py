@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.protocol.said import as_sent
 
 from hardcost.controls import apply
 from hardcost.controls.control import (
@@ -196,8 +197,8 @@ def test_the_packages_of_a_result_are_those_of_its_services_each_once() -> None:
 
 def test_services_are_stopped_in_the_opposite_order_and_counted_last() -> None:
     controls = (AuditDaemon(), Auditd(), AuditPlugin("syslog"), Rsyslog(forward=True))
-    before = [one["name"] for one in apply.requests(controls) if one["do"] == "start"]
-    after = [one["name"] for one in apply.finish(controls) if one["do"] in {"stop", "run"}]
+    before = [one["name"] for one in as_sent(apply.requests(controls)) if one["do"] == "start"]
+    after = [one["name"] for one in as_sent(apply.finish(controls)) if one["do"] in {"stop", "run"}]
     assert before == ["rsyslog-receiver", "rsyslog", "auditd"]
     assert after == [
         "audit-drain",
@@ -227,4 +228,4 @@ def test_what_can_not_be_applied_is_the_users_error(
     controls: tuple[Control, ...], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        apply.requests(controls)
+        as_sent(apply.requests(controls))

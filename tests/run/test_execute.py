@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place
@@ -15,14 +16,17 @@ from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.machine import Boot
+from hardcost.protocol.answers import CallAnswer
 from hardcost.run.execute import execute
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 NULL = Workload("syscalls", (("calls", "null"),))
 
@@ -41,18 +45,22 @@ def answers(_boot: Boot, job: Sequence[Request]) -> list[Answer]:
     """Answer as a guest does in which all goes well."""
     written = [
         {"event": "written", "path": one["path"], "before": "0", "after": one["value"]}
-        for one in job
+        for one in as_sent(job)
         if one["do"] == "write"
     ]
-    rules = [line for one in job if one["do"] == "audit" for line in one["rules"].splitlines()]
-    loaded = sum(line.startswith("-w") for line in rules)
-    return [
-        {"event": "hello"},
-        *written,
-        {"event": "audit", "exit": 0, "stdout": "", "stderr": "", "loaded": loaded},
-        {"event": "clock", "overhead": [3, 4]},
-        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None, "uid": 1000},
+    rules = [
+        line for one in as_sent(job) if one["do"] == "audit" for line in one["rules"].splitlines()
     ]
+    loaded = sum(line.startswith("-w") for line in rules)
+    return typed(
+        [
+            {"event": "hello"},
+            *written,
+            {"event": "audit", "loaded": loaded},
+            {"event": "clock", "overhead": [3, 4]},
+            {"event": "call", "name": "null", "samples": [103] * 99},
+        ]
+    )
 
 
 def with_controls(*controls: Control) -> Trial:
@@ -133,15 +141,23 @@ def test_a_failure_keeps_its_kind_and_says_which_trial_it_was(kind: type[Machine
     assert (error.value.problems[0].hint, error.value.console) == ("look", "the end")
 
 
-@pytest.mark.parametrize("written", [{}, {"path": "/proc/sys/kernel/x", "after": 7}])
-def test_answers_of_another_form_fail_the_trial_and_not_the_run(written: Answer) -> None:
+def test_answers_to_something_else_fail_the_trial_and_not_the_run() -> None:
     def strange(boot: Boot, job: Sequence[Request]) -> list[Answer]:
-        return [{"event": "written", **written}, *answers(boot, job)]
+        return [one for one in answers(boot, job) if not isinstance(one, CallAnswer)]
 
-    trial = with_controls(Sysctl("kernel.x", "1"))
     machine = FakeMachine(strange)
-    with pytest.raises(TrialError, match=r"^a, syscalls calls=null: the guest's answers make no"):
-        asyncio.run(execute(prepare(trial, machine), machine, 5))
+    with pytest.raises(TrialError, match=r"^a, syscalls calls=null: the guest did not measure"):
+        asyncio.run(execute(prepare(TRIAL, machine), machine, 5))
+
+
+def test_a_mistake_of_ours_is_not_called_the_guests(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(*_: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr(syscalls, "measured", mistaken)
+    machine = FakeMachine(answers)
+    with pytest.raises(KeyError, match="ours"):
+        asyncio.run(execute(prepare(TRIAL, machine), machine, 5))
 
 
 def test_a_refused_control_is_the_users_error_and_not_the_machines() -> None:

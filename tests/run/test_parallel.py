@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from tests.protocol.said import typed
 
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.fake import FakeMachine
-from hardcost.machines.machine import Answer, Boot, Execution, Request
+from hardcost.machines.machine import Boot, Execution
+from hardcost.protocol.answers import Answer
+from hardcost.protocol.requests import Request
 from hardcost.run import parallel
 from hardcost.run.prepare import prepare
 from hardcost.store.record import Record
@@ -17,11 +20,13 @@ NULL = Workload("syscalls", (("calls", "null"),))
 
 
 def answer(_boot: Boot, _job: Sequence[Request]) -> list[Answer]:
-    return [
-        {"event": "hello"},
-        {"event": "clock", "overhead": [3, 3]},
-        {"event": "call", "name": "null", "samples": [103] * 99, "audit": None, "uid": 1000},
-    ]
+    return typed(
+        [
+            {"event": "hello"},
+            {"event": "clock", "overhead": [3, 3]},
+            {"event": "call", "name": "null", "samples": [103] * 99},
+        ]
+    )
 
 
 def run(machine: FakeMachine, trials: int, jobs: int) -> list[str]:

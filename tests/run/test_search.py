@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tests.protocol.said import as_sent, typed
+
 from hardcost.analysis import blamed
 from hardcost.controls.control import BootParameter, Profile
 from hardcost.design import culprits
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Bill
     from hardcost.design.group_testing import Outcome
-    from hardcost.machines.machine import Answer, Boot, Request
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.store.record import Record
 
 WORKLOAD = Workload("syscalls", (("calls", "null+open"),))
@@ -39,22 +43,13 @@ def answer(boot: Boot, job: Sequence[Request]) -> list[Answer]:
     on = set(boot.parameters)
     cost = sum(cost for word, cost in COSTS.items() if word in on)
     cost += TOGETHER[1] * (on >= TOGETHER[0])
-    (calls,) = (one["calls"] for one in job if one["do"] == "calls")
-    return [
-        {"event": "hello"},
-        {"event": "clock", "overhead": [0]},
-        *(
-            {
-                "event": "call",
-                "name": call["name"],
-                "uid": 1000,
-                "loginuid": 1000,
-                "samples": [(BASE[call["name"]] + cost) * call["batch"]] * call["samples"],
-                "audit": None,
-            }
-            for call in calls
-        ),
-    ]
+    (calls,) = (one["calls"] for one in as_sent(job) if one["do"] == "calls")
+    samples = {
+        call["name"]: [(BASE[call["name"]] + cost) * call["batch"]] * call["samples"]
+        for call in calls
+    }
+    measured = [{"event": "call", "name": name, "samples": each} for name, each in samples.items()]
+    return typed([{"event": "hello"}, {"event": "clock"}, *measured])
 
 
 def searched(folder: Path) -> tuple[Outcome, Bill, list[Record], str]:

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
-from hardcost.machines import requests as ask
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, named
+from hardcost.protocol.requests import Start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 LIMIT_SECONDS = 400  # of host time, for a job of seconds, on a host that is busy
 FAST = Hardware("tcg")
@@ -36,13 +39,13 @@ class Applied:
         """Verify the controls; return what is said of them."""
         return apply.verify(self.controls, self.answers)
 
-    def ran(self, name: str) -> dict[str, Any]:
+    def ran(self, name: str) -> RanAnswer:
         """Return how a program ended."""
-        return next(one for one in self.answers if one.get("name") == name)
+        return named(self.answers, RanAnswer, name)
 
     def numbers(self, name: str) -> dict[str, str]:
         """Return what a program printed as lines `NAME VALUE`."""
-        pairs = (line.rpartition(" ") for line in self.ran(name)["stdout"].splitlines())
+        pairs = (line.rpartition(" ") for line in self.ran(name).stdout.splitlines())
         return {key: value for key, _, value in pairs}
 
 
@@ -75,7 +78,7 @@ def carried_out(
 def before_start(work: Request, control: Control) -> list[Request]:
     """Return a control's requests, with another in front of the start of its first service."""
     asked = list(apply.requests([control]))
-    first = next(place for place, one in enumerate(asked) if one["do"] == "start")
+    first = next(place for place, one in enumerate(asked) if isinstance(one, Start))
     return [*asked[:first], work, *asked[first:], *apply.finish([control])]
 
 

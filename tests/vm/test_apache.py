@@ -10,13 +10,13 @@ from tests.vm.applied import EXACT, applied
 from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.workloads.apache import PREFORK, WORKER, Apache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -55,7 +55,7 @@ def test_a_page_that_is_not_the_right_one_fails_the_trial(
     spoilt: Request, message: str, cache_root: Path
 ) -> None:
     job = PREFORK.requests(SMALL, INSN)
-    begun = next(at for at, one in enumerate(job) if one.get("name") == "ab-4")
+    begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "ab-4")
     done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
     with pytest.raises(TrialError, match=message):
         PREFORK.measured(SMALL, done.answers, INSN)

@@ -11,7 +11,7 @@ from hardcost.auditrules.rule import Rule
 from hardcost.controls import apply
 from hardcost.controls.control import Auditd, AuditDaemon, AuditRule, Lsm
 from hardcost.errors import InputError, TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_events_are_counted_by_key_under_selinux_too(cache_root: Path) -> None:
 def test_two_trials_under_auditd_are_alike_to_the_instruction(cache_root: Path) -> None:
     controls = (AuditDaemon(), MKDIR, Auditd())
     first, second = (applied(cache_root, controls, [WORK], hardware=EXACT) for _ in range(2))
-    assert first.ran("work")["ticks"] == second.ran("work")["ticks"]
+    assert first.ran("work").ticks == second.ran("work").ticks
     assert first.numbers("audit-totals") == second.numbers("audit-totals")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,12 +14,13 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol.requests import Install, install
 from hardcost.workloads import build
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -39,11 +40,11 @@ def with_check(job: list[Request], old: str, new: str) -> list[Request]:
     """Return the job with another check program."""
 
     def changed(request: Request) -> Request:
-        text = base64.b64decode(request.get("base64", "")).decode()
-        if not request.get("path", "").endswith("check.c"):
+        if not isinstance(request, Install) or not request.path.endswith("check.c"):
             return request
+        text = base64.b64decode(request.base64).decode()
         assert old in text
-        return {**request, "base64": base64.b64encode(text.replace(old, new).encode()).decode()}
+        return install(request.path, text.replace(old, new))
 
     return [changed(request) for request in job]
 
@@ -67,6 +68,6 @@ def test_a_build_takes_time_in_programs_and_in_the_kernel(cache_root: Path) -> N
 def test_a_build_that_fails_or_works_wrongly_fails_the_trial(
     cache_root: Path, old: str, new: str, message: str
 ) -> None:
-    job: list[dict[str, Any]] = with_check(build.requests(QUICK, INSN), old, new)
+    job = with_check(build.requests(QUICK, INSN), old, new)
     with pytest.raises(TrialError, match=message):
         outcome(cache_root, job)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
 from hardcost.machines.images.image import GRAIN, RootImage
@@ -17,13 +16,16 @@ from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests
+from hardcost.protocol.answers import RanAnswer, all_of, named
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.vm.conftest import Outcome
 
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -45,7 +47,7 @@ class OneRoot(DebianRoots):
 
 
 def shell(name: str, script: str, **more: object) -> Request:
-    return requests.run(name, ["/bin/sh", "-c", script]) | more
+    return requests.run(name, ["/bin/sh", "-c", script]).model_copy(update=more)
 
 
 def execute(
@@ -56,7 +58,7 @@ def execute(
 
 
 def said(answers: tuple[Answer, ...]) -> dict[str, str]:
-    return {answer["name"]: answer["stdout"] for answer in answers if answer["event"] == "ran"}
+    return {answer.name: answer.stdout for answer in all_of(answers, RanAnswer)}
 
 
 WAITING = (
@@ -69,13 +71,13 @@ WAITING = (
 def test_programs_that_wait_for_each_other_and_for_the_clock_count_the_same_each_time(
     boot: Boot, cache_root: Path
 ) -> None:
-    job = [
-        requests.drop_caches(),
+    job: list[Request] = [
+        requests.DropCaches(),
         requests.run("waiting", ["/bin/sh", "-c", WAITING], clock="tsc"),
     ]
     first, second = (execute(cache_root, job, boot) for _ in range(2))
     assert first == second
-    assert first[2]["ticks"] > 2e9
+    assert (named(first, RanAnswer, "waiting").ticks or 0) > 2e9
     idle_seconds = said(first)["waiting"].split()
     assert idle_seconds[0] == idle_seconds[-1]
 
@@ -98,13 +100,13 @@ def test_what_a_guest_writes_is_gone_with_it_and_the_image_untouched(cache_root:
 
 def test_the_source_tree_is_there_for_reading_only(cache_root: Path) -> None:
     boot = Boot(guest="debian", tree=100)
-    job = [
+    job: list[Request] = [
         shell("files", "find /srv/tree -type f | wc -l"),
         shell("write", "touch /srv/tree/x", expect=1),
     ]
     answers = execute(cache_root, job, boot)
     assert int(said(answers)["files"]) == boot.tree
-    assert "Read-only" in answers[2]["stderr"]
+    assert "Read-only" in named(answers, RanAnswer, "write").stderr
 
 
 def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:
@@ -123,7 +125,7 @@ def test_a_guest_has_what_programs_expect(cache_root: Path) -> None:
 def test_under_enforcing_the_probe_is_init_and_programs_go_to_their_domains(
     cache_root: Path,
 ) -> None:
-    job = [
+    job: list[Request] = [
         shell("mode", "cat /sys/fs/selinux/enforce"),
         shell("probe", "tr -d '\\0' < /proc/1/attr/current"),
         shell("service", "tr -d '\\0' < /proc/self/attr/current"),

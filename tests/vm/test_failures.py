@@ -16,6 +16,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +122,7 @@ boot = ["rdinit=/none", "quiet"]
 
 def test_a_guest_that_panics_in_its_job_is_told_with_its_console(cache_root: Path) -> None:
     machine = VirtualMachine(Cache(cache_root), Hardware("icount"))
-    crash = {"do": "write", "path": "/proc/sysrq-trigger", "value": "c"}
+    crash = Write(path="/proc/sysrq-trigger", value="c")
     with pytest.raises(TrialError, match="Kernel panic - not syncing: sysrq") as error:
         asyncio.run(machine.execute(Boot(), (crash,), 60))
     assert "sysrq_handle_crash" in error.value.console

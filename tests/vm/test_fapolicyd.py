@@ -13,15 +13,18 @@ from hardcost.controls import apply
 from hardcost.controls.control import Fapolicyd, Lsm
 from hardcost.controls.mechanisms.fapolicyd import UNTRUSTED
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, named
+from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
     from hardcost.machines.qemu.argv import Hardware
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -49,7 +52,7 @@ def execute(
 
 
 def ticks(answers: Sequence[Answer]) -> int:
-    return next(int(one["ticks"]) for one in answers if one.get("name") == "copy")
+    return programs.ticks(named(answers, RanAnswer, "copy"))
 
 
 def test_what_fapolicyd_decides_costs_a_copy_much_and_the_same_each_time(cache_root: Path) -> None:
@@ -69,13 +72,13 @@ def test_it_runs_under_selinux_enforcing(cache_root: Path) -> None:
 
 def test_an_ordinary_user_may_copy_scripts_and_not_run_them(cache_root: Path) -> None:
     script = ask.install("/home/user/x.py", "#!/usr/bin/perl\nprint 1;\n", 0o755, "user")
-    work = [
+    work: list[Request] = [
         script,
         ask.run("copied", ["cp", "/home/user/x.py", "/home/user/y"], user="user"),
         ask.run("run", ["/usr/bin/perl", "/home/user/y"], user="user", expect=None),
     ]
     answers = execute(cache_root, [CONTROL], work, FAST)
-    assert next(one for one in answers if one.get("name") == "run")["status"] != 0
+    assert named(answers, RanAnswer, "run").status != 0
 
 
 def test_rules_that_allow_everything_fail_the_trial(cache_root: Path) -> None:
@@ -113,7 +116,7 @@ def test_what_the_workload_is_denied_is_noted(cache_root: Path) -> None:
 def test_a_daemon_that_dies_or_hangs_in_the_middle_fails_the_trial(
     cache_root: Path, signal: str, why: str
 ) -> None:
-    work = [
+    work: list[Request] = [
         ask.run("blow", ["sh", "-c", f"kill -{signal} $(pidof fapolicyd)"]),
         ask.run("victim", ["/usr/bin/true"], user="user", limit_seconds=5),
     ]

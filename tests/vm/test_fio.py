@@ -8,7 +8,7 @@ import pytest
 from tests.vm.worked import ENFORCING, work
 
 from hardcost.errors import TrialError
-from hardcost.machines.requests import run
+from hardcost.protocol.requests import run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.machines import debian, requests
+from hardcost.machines import debian
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4
 from hardcost.machines.images.debian import PACKAGES, debian_image
@@ -21,6 +21,8 @@ from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests
+from hardcost.protocol.answers import RanAnswer, only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,8 +103,8 @@ def test_a_disk_of_the_users_boots_with_its_own_kernel(
     boot = Boot(guest="debian", fresh=True)
     job = [requests.run("it", ["/bin/sh"])]
     answers = asyncio.run(machine.execute(boot, job, LIMIT_SECONDS)).answers
-    (ran,) = [answer for answer in answers if answer["event"] == "ran"]
-    assert ran["stdout"] == "of the user\n"
+    ran = only(answers, RanAnswer)
+    assert ran.stdout == "of the user\n"
     assert machine.environment(boot)["image"].startswith("Tiny 1 of disk.img ")
 
 

@@ -15,12 +15,13 @@ from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import fresh, initramfs
 from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol.answers import CallAnswer, HelloAnswer, all_of, only
 from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Answer
+    from hardcost.protocol.answers import Answer
 
 pytestmark = pytest.mark.vm
 
@@ -31,8 +32,8 @@ JOB = syscalls.requests(QUICK, INSTRUMENTS["insn"])
 
 def medians(answers: tuple[Answer, ...]) -> dict[str, int]:
     """Return the median of each call's samples."""
-    calls = [answer for answer in answers if answer["event"] == "call"]
-    return {call["name"]: sorted(call["samples"])[len(call["samples"]) // 2] for call in calls}
+    calls = all_of(answers, CallAnswer)
+    return {call.name: sorted(call.samples)[len(call.samples) // 2] for call in calls}
 
 
 def test_answers_by_the_serial_port_are_those_by_the_debug_console(cache_root: Path) -> None:
@@ -65,5 +66,5 @@ def test_fresh_boots_agree_and_job_and_answers_need_no_port(cache_root: Path) ->
 
     first = run()
     assert first == run()
-    assert first[0]["gap"] is None
+    assert only(first, HelloAnswer).gap is None
     assert medians(first) == medians(run("hardcost.serial"))

@@ -10,7 +10,7 @@ from tests.vm.applied import applied, shell
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Lsm, MountOptions
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def test_enforcing_refuses_and_permissive_only_tells(cache_root: Path) -> None:
     )
     for mode in ("permissive", "enforcing"):
         found = applied(cache_root, (Lsm(mode),), [work])
-        assert ":s0" in found.ran("work")["stdout"]
+        assert ":s0" in found.ran("work").stdout
         assert any(note.startswith(f"lsm={mode}: ") for note in found.notes())
 
 
@@ -69,7 +69,7 @@ def test_mount_options_hold(cache_root: Path) -> None:
     work = shell("work", "cp /bin/true /home/user/x && /home/user/x", expect=126)
     found = applied(cache_root, controls, [work])
     assert found.notes() == ()
-    assert "Permission denied" in found.ran("work")["stderr"]
+    assert "Permission denied" in found.ran("work").stderr
 
 
 def test_the_probe_loads_audit_rules_under_enforcing_too(cache_root: Path) -> None:

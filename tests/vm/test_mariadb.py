@@ -10,7 +10,7 @@ from tests.vm.applied import EXACT, applied
 from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.workloads import mariadb
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def test_queries_of_mysqlslap_are_carried_out_under_selinux(cache_root: Path) ->
 
 
 def test_sysbench_that_selinux_refuses_its_compiler_is_told(cache_root: Path) -> None:
-    job = [one for one in mariadb.requests(SMALL, INSN) if one.get("name") != "label sysbench"]
+    job = mariadb.requests(SMALL, INSN)
+    job = [one for one in job if getattr(one, "name", None) != "label sysbench"]
     with pytest.raises(TrialError, match="prepare") as raised:
         applied(cache_root, ENFORCING, job)
     assert "runtime code generation failed" in raised.value.console

@@ -10,7 +10,7 @@ from tests.vm.applied import EXACT, applied
 from hardcost.controls.control import Lsm
 from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 from hardcost.workloads import postfix
 
 if TYPE_CHECKING:
@@ -39,10 +39,11 @@ def test_mails_cost_the_same_each_time_under_selinux(cache_root: Path) -> None:
 
 def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> None:
     job = postfix.requests(SMALL, INSN)
-    begun = next(at for at, one in enumerate(job) if one.get("name") == "warm up")
+    begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "warm up")
     spoilt = ask.run("spoil", ["rm", "/var/mail/user"])
     folder = ask.run("put a folder there", ["mkdir", "/var/mail/user"])
-    work = [one for one in job[begun:] if one.get("name") in {"warm up", "queue-1", "mailbox-1"}]
+    kept = {"warm up", "queue-1", "mailbox-1"}
+    work = [one for one in job[begun:] if getattr(one, "name", None) in kept]
     sent = ask.run("sent-1", ["true"], clock="tsc"), ask.run("rest-1", ["true"], clock="tsc")
     done = applied(cache_root, (), [*job[:begun], spoilt, folder, *work, *sent])
     with pytest.raises(TrialError, match=r"counting mails ended with status 2: .*Is a directory"):
@@ -52,8 +53,8 @@ def test_a_mailbox_that_can_not_be_written_fails_the_trial(cache_root: Path) -> 
 def test_a_mail_that_does_not_come_is_not_waited_for_without_end(cache_root: Path) -> None:
     job = postfix.requests(SMALL, INSN)
     waiting = [
-        one | {"limit": 1.0, "argv": [*one["argv"][:-1], "999"]}
-        if one.get("name") == "warmed up"
+        one.model_copy(update={"limit": 1.0, "argv": (*one.argv[:-1], "999")})
+        if isinstance(one, ask.Run) and one.name == "warmed up"
         else one
         for one in job
     ]

@@ -10,7 +10,7 @@ from tests.vm.applied import EXACT, applied, shell
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import Auditd, AuditDaemon, AuditPlugin, AuditRule, Rsyslog
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,15 +20,18 @@ from hardcost.controls.control import (
     Scanner,
 )
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, all_of, named
+from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Answer, Request
     from hardcost.machines.qemu.argv import Hardware
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -56,7 +59,7 @@ def execute(
 
 
 def ticks(answers: Sequence[Answer], name: str) -> int:
-    return next(int(one["ticks"]) for one in answers if one.get("name") == name)
+    return programs.ticks(named(answers, RanAnswer, name))
 
 
 def test_scanning_costs_a_read_much_and_the_same_each_time(cache_root: Path) -> None:
@@ -72,8 +75,8 @@ def test_without_prevention_what_is_infected_is_read_and_reported(cache_root: Pa
     control = Scanner(prevention=False, signatures=0)
     answers = execute(cache_root, [control], [])
     assert apply.verify([control], answers)[0].startswith("the scanner's database has 1 ")
-    refused = [one for one in answers if str(one.get("name")).startswith("scanner-refuses")]
-    assert [one["status"] for one in refused] == [0, 0]
+    refused = [one for one in all_of(answers, RanAnswer) if one.name.startswith("scanner-refuses")]
+    assert [one.status for one in refused] == [0, 0]
 
 
 @pytest.mark.parametrize("mode", ["enforcing", "apparmor"])

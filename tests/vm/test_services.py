@@ -6,19 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.protocol.said import plain
 
 from hardcost.errors import TrialError
 from hardcost.instruments import audit, avc, cpu
-from hardcost.machines import requests
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol import requests
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Answer, Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 pytestmark = pytest.mark.vm
 
@@ -51,7 +53,7 @@ my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1:7777') or die "nobody:
 print $socket "$ARGV[0]\n";
 print scalar <$socket>;
 """
-READY = {"tcp": 7777, "send": "hello\n", "expect": "you said hello"}
+READY = requests.Ready(tcp=7777, send="hello\n", expect="you said hello")
 
 # Whoever opens a file on the root waits for this one, which lets nobody through: fanotify_init with
 # FAN_CLASS_CONTENT, fanotify_mark with FAN_MARK_ADD | FAN_MARK_MOUNT and FAN_OPEN_PERM.
@@ -68,11 +70,11 @@ sleep 1000;
 
 def echo(**more: Any) -> Request:  # noqa: ANN401  (the fields of a request)
     start = requests.start("echo", ["perl", "-e", ECHO], ready=READY, logs=["/var/log/echo.log"])
-    return start | more
+    return start.model_copy(update=more)
 
 
 def ask(text: str, **more: Any) -> Request:  # noqa: ANN401  (the fields of a request)
-    return requests.run(f"ask-{text}", ["perl", "-e", ASK, text]) | more
+    return requests.run(f"ask-{text}", ["perl", "-e", ASK, text]).model_copy(update=more)
 
 
 def shell(name: str, script: str) -> Request:
@@ -92,7 +94,7 @@ def failure(cache_root: Path, *job: Request) -> TrialError:
 
 def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_root: Path) -> None:
     script = "id -un; id -Gn; cat /proc/self/loginuid; echo; pwd; cat; cat /home/user/secret"
-    job = [
+    job: list[Request] = [
         requests.install("/home/user/secret", "mine\n", 0o600, "user", "user"),
         requests.run(
             "who",
@@ -104,12 +106,12 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
             stdin="read\n",
         ),
         requests.run("mail", ["sh", "-c", "id -Gn"], user="postfix"),
-        requests.drop_caches(),
+        requests.DropCaches(),
         requests.mount("/home", ["noexec", "nosuid", "nodev"]),
         requests.run("exec", ["sh", "-c", "cp /bin/true /home/t; /home/t"], expect=126),
         requests.read("secret", "/home/user/secret", 3),
     ]
-    _, _, who, mail, dropped, mounted, denied, content = execute(cache_root, job)
+    _, who, mail, dropped, mounted, denied, content = plain(execute(cache_root, job))[1:]
     assert who["stdout"].split("\n") == ["user", "user", "1000", "/home/user", "read", "mine", ""]
     assert who["ticks"] > 1_000_000
     assert mail["stdout"].split()[0] == "postfix"
@@ -121,21 +123,21 @@ def test_a_program_is_who_it_was_asked_to_be_and_sees_what_it_was_given(cache_ro
 
 def test_the_first_random_numbers_cost_no_more_than_a_cold_start(cache_root: Path) -> None:
     take = ["perl", "-e", "my $b = ' ' x 8; syscall(318, $b, 8, 0) == 8 or die"]
-    job = [requests.run(name, take, clock="tsc") for name in ("first", "second")]
-    _, first, second = execute(cache_root, job)
+    job: list[Request] = [requests.run(name, take, clock="tsc") for name in ("first", "second")]
+    _, first, second = plain(execute(cache_root, job))
     assert second["ticks"] <= first["ticks"] < second["ticks"] + 20_000_000
 
 
 def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
-    job = [
+    job: list[Request] = [
         requests.watch(["cpu", "audit", "avc"]),
         echo(),
         ask("yes", clock="tsc", user="user"),
-        requests.unwatch(),
+        requests.Unwatch(),
         requests.stop("echo"),
     ]
     answers = execute(cache_root, job)
-    started, asked, watched, stopped = answers[2:]
+    started, asked, watched, stopped = plain(answers)[2:]
     assert started["attempts"] > 1
     assert asked["stdout"] == "you said yes\n"
     assert (stopped["signal"], stopped["forced"]) == (15, False)
@@ -155,16 +157,16 @@ def test_a_service_answers_is_watched_and_stops(cache_root: Path) -> None:
 
 def test_under_selinux_a_daemons_words_arrive_and_lookups_are_counted(cache_root: Path) -> None:
     user = "unconfined_u:unconfined_r:unconfined_t:s0"
-    job = [
+    job: list[Request] = [
         requests.watch(["avc"], 2_000_000),
         requests.run("daemon", ["apache2", "-v"]),
         requests.run("user", ["id", "-Z"], user="user", context=user),
         echo(),
-        requests.unwatch(),
+        requests.Unwatch(),
         requests.stop("echo"),
     ]
     answers = execute(cache_root, job, ENFORCING)
-    _, _, daemon, who, started, watched, _ = answers
+    _, _, daemon, who, started, watched, _ = plain(answers)
     assert daemon["stdout"].startswith("Server version: Apache/2.4")
     assert who["stdout"].strip() == user
     assert started["context"] == "system_u:system_r:initrc_t:s0"
@@ -177,7 +179,7 @@ def test_a_service_that_does_not_start_is_a_failed_trial_with_its_words(cache_ro
     taken = "my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => shift); sleep 999"
     words = f"setsid perl -MIO::Socket::INET -e '{taken}' 127.0.0.1:7777"
     holder = shell("hold", f"{words} > /dev/null 2>&1 & sleep 1")
-    mute = echo(ready={"file": "/run/never"})
+    mute = echo(ready=requests.Ready(file="/run/never"))
     error = failure(cache_root, holder, mute)
     assert "the service echo died: status" in str(error)
     assert "no: Address already in use" in error.console
@@ -210,7 +212,7 @@ def test_a_service_that_fills_the_disk_says_so(cache_root: Path) -> None:
 
 
 def test_a_service_that_holds_the_probe_up_ends_the_trial(cache_root: Path) -> None:
-    gate = requests.start("gate", ["perl", "-e", GATE], ready={"file": "/run/gate"})
+    gate = requests.start("gate", ["perl", "-e", GATE], ready=requests.Ready(file="/run/gate"))
     error = failure(cache_root, gate, requests.read("any", "/etc/hostname"))
     assert "the probe itself hangs" in str(error)
     assert "the service gate is stopped" in str(error)

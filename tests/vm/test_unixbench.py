@@ -8,7 +8,7 @@ import pytest
 from tests.vm.worked import ENFORCING, work
 
 from hardcost.errors import TrialError
-from hardcost.machines.requests import install, run
+from hardcost.protocol.requests import install, run
 from hardcost.workloads import unixbench
 
 pytestmark = pytest.mark.vm

@@ -10,13 +10,14 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.protocol.requests import Run
 from hardcost.workloads.names import NeedsTree, workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 ENFORCING = ("security=selinux", "selinux=1", "enforcing=1")
 _LIMIT_SECONDS = 600  # of host time, for a job of seconds, on a host that is busy
@@ -42,7 +43,9 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
     tree = module.tree(parameters) if isinstance(module, NeedsTree) else 0
     job = [*before, *module.requests(parameters, by)]
     if after is not None:
-        place = next(index for index, one in enumerate(job) if one.get("name") == after[0])
+        place = next(
+            index for index, one in enumerate(job) if isinstance(one, Run) and one.name == after[0]
+        )
         job.insert(place + 1, after[1])
     boot = Boot(words, guest="debian", tree=tree)
     answers = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS)).answers

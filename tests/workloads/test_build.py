@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
@@ -31,7 +32,7 @@ def done(**other: object) -> dict[str, Any]:
 
 
 def test_makefile_and_check_are_installed_and_make_is_told_what_to_build() -> None:
-    *installs, run = build.requests({"compiler": "tcc", "files": "10", "jobs": "2"}, INSN)
+    *installs, run = as_sent(build.requests({"compiler": "tcc", "files": "10", "jobs": "2"}, INSN))
     assert {install["path"].rpartition("/")[2] for install in installs} == {"Makefile", "check.c"}
     assert b"int main" in base64.b64decode(installs[1]["base64"])
     assert run["clock"] == INSN.clock
@@ -51,11 +52,11 @@ def test_every_source_lies_in_the_compiler_guest() -> None:
 
 def test_what_is_not_said_has_its_default() -> None:
     said = {"compiler": "gcc", "files": "3", "jobs": "1"}
-    assert build.requests({}, INSN) == build.requests(said, INSN)
+    assert as_sent(build.requests({}, INSN)) == as_sent(build.requests(said, INSN))
 
 
 def test_every_program_has_its_check_in_the_makefile() -> None:
-    makefile = base64.b64decode(build.requests({}, INSN)[0]["base64"]).decode()
+    makefile = base64.b64decode(as_sent(build.requests({}, INSN))[0]["base64"]).decode()
     for source in build.sources():
         assert (f"check_{source.name} = " in makefile) == (source.kind == "program")
 
@@ -75,13 +76,13 @@ def test_every_program_has_its_check_in_the_makefile() -> None:
 )
 def test_a_value_that_cannot_be_is_an_error_with_a_remedy(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError) as error:
-        build.requests(parameters, INSN)
+        as_sent(build.requests(parameters, INSN))
     assert error.value.problems[0].hint
 
 
 def test_the_whole_run_and_its_processor_time_are_three_metrics_in_one_unit() -> None:
     audit = {"by_key": {"k": 2}, "lost": 1}
-    found = build.measured(TWO, [done(audit=audit)], INSN)
+    found = build.measured(TWO, typed([done(audit=audit)]), INSN)
     assert {one.metric: one.samples for one in found} == {
         "wall": (9000.0,),
         "user": (5000.0,),
@@ -94,7 +95,7 @@ def test_the_whole_run_and_its_processor_time_are_three_metrics_in_one_unit() ->
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ([], "did not build"),
+        ([], "'command' 0 times"),
         ([done(status=2, stderr="fdt.c:1: error: no")], "status 2.*fdt.c:1: error: no"),
         ([done(status=None, signal=9)], "signal 9"),
         ([done(stdout="")], "works wrongly: fdt 0001080c"),
@@ -109,4 +110,4 @@ def test_a_build_that_fails_or_works_wrongly_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        build.measured(TWO, answers, INSN)
+        build.measured(TWO, typed(answers), INSN)

@@ -6,6 +6,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
@@ -20,7 +21,7 @@ DONE = {"event": "command", "status": 0, "signal": None, "ticks": 7, "stderr": "
 
 def test_the_program_is_installed_and_run_with_its_arguments(tmp_path: Path) -> None:
     (tmp_path / "p").write_bytes(b"\x7fELF program")
-    install, run = command.requests({"file": str(tmp_path / "p"), "args": "-n+4"}, INSN)
+    install, run = as_sent(command.requests({"file": str(tmp_path / "p"), "args": "-n+4"}, INSN))
     assert base64.b64decode(install["base64"]) == b"\x7fELF program"
     assert run["argv"] == [install["path"], "-n", "4"]
     assert run["clock"] == INSN.clock
@@ -28,9 +29,9 @@ def test_the_program_is_installed_and_run_with_its_arguments(tmp_path: Path) -> 
 
 def test_a_program_that_changes_is_another_job(tmp_path: Path) -> None:
     (tmp_path / "p").write_bytes(b"\x7fELF one")
-    first = command.requests({"file": str(tmp_path / "p")}, INSN)
+    first = as_sent(command.requests({"file": str(tmp_path / "p")}, INSN))
     (tmp_path / "p").write_bytes(b"\x7fELF two")
-    assert command.requests({"file": str(tmp_path / "p")}, INSN) != first
+    assert as_sent(command.requests({"file": str(tmp_path / "p")}, INSN)) != first
 
 
 @pytest.mark.parametrize(
@@ -43,17 +44,17 @@ def test_what_is_no_program_is_an_error(
     if content is not None:
         (tmp_path / "p").write_bytes(content)
     with pytest.raises(InputError, match=message):
-        command.requests({"file": str(tmp_path / "p")}, INSN)
+        as_sent(command.requests({"file": str(tmp_path / "p")}, INSN))
 
 
 def test_a_program_has_to_be_named() -> None:
     with pytest.raises(InputError, match="needs a program") as error:
-        command.requests({}, INSN)
+        as_sent(command.requests({}, INSN))
     assert error.value.problems[0].hint
 
 
 def test_the_whole_run_is_one_sample() -> None:
-    (found,) = command.measured({"file": "p"}, [DONE], INSN)
+    (found,) = command.measured({"file": "p"}, typed([DONE]), INSN)
     assert (found.metric, found.samples, found.unit) == ("wall", (7.0,), INSN.whole)
 
 
@@ -66,7 +67,7 @@ def test_a_tick_that_fell_into_one_run_and_not_into_another_does_not_decide() ->
     with_few = [cold, *(run(2_000_000 + tick * (n < 2), int(n < 2)) for n in range(8))]
     with_many = [cold, *(run(2_000_000 + tick * (n < 6), int(n < 6)) for n in range(8))]
     for runs in (with_few, with_many):
-        (found,) = command.measured({"file": "p"}, runs, INSN)
+        (found,) = command.measured({"file": "p"}, typed(runs), INSN)
         assert len(found.samples) == 8
         # Half the time between two ticks takes half a tick.
         assert found.samples == pytest.approx([2_005_000] * 8, abs=50)
@@ -74,24 +75,24 @@ def test_a_tick_that_fell_into_one_run_and_not_into_another_does_not_decide() ->
 
 def test_a_program_that_waits_is_taken_as_it_was() -> None:
     runs = [run(40_000_000 + n, 2 + n % 2) for n in range(4)]
-    (found,) = command.measured({"file": "p"}, runs, INSN)
+    (found,) = command.measured({"file": "p"}, typed(runs), INSN)
     assert found.samples == pytest.approx([40_000_000] * 3, abs=5)
 
 
 def test_records_of_all_runs_that_count_are_summed() -> None:
     audit = {"records": 3, "lost": 1, "by_key": {"a": 2}}
-    (found,) = command.measured({"file": "p"}, [{**DONE, "audit": audit}] * 3, INSN)
+    (found,) = command.measured({"file": "p"}, typed([{**DONE, "audit": audit}] * 3), INSN)
     assert (found.fired, found.lost) == ({"a": 4}, 2)
 
 
 def test_how_often_it_runs_is_a_number(tmp_path: Path) -> None:
     (tmp_path / "p").write_bytes(b"\x7fELF program")
     file = {"file": str(tmp_path / "p")}
-    assert command.requests(file, INSN)[1]["runs"] == 9
-    assert command.requests(file, INSTRUMENTS["time"])[1]["runs"] == 1
-    assert command.requests({**file, "runs": "3"}, INSN)[1]["runs"] == 3
+    assert as_sent(command.requests(file, INSN))[1]["runs"] == 9
+    assert as_sent(command.requests(file, INSTRUMENTS["time"]))[1]["runs"] == 1
+    assert as_sent(command.requests({**file, "runs": "3"}, INSN))[1]["runs"] == 3
     with pytest.raises(InputError, match="runs=many"):
-        command.requests({**file, "runs": "many"}, INSN)
+        as_sent(command.requests({**file, "runs": "many"}, INSN))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_program_that_fails_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        command.measured({"file": "p"}, answers, INSN)
+        command.measured({"file": "p"}, typed(answers), INSN)
 
 
 @pytest.mark.parametrize(
@@ -140,5 +141,5 @@ def test_a_program_that_fails_by_itself_has_no_remedy_of_ours() -> None:
 
 def test_a_program_on_the_path_is_named_where_its_bare_name_was_given() -> None:
     with pytest.raises(InputError, match="can't be read") as error:
-        command.requests({"file": "sh"}, INSN)
+        as_sent(command.requests({"file": "sh"}, INSN))
     assert str(error.value.problems[0].hint).startswith("file=/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 from tests.workloads.ran import ran
 
 from hardcost.errors import InputError, TrialError
@@ -16,7 +17,7 @@ ONE = {"cases": "dsync", "count": "2"}
 
 
 def test_each_case_has_its_flag_and_its_own_file() -> None:
-    job = dd.requests({}, INSN)
+    job = as_sent(dd.requests({}, INSN))
     cases = [one for one in job if one["clock"] is not None]
     flags = [one["argv"][-1] for one in cases]
     assert flags == ["conv=fdatasync", "conv=fsync", "oflag=dsync", "oflag=sync"]
@@ -25,14 +26,14 @@ def test_each_case_has_its_flag_and_its_own_file() -> None:
 
 
 def test_the_first_file_of_all_is_not_measured() -> None:
-    first, gone, *_ = dd.requests({}, INSN)
+    first, gone, *_ = as_sent(dd.requests({}, INSN))
     assert (first["argv"][0], first["clock"]) == ("dd", None)
     assert (gone["argv"][0], gone["clock"]) == ("rm", None)
 
 
 def test_a_case_is_measured_whole() -> None:
     (found,) = dd.measured(
-        ONE, [ran("warm up"), ran("dsync"), ran("dsync size", "2097152\n")], INSN
+        ONE, typed([ran("warm up"), ran("dsync"), ran("dsync size", "2097152\n")]), INSN
     )
     assert (found.metric, found.unit, found.samples) == ("dsync", INSN.whole, (1000,))
 
@@ -59,10 +60,10 @@ def test_a_file_that_is_not_whole_is_never_a_number(
     answers: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        dd.measured(ONE, answers, INSN)
+        dd.measured(ONE, typed(answers), INSN)
 
 
 @pytest.mark.parametrize("parameters", [{"count": "0"}, {"count": "20001"}, {"cases": "async"}])
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        dd.requests(parameters, INSN)
+        as_sent(dd.requests(parameters, INSN))

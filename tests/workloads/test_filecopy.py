@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 from tests.workloads.ran import ran
 
 from hardcost.errors import InputError, TrialError
@@ -25,7 +26,7 @@ def answers(digests: str = "d\nd\nd\n", **copy: object) -> list[dict[str, Any]]:
 
 
 def test_the_published_command_is_run_after_the_caches_are_dropped() -> None:
-    drop, copy, compare, remove = filecopy.requests(TWO, INSN)
+    drop, copy, compare, remove = as_sent(filecopy.requests(TWO, INSN))
     assert drop["do"] == "dropcaches"
     words = "seq 1 2 | xargs -P 0 -i cp -a /srv/tree /home/user/copy_{}"
     assert copy["argv"] == ["sh", "-c", words]
@@ -34,7 +35,7 @@ def test_the_published_command_is_run_after_the_caches_are_dropped() -> None:
 
 
 def test_copying_and_removing_are_measured_and_comparing_is_not() -> None:
-    clocks = {one["name"]: one["clock"] for one in filecopy.requests(TWO, INSN)[1:]}
+    clocks = {one["name"]: one["clock"] for one in as_sent(filecopy.requests(TWO, INSN))[1:]}
     assert clocks == {"copy": INSN.clock, "compare": None, "remove": INSN.clock}
 
 
@@ -53,7 +54,7 @@ def test_copies_that_would_fill_the_disk_ask_for_a_larger_one() -> None:
 
 
 def test_wall_is_copying_and_removing_together() -> None:
-    found = filecopy.measured(TWO, answers(), INSN)
+    found = filecopy.measured(TWO, typed(answers()), INSN)
     assert {one.metric: one.samples for one in found} == {
         "copy": (1000,),
         "remove": (200,),
@@ -78,7 +79,7 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
     given: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        filecopy.measured(TWO, given, INSN)
+        filecopy.measured(TWO, typed(given), INSN)
 
 
 @pytest.mark.parametrize(
@@ -86,4 +87,4 @@ def test_a_copy_that_failed_or_differs_is_never_a_number(
 )
 def test_a_value_that_cannot_be_is_an_error(parameters: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        filecopy.requests(parameters, INSN)
+        as_sent(filecopy.requests(parameters, INSN))

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from tests.protocol.said import typed
 from tests.workloads.ran import ran
 
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines.requests import USER
+from hardcost.protocol.answers import RanAnswer, only
+from hardcost.protocol.requests import USER
 from hardcost.workloads import programs
 
 
 def test_a_program_runs_as_somebody_who_has_logged_in() -> None:
     request = programs.as_user("x", ["true"])
-    assert (request["user"], request["login"], request["folder"]) == ("user", USER, "/home/user")
-    assert request["context"].split(":")[2] == "unconfined_t"
-    assert request["expect"] is None
+    assert (request.user, request.login, request.folder) == ("user", USER, "/home/user")
+    assert request.context == programs.CONTEXT
+    assert request.expect is None
 
 
 def test_a_program_is_measured_where_there_is_an_instrument() -> None:
-    assert programs.as_user("x", ["true"])["clock"] is None
+    assert programs.as_user("x", ["true"]).clock is None
     for instrument in INSTRUMENTS.values():
-        assert programs.as_user("x", ["true"], instrument)["clock"] == instrument.clock
+        assert programs.as_user("x", ["true"], instrument).clock == instrument.clock
 
 
 @pytest.mark.parametrize(
@@ -41,7 +45,17 @@ def test_a_program_that_failed_is_told_with_its_words(
     answers: list[dict[str, object]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        programs.done(answers, "x", "copying")
+        programs.done(typed(answers), "x", "copying")
+
+
+def program(**other: Any) -> RanAnswer:  # noqa: ANN401  (a field)
+    return only(typed([ran("x", **other)]), RanAnswer)
+
+
+def test_a_program_that_was_not_measured_has_no_cost() -> None:
+    assert programs.ticks(program(ticks=7)) == 7
+    with pytest.raises(TrialError, match="did not measure 'x'"):
+        programs.ticks(program(ticks=None))
 
 
 def test_a_metrics_events_are_those_of_all_its_programs() -> None:
@@ -49,9 +63,9 @@ def test_a_metrics_events_are_those_of_all_its_programs() -> None:
         {"by_key": {"a": 1, "b": 2}, "lost": 1},
         {"by_key": {"b": 3}, "lost": 0},
     ]
-    found = programs.metric("m", "insn", 5, [ran("x", audit=audit) for audit in audits])
+    found = programs.metric("m", "insn", 5, [program(audit=audit) for audit in audits])
     assert (found.samples, found.fired, found.lost) == ((5,), {"a": 1, "b": 5}, 1)
-    assert programs.metric("m", "insn", 5, [ran("x")]).fired is None
+    assert programs.metric("m", "insn", 5, [program()]).fired is None
 
 
 @pytest.mark.parametrize("text", ["0", "9", "-1", "1.0", "", "x", "²"])

@@ -1,5 +1,7 @@
 //! What the kernel's command line asks of the probe. Words that begin with `hardcost.` are ours.
 
+use std::fs;
+
 /// Asks for a stop before the job is read.
 const SNAPSHOT: &str = "hardcost.snapshot";
 /// Asks for answers by the serial line, although the kernel may allow the ports.
@@ -51,6 +53,11 @@ pub struct BootLine {
 }
 
 impl BootLine {
+    /// What the running kernel's command line asks for.
+    pub fn read() -> Self {
+        Self::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default())
+    }
+
     /// What the words of `/proc/cmdline` ask for.
     pub fn parse(text: &str) -> Self {
         let has = |wanted: &str| text.split_whitespace().any(|word| word == wanted);

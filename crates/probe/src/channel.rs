@@ -1,5 +1,6 @@
 //! The conversation between the probe and a measured child: JSON lines over a pair of sockets.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,7 +14,6 @@ use crate::cputime::CpuTime;
 use crate::error::{Context, Result};
 use crate::pace::Pace;
 use crate::protocol::CallPlan;
-use crate::system::Program;
 
 /// What the probe tells the child.
 #[derive(Debug, Deserialize, Serialize)]
@@ -33,6 +33,25 @@ pub enum Order {
     Go,
     /// Hand over the samples.
     Report,
+}
+
+/// A program, and as whom and where it runs.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Program {
+    /// The program (searched for in `PATH`) and its arguments.
+    pub argv: Vec<String>,
+    /// User, group and further groups; `None`: stay who you are.
+    pub user: Option<(u32, u32, Vec<u32>)>,
+    /// The login id for audit.
+    pub login: Option<u32>,
+    /// The SELinux context, where SELinux is on.
+    pub context: Option<String>,
+    /// All variables.
+    pub environment: BTreeMap<String, String>,
+    /// The working directory.
+    pub folder: String,
+    /// A file to read from.
+    pub stdin: Option<String>,
 }
 
 /// What a child is there for.

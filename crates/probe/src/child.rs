@@ -9,11 +9,12 @@ use std::process::{Command, ExitStatus};
 
 use rustix::process::geteuid;
 
-use crate::audit::Audit;
 use crate::channel::{Channel, Identity, Order, Reply, Task};
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
+use crate::system::Company;
+use crate::wait::Deadline;
 
 /// The user and group that measured things run as, where the probe may choose.
 const ORDINARY: u32 = 1000;
@@ -31,18 +32,23 @@ pub struct Child {
 impl Child {
     /// Starts the process, keeping at most `limit` bytes of each of its outputs, and returns when
     /// it is ready to begin.
-    pub fn start(task: Task, limit: usize, audit: Option<&mut Audit>) -> Result<(Self, Identity)> {
+    pub fn start(
+        task: Task,
+        limit: usize,
+        company: &mut Company<'_>,
+        deadline: Deadline,
+    ) -> Result<(Self, Identity)> {
         let identity = geteuid().is_root().then_some(ORDINARY);
         let directory = WorkDirectory::new(identity)?;
         let (near, far) = UnixStream::pair().context(|| "a pair of sockets".into())?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("workload").stdin(OwnedFd::from(far));
-        let process = Process::start(command, limit).context(|| "starting a process".into())?;
+        let process = Process::start(command, limit)?;
         let order = Order::Prepare { directory: directory.path.clone(), identity, task };
         let (channel, used) = (Channel::new(near), CpuTime::default());
         let mut child = Self { process, used, channel, _directory: directory };
         child.tell(&order)?;
-        match child.hear(audit)? {
+        match child.hear(company, deadline)? {
             Reply::Ready { identity, used } => Ok((Self { used, ..child }, identity)),
             other => Err(unexpected(&other)),
         }
@@ -54,9 +60,11 @@ impl Child {
     }
 
     /// Waits for the child's next word. That it failed or has gone is an error.
-    pub fn hear(&mut self, audit: Option<&mut Audit>) -> Result<Reply> {
-        let woken = self.process.wait(Some(self.channel.as_fd()), audit);
-        let woken = woken.context(|| "waiting for the measured process".into())?;
+    pub fn hear(&mut self, company: &mut Company<'_>, deadline: Deadline) -> Result<Reply> {
+        let woken = self.process.wait(Some(self.channel.as_fd()), company, deadline)?;
+        if !woken.other && !woken.ended {
+            return Err(late(company, deadline));
+        }
         // What it said before it ended is still there to be read.
         let reply = if woken.other { self.channel.receive()? } else { None };
         match reply {
@@ -77,15 +85,15 @@ impl Child {
 
     /// Waits for the child's end, reaps it and takes the rest of its output.
     pub fn end(&mut self) -> Result<ExitStatus> {
-        let status = self.process.reap().context(|| "waiting for a process".into())?;
-        self.process.take_rest().context(|| "reading a process's output".into())?;
+        let status = self.process.reap()?;
+        self.process.outputs.take_rest()?;
         Ok(status)
     }
 
     /// Tells of a child that ended without a word.
     fn gone(&mut self) -> Result<Error> {
         let status = self.end()?;
-        let output = self.process.stderr.text();
+        let output = self.process.outputs.stderr.text();
         Ok(Error::Other(format!("the measured process ended early, {status}: {output}")))
     }
 }
@@ -93,6 +101,12 @@ impl Child {
 /// Tells of a reply that does not belong here.
 pub fn unexpected(reply: &Reply) -> Error {
     Error::Other(format!("the measured process said {reply:?} out of turn"))
+}
+
+/// Tells of what has not ended in time, and of a service that may be why.
+pub fn late(company: &mut Company<'_>, deadline: Deadline) -> Error {
+    let because = company.hung().map_or_else(String::new, |service| format!("; {service}"));
+    Error::Other(format!("what is measured did not end within {} s{because}", deadline.seconds))
 }
 
 /// A fresh working directory; removed when this goes away.

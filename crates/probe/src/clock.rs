@@ -2,17 +2,7 @@
 
 use std::arch::asm;
 
-use serde::{Deserialize, Serialize};
-
-/// Which clock to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClockName {
-    /// The time-stamp counter, in ticks.
-    Tsc,
-    /// `CLOCK_MONOTONIC`, in nanoseconds.
-    Monotonic,
-}
+pub use crate::protocol::ClockName;
 
 /// A clock whose type is known when the window around it is compiled.
 pub trait Clock {

@@ -4,28 +4,34 @@ use std::os::unix::process::ExitStatusExt;
 
 use crate::audit::Audit;
 use crate::channel::{Order, Task};
-use crate::child::Child;
+use crate::child::{self, Child};
 use crate::cputime::CpuTime;
-use crate::error::{Context, Result};
+use crate::error::Result;
+use crate::out::Out;
+use crate::outputs::OUTPUT_LIMIT;
 use crate::pace::{self, Pace};
+use crate::place::Place;
 use crate::protocol::{Answer, CommandAnswer, CommandPlan};
-use crate::session::Session;
+use crate::system::Company;
 use crate::ticks::Ticks;
-
-/// How much of each of the program's outputs to report, in bytes.
-const OUTPUT_LIMIT: usize = 64 << 10;
+use crate::wait::Deadline;
 
 /// Runs a program as an ordinary user, once or several times, and answers for each run.
 ///
 /// A run in which the program fails is the last one.
-pub fn measure(session: &mut Session, plan: &CommandPlan) -> Result<()> {
-    let ticks = (session.pace(plan.clock) == Pace::Tick).then(Ticks::find).transpose()?;
+pub fn measure(
+    plan: &CommandPlan,
+    place: Place,
+    company: &mut Company<'_>,
+    out: &mut Out,
+) -> Result<()> {
+    let ticks = (place.pace(plan.clock) == Pace::Tick).then(Ticks::find).transpose()?;
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
-        let answer = run(session, plan, ticks.as_ref(), number)?;
+        let answer = run(plan, company, ticks.as_ref(), number)?;
         spent += answer.ticks;
         let failed = answer.status != Some(0);
-        session.say(&Answer::Command(answer))?;
+        out.say(&Answer::Command(answer))?;
         if failed || spent >= plan.enough {
             break;
         }
@@ -35,31 +41,32 @@ pub fn measure(session: &mut Session, plan: &CommandPlan) -> Result<()> {
 
 /// Measures one run, from the program's start to its being reaped.
 fn run(
-    session: &mut Session,
     plan: &CommandPlan,
+    company: &mut Company<'_>,
     watched: Option<&Ticks>,
     number: u32,
 ) -> Result<CommandAnswer> {
-    let mut audit = session.audit.as_mut();
+    let deadline = Deadline::within(plan.limit)?;
     let task = Task::Command { argv: plan.argv.clone() };
-    let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, audit.as_deref_mut())?;
-    audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
+    let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, company, deadline)?;
+    company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let before = CpuTime::reaped();
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
     let start = plan.clock.now();
     child.tell(&Order::Go)?;
-    let ended = child.process.wait(None, audit.as_deref_mut());
-    ended.context(|| "waiting for the command".into())?;
-    let status = child.process.reap().context(|| "waiting for the command".into())?;
+    if !child.process.wait(None, company, deadline)?.ended {
+        return Err(child::late(company, deadline));
+    }
+    let status = child.process.reap()?;
     let ticks = plan.clock.now().wrapping_sub(start);
     let end = pace::monotonic();
     let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
     // Nothing else was reaped since, and what it used before it was told to go is not the command's.
     let used = CpuTime::reaped().since(before).since(child.used);
-    child.process.take_rest().context(|| "reading the command's output".into())?;
+    child.process.outputs.take_rest()?;
     child.failure()?;
-    let audit = audit.map(Audit::finish).transpose()?;
-    let (stdout, stderr) = (&child.process.stdout, &child.process.stderr);
+    let audit = company.audit.as_deref_mut().map(Audit::finish).transpose()?;
+    let (stdout, stderr) = (&child.process.outputs.stdout, &child.process.outputs.stderr);
     Ok(CommandAnswer {
         status: status.code(),
         signal: status.signal(),

@@ -1,12 +1,10 @@
 //! Process 1 of a guest: brings the system up, does the job, ends the machine.
 
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::panic;
-use std::sync::OnceLock;
 
 use rustix::mount::{MountFlags, mount};
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -15,15 +13,14 @@ use rustix::process::{getpid, set_child_subreaper, umask};
 use crate::ascii::write_line;
 use crate::bootline::{BootLine, Init};
 use crate::error::{Context, Result};
-use crate::line::{self, Line};
+use crate::farewell::{end, fail, open_line};
+use crate::line::Line;
+use crate::place::Place;
 use crate::protocol::Answer;
 use crate::root;
-use crate::session::{Place, Session};
+use crate::session::Session;
 use crate::spinner;
 use crate::systemd;
-
-/// The connection to the host, once it is open: a fault may have to be told at any time.
-static LINE: OnceLock<Line> = OnceLock::new();
 
 /// Runs the guest from start to end; does not come back.
 pub fn run() -> c_int {
@@ -35,7 +32,7 @@ pub fn run_as_service() -> c_int {
     carried_out(|| {
         // Processes whose parent has gone are ours, as those of process 1 are.
         set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
-        let line = open_line(&boot_line())?;
+        let line = open_line(&BootLine::read())?;
         do_job(line, None)
     })
 }
@@ -51,32 +48,11 @@ fn carried_out(job: impl FnOnce() -> Result<()>) -> c_int {
     end()
 }
 
-/// Reports what is not one request's failure: to the host, and on the console, which is what is
-/// left where there is no line to the host, or nobody who listens yet.
-fn fail(message: String) {
-    let _ = writeln!(io::stderr(), "hardcost-probe: {message}");
-    tell(&Answer::Error { request: None, message, logs: BTreeMap::new() });
-}
-
-/// Reports a request's failure in place of a session that hangs, and ends the machine.
-pub fn give_up(request: usize, message: String, logs: BTreeMap<String, String>) -> ! {
-    tell(&Answer::Error { request: Some(request), message, logs });
-    end()
-}
-
-/// Tells the host why all is over.
-fn tell(error: &Answer) {
-    if let Some(mut line) = LINE.get() {
-        let _ = write_line(&mut line, error);
-        let _ = write_line(&mut line, &Answer::End);
-    }
-}
-
 fn run_job() -> Result<()> {
     // A failure of these is told once somebody can hear it.
     let prepared =
         mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
-    let boot_line = boot_line();
+    let boot_line = BootLine::read();
     let line = open_line(&boot_line)?;
     prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
@@ -96,16 +72,6 @@ fn run_job() -> Result<()> {
         return systemd::hand_over();
     }
     do_job(line, gap)
-}
-
-/// What the kernel's command line asks of the probe.
-pub fn boot_line() -> BootLine {
-    BootLine::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default())
-}
-
-fn open_line(boot_line: &BootLine) -> Result<&'static Line> {
-    let opened = Line::open(boot_line)?;
-    Ok(LINE.get_or_init(|| opened))
 }
 
 fn do_job(line: &'static Line, gap: Option<u64>) -> Result<()> {
@@ -166,16 +132,4 @@ fn raise_loopback() -> io::Result<()> {
 fn stop(mut line: &Line) -> Result<u64> {
     write_line(&mut line, &Answer::Ready).context(|| "telling the host".into())?;
     line.stop()
-}
-
-/// Ends the machine, in the first of three ways that works.
-fn end() -> ! {
-    match LINE.get() {
-        Some(line) => line.end(),
-        None => line::end_without_line(),
-    }
-    loop {
-        // SAFETY: touches no memory.
-        unsafe { libc::pause() };
-    }
 }

@@ -7,6 +7,8 @@
 // The standard library's own start-up (handlers, checks of descriptors) would be part of the
 // cost of every `exec` of `noop`, so the C library calls `main` below directly.
 #![cfg_attr(not(test), no_main)]
+// A test has nothing to look after while it waits.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod ascii;
 mod aside;
@@ -22,12 +24,16 @@ mod command;
 mod cputime;
 mod entropy;
 mod error;
+mod farewell;
 mod files;
 mod fw_cfg;
 mod guest;
 mod line;
 mod measure;
+mod out;
+mod outputs;
 mod pace;
+mod place;
 mod ports;
 mod process;
 mod protocol;
@@ -40,15 +46,17 @@ mod sys;
 mod system;
 mod systemd;
 mod ticks;
+mod tree;
+mod wait;
 mod watch;
-mod window;
 mod workload;
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io::{self, BufRead};
 
+use place::Place;
 use protocol::{Listing, PROTOCOL_VERSION};
-use session::{Place, Session};
+use session::Session;
 
 const USAGE: &str = "usage: hardcost-probe serve | list\n\n\
     serve  read requests from standard input and answer on standard output\n\
@@ -72,6 +80,7 @@ fn is_noop(name: &CStr) -> bool {
 }
 
 /// Does what the first argument says and returns the exit status.
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 fn run(verb: Option<&str>) -> c_int {
     match verb {
         Some("serve") => serve(),
@@ -88,6 +97,7 @@ fn run(verb: Option<&str>) -> c_int {
 }
 
 /// Answers requests from standard input until it ends: 0 if all were done, 1 if one failed.
+#[expect(clippy::disallowed_methods, reason = "this is where its answers go")]
 fn serve() -> c_int {
     let lines = io::stdin().lock().split(b'\n');
     let mut session = Session::new(Place::Host, Box::new(io::stdout()));
@@ -96,6 +106,7 @@ fn serve() -> c_int {
 }
 
 /// Prints what can be measured.
+#[expect(clippy::disallowed_methods, reason = "its user is at a terminal")]
 fn list() -> c_int {
     let calls = calls::ALL.iter().map(|entry| entry.name).collect();
     let listing = Listing { protocol: PROTOCOL_VERSION, calls };

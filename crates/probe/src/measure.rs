@@ -7,8 +7,11 @@ use crate::channel::{Order, Reply, Task};
 use crate::child::{Child, unexpected};
 use crate::clock::ClockName;
 use crate::error::{Error, Result};
+use crate::out::Out;
+use crate::place::Place;
 use crate::protocol::{Answer, CallAnswer, CallPlan};
-use crate::session::{Place, Session};
+use crate::system::Company;
+use crate::wait::Deadline;
 
 /// How many empty windows to measure.
 const EMPTY_WINDOWS: usize = 33;
@@ -17,13 +20,26 @@ const OUTPUT_LIMIT: usize = 4096;
 /// The most operations a window, and windows a call, may have; beyond it is surely a mistake.
 const MOST: u32 = 1 << 20;
 
+/// What measuring needs besides what is to be measured.
+pub struct Bench<'a> {
+    /// Where the probe runs.
+    pub place: Place,
+    /// What to read around each window.
+    pub clock: ClockName,
+    /// By when all has to be done.
+    pub deadline: Deadline,
+    /// What goes on meanwhile.
+    pub company: Company<'a>,
+}
+
 /// Measures calls, one after the other, and answers for each.
-pub fn calls(session: &mut Session, clock: ClockName, plans: &[CallPlan]) -> Result<()> {
+pub fn calls(bench: &mut Bench<'_>, plans: &[CallPlan], out: &mut Out) -> Result<()> {
+    let clock = bench.clock;
     plans.iter().try_for_each(check)?;
-    session.say(&Answer::Clock { clock, overhead: clock.overhead(EMPTY_WINDOWS) })?;
+    out.say(&Answer::Clock { clock, overhead: clock.overhead(EMPTY_WINDOWS) })?;
     for plan in plans {
-        let answer = call(session, clock, plan)?;
-        session.say(&Answer::Call(answer))?;
+        let answer = call(bench, plan)?;
+        out.say(&Answer::Call(answer))?;
     }
     Ok(())
 }
@@ -43,28 +59,28 @@ fn check(plan: &CallPlan) -> Result<()> {
 }
 
 /// Measures one call in a process of its own.
-fn call(session: &mut Session, clock: ClockName, plan: &CallPlan) -> Result<CallAnswer> {
-    let (pace, noop) = (session.pace(clock), session.place.noop());
-    let task = Task::Call { clock, plan: plan.clone(), pace, noop };
-    let mut audit = session.audit.as_mut();
+fn call(bench: &mut Bench<'_>, plan: &CallPlan) -> Result<CallAnswer> {
+    let Bench { place, clock, deadline, ref mut company } = *bench;
+    let task =
+        Task::Call { clock, plan: plan.clone(), pace: place.pace(clock), noop: place.noop() };
     // A character is at most four bytes.
-    let (mut child, identity) = Child::start(task, 4 * OUTPUT_LIMIT, audit.as_deref_mut())?;
-    audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
-    let aside = (session.place == Place::Guest).then(Aside::step).transpose()?;
+    let (mut child, identity) = Child::start(task, 4 * OUTPUT_LIMIT, company, deadline)?;
+    company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
+    let aside = (place == Place::Guest).then(Aside::step).transpose()?;
     child.tell(&Order::Go)?;
-    match child.hear(audit.as_deref_mut())? {
+    match child.hear(company, deadline)? {
         Reply::Done => {}
         other => return Err(unexpected(&other)),
     }
     drop(aside);
-    let counts = audit.as_deref_mut().map(Audit::finish).transpose()?;
+    let counts = company.audit.as_deref_mut().map(Audit::finish).transpose()?;
     child.tell(&Order::Report)?;
-    let samples = match child.hear(audit)? {
+    let samples = match child.hear(company, deadline)? {
         Reply::Samples(samples) => samples,
         other => return Err(unexpected(&other)),
     };
     child.end()?;
-    let output = child.process.stdout.text() + &child.process.stderr.text();
+    let output = child.process.outputs.stdout.text() + &child.process.outputs.stderr.text();
     Ok(CallAnswer {
         name: plan.name.clone(),
         clock,

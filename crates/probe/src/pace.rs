@@ -74,6 +74,7 @@ impl Pacer {
     }
 
     /// Waits until the next window may begin.
+    #[expect(clippy::disallowed_methods, reason = "windows are kept apart by sleeping")]
     pub fn wait(&self) -> Result<(), Fault> {
         match *self {
             Self::Pause(pause) => {

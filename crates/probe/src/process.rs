@@ -1,119 +1,70 @@
-//! A running program whose output is taken, and the one place where the probe waits.
+//! A running program whose output is taken.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::audit::Audit;
-use crate::capture::Capture;
+use crate::error::{Context, Result};
+use crate::outputs::{Outputs, Woken};
+use crate::tree;
+use crate::wait::{Beside, Deadline};
 
-/// A program started by the probe.
+/// A program started by the probe. It is killed, with all that came of it, if this goes away before
+/// it was reaped.
 pub struct Process {
     child: Child,
     /// Readable once the program has ended.
     ended: OwnedFd,
+    is_reaped: bool,
     /// What it prints.
-    pub stdout: Capture,
-    /// What it complains about.
-    pub stderr: Capture,
-}
-
-/// What woke the probe.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Woken {
-    /// The descriptor that was waited for besides.
-    pub other: bool,
-    /// The program's end; it is not reaped yet.
-    pub ended: bool,
-}
-
-/// What to wait for.
-#[derive(Clone, Copy)]
-enum Source {
-    Other,
-    End,
-    Stdout,
-    Stderr,
-    Audit,
+    pub outputs: Outputs,
 }
 
 impl Process {
     /// Starts a program, keeping at most `limit` bytes of each of its outputs.
     ///
     /// It gets no environment but `PATH`.
-    pub fn start(mut command: Command, limit: usize) -> io::Result<Self> {
-        let (stdout, stdout_sink) = Capture::new(limit)?;
-        let (stderr, stderr_sink) = Capture::new(limit)?;
+    pub fn start(mut command: Command, limit: usize) -> Result<Self> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let (outputs, (stdout, stderr)) = Outputs::new(limit)?;
         command
             .env_clear()
             .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-        let child = command.stdout(stdout_sink).stderr(stderr_sink).spawn()?;
+        let child = command.stdout(stdout).stderr(stderr).spawn().context(|| name.clone())?;
         // The command holds the outputs' other ends, which must close when the program ends.
         drop(command);
         let pid = Pid::from_child(&child);
-        Ok(Self { child, ended: pidfd_open(pid, PidfdFlags::empty())?, stdout, stderr })
+        let ended = pidfd_open(pid, PidfdFlags::empty()).context(|| name)?;
+        Ok(Self { child, ended, is_reaped: false, outputs })
     }
 
-    /// Waits until the program has ended or `other` is readable. Meanwhile takes the program's
-    /// output and, as the audit daemon that it is, the kernel's records.
+    /// Waits until the program has ended or `other` is readable; neither: it is over. Meanwhile
+    /// takes the program's output, and looks after what goes on beside it.
     pub fn wait(
         &mut self,
         other: Option<BorrowedFd<'_>>,
-        mut audit: Option<&mut Audit>,
-    ) -> io::Result<Woken> {
-        let mut woken = Woken::default();
-        while !woken.other && !woken.ended {
-            for source in self.poll(other, audit.as_deref())? {
-                match source {
-                    Source::Other => woken.other = true,
-                    Source::End => woken.ended = true,
-                    Source::Stdout => self.stdout.take()?,
-                    Source::Stderr => self.stderr.take()?,
-                    Source::Audit => audit.iter_mut().try_for_each(|audit| audit.take())?,
-                }
-            }
-        }
-        Ok(woken)
-    }
-
-    /// Waits for anything and returns what it was.
-    fn poll(
-        &self,
-        other: Option<BorrowedFd<'_>>,
-        audit: Option<&Audit>,
-    ) -> io::Result<Vec<Source>> {
-        let wanted = [
-            (Source::Other, other),
-            (Source::End, Some(self.ended.as_fd())),
-            (Source::Stdout, self.stdout.source()),
-            (Source::Stderr, self.stderr.source()),
-            (Source::Audit, audit.map(AsFd::as_fd)),
-        ];
-        let wanted = wanted.iter().filter_map(|&(source, descriptor)| Some((source, descriptor?)));
-        let (sources, mut descriptors): (Vec<_>, Vec<_>) = wanted
-            .map(|(source, fd)| (source, PollFd::from_borrowed_fd(fd, PollFlags::IN)))
-            .unzip();
-        match poll(&mut descriptors, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let ready =
-            sources.into_iter().zip(descriptors).filter(|(_, polled)| !polled.revents().is_empty());
-        Ok(ready.map(|(source, _)| source).collect())
+        beside: &mut dyn Beside,
+        deadline: Deadline,
+    ) -> Result<Woken> {
+        self.outputs.wait(self.ended.as_fd(), other, beside, deadline)
     }
 
     /// Waits for nothing but the program's end, and reaps it.
-    pub fn reap(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait()
+    #[expect(clippy::disallowed_methods, reason = "it has ended")]
+    pub fn reap(&mut self) -> Result<ExitStatus> {
+        let status = self.child.wait().context(|| "waiting for a program's end".into())?;
+        self.is_reaped = true;
+        Ok(status)
     }
+}
 
-    /// Takes what the program left in its outputs. Those who inherited them may hold them open.
-    pub fn take_rest(&mut self) -> io::Result<()> {
-        self.stdout.take_rest()?;
-        self.stderr.take_rest()
+impl Drop for Process {
+    #[expect(clippy::disallowed_methods, reason = "it was killed")]
+    fn drop(&mut self) {
+        if !self.is_reaped {
+            tree::kill(Pid::from_child(&self.child));
+            let _ = self.child.wait();
+        }
     }
 }

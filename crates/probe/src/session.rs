@@ -1,53 +1,32 @@
 //! A session: requests are done in order, up to the first that fails.
 
-use std::ffi::CString;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use rustix::system::uname;
 
-use crate::ascii::write_line;
 use crate::audit::Audit;
-use crate::clock::ClockName;
 use crate::error::{Context, Error, Result};
 use crate::files::Owner;
-use crate::pace::Pace;
-use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
-use crate::system::{self, Company, Guard, Services};
-use crate::watch::{Watch, What};
-use crate::{command, files, guest, measure, root};
-
-/// Where the probe runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// As process 1 of a guest that is there for nothing else.
-    Guest,
-    /// On a machine that others use too.
-    Host,
-}
-
-impl Place {
-    /// The program that ends at once when executed under the name `noop`.
-    pub fn noop(self) -> CString {
-        match self {
-            Self::Guest if root::has_noop() => root::NOOP.into(),
-            Self::Guest => c"/bin/noop".into(),
-            Self::Host => c"/proc/self/exe".into(),
-        }
-    }
-}
+use crate::measure::Bench;
+use crate::out::Out;
+use crate::place::Place;
+use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
+use crate::system::{self, Company, Guard, Services, Since};
+use crate::wait::Deadline;
+use crate::watch::Watch;
+use crate::{command, files, measure};
 
 /// What lasts from one request to the next.
 pub struct Session {
     /// Where the probe runs.
-    pub place: Place,
+    place: Place,
     /// The audit daemon, once asked for.
-    pub audit: Option<Audit>,
+    audit: Option<Audit>,
     /// The services that were started.
-    pub services: Services,
+    services: Services,
     guard: Guard,
     watch: Option<Watch>,
-    out: Box<dyn Write>,
+    out: Out,
 }
 
 impl Session {
@@ -59,28 +38,13 @@ impl Session {
             services: Services::new(place),
             guard: Guard::default(),
             watch: None,
-            out,
-        }
-    }
-
-    /// When a measured call's windows begin.
-    ///
-    /// A guest has one processor. What a window leaves behind for others, such as records for the
-    /// audit daemon, is done while the call sleeps, and not in the midst of some later window. In
-    /// an idle guest under the instruction counter sleep takes no time; a real clock, or a guest
-    /// that is kept busy, would take as long as that says. On a host there are other processors for
-    /// that, and sleep would only leave the call with cold caches.
-    pub fn pace(&self, clock: ClockName) -> Pace {
-        match (self.place, clock) {
-            (Place::Host, _) => Pace::None,
-            (Place::Guest, ClockName::Tsc) if !guest::boot_line().spins => Pace::Tick,
-            (Place::Guest, _) => Pace::Pause(Duration::from_millis(1)),
+            out: Out::new(out),
         }
     }
 
     /// Says one thing.
-    pub fn say(&mut self, answer: &Answer) -> Result<()> {
-        write_line(&mut *self.out, answer).context(|| "writing an answer".into())
+    fn say(&mut self, answer: &Answer) -> Result<()> {
+        self.out.say(answer)
     }
 
     /// Says who is there. `gap`: ticks of the stop for a snapshot.
@@ -130,6 +94,11 @@ impl Session {
     /// Has somebody watch over a request that a service may hold up.
     fn call_guard(&mut self, index: usize, request: &Request) {
         let limit = match request {
+            Request::Calls { limit: Some(limit), .. } => Some(*limit),
+            Request::Command(CommandPlan { limit: Some(limit), runs, .. }) => {
+                Some(limit * f64::from((*runs).max(1)))
+            }
+            // They may take as long as they do.
             Request::Calls { .. } | Request::Command(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
@@ -145,6 +114,7 @@ impl Session {
 
     /// Does one request.
     fn answer(&mut self, request: Request) -> Result<()> {
+        let (place, since) = (self.place, self.since());
         let answer = match request {
             Request::Make { directories, files } => files::make(&directories, &files)?,
             Request::Install { path, mode, base64, owner, group } => {
@@ -152,11 +122,19 @@ impl Session {
             }
             Request::Write { path, value } => files::write(path, value.as_deref())?,
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
-            Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
-            Request::Command(plan) => return command::measure(self, &plan),
-            Request::Run(job) => system::run(self, &job)?,
-            Request::Start(job) => system::start(self, job)?,
-            Request::Stop(job) => system::stop(self, &job)?,
+            Request::Calls { clock, calls, limit } => {
+                let deadline = Deadline::within(limit)?;
+                let (company, out) = self.parts();
+                let mut bench = Bench { place, clock, deadline, company };
+                return measure::calls(&mut bench, &calls, out);
+            }
+            Request::Command(plan) => {
+                let (mut company, out) = self.parts();
+                return command::measure(&plan, place, &mut company, out);
+            }
+            Request::Run(job) => system::run(&job, &mut self.parts().0, since)?,
+            Request::Start(job) => system::start(job, &mut self.parts().0, since)?,
+            Request::Stop(job) => system::stop(&job, &mut self.parts().0)?,
             Request::Mount { path, options } => system::mount(path, &options)?,
             Request::Read { name, path, tail } => files::tell(name, path, tail)?,
             Request::DropCaches {} => files::drop_caches()?,
@@ -189,18 +167,14 @@ impl Session {
         audit.load(rules)
     }
 
-    /// All that goes on beside what is waited for.
-    pub fn company(&mut self) -> Company<'_> {
-        Company { audit: self.audit.as_mut(), services: &mut self.services }
+    /// All that goes on beside what is waited for, and where answers go.
+    fn parts(&mut self) -> (Company<'_>, &mut Out) {
+        let company = Company { audit: self.audit.as_mut(), services: &mut self.services };
+        (company, &mut self.out)
     }
 
-    /// What the time-stamp counter said when the watch began; `None` without a watch.
-    pub fn epoch(&self) -> Option<u64> {
-        self.watch.as_ref().map(|watch| watch.epoch)
-    }
-
-    /// A reading of the time-stamp counter as ticks since the watch; `None` without one.
-    pub fn since_watch(&self, ticks: u64) -> Option<u64> {
-        self.epoch().map(|epoch| ticks.wrapping_sub(epoch))
+    /// Since when it is watched.
+    fn since(&self) -> Since {
+        Since(self.watch.as_ref().map(|watch| watch.epoch))
     }
 }

@@ -18,13 +18,12 @@ use rustix::stdio::dup2_stdin;
 use rustix::thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid};
 
 use crate::calls::{self, Handshake, Setup};
-use crate::channel::{Channel, Identity, Order, Reply, Task};
+use crate::channel::{Channel, Identity, Order, Program, Reply, Task};
 use crate::clock::ClockName;
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
 use crate::ports;
 use crate::protocol::CallPlan;
-use crate::system::Program;
 
 /// How long to let the probe get from `Go` to waiting before the first window.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -38,6 +37,7 @@ const EXEC_CONTEXT: &str = "/proc/self/attr/exec";
 const SELINUX: &str = "/sys/fs/selinux/enforce";
 
 /// Does what it is told over the socket that is its standard input.
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 pub fn run() -> c_int {
     let mut channel = match take_channel() {
         Ok(channel) => channel,
@@ -182,6 +182,7 @@ struct Conversation<'a> {
 }
 
 impl Handshake for Conversation<'_> {
+    #[expect(clippy::disallowed_methods, reason = "nothing else is to be looked after here")]
     fn begin(&mut self) -> Result<()> {
         await_go(self.channel, self.identity)?;
         // On one processor the probe may still be busy when the child goes on; without a pause it

@@ -1,5 +1,7 @@
 //! Runs `hardcost-probe` as a user would and judges its answers. Nothing of the host is changed.
 
+#![allow(clippy::disallowed_methods, reason = "a test has nothing to look after")]
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

@@ -1,5 +1,7 @@
 //! Runs programs and services through `hardcost-probe serve`. Nothing of the host is changed.
 
+#![allow(clippy::disallowed_methods, reason = "a test has nothing to look after")]
+
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -376,4 +378,67 @@ fn a_watch_ends_once_and_there_is_but_one() {
     assert_eq!(error(&[watch.clone(), watch.clone()])["message"], "there is a watch already");
     let again = done(&[watch.clone(), unwatch.clone(), watch, unwatch]);
     assert_eq!(again[3]["cpu"], Value::Null);
+}
+
+/// A request to measure calls that do not end before long.
+fn endless_calls(limit: f64) -> Value {
+    let most = 1 << 20;
+    let call = json!({"name": "null", "batch": most, "samples": most, "warmup": 0});
+    json!({"do": "calls", "clock": "monotonic", "calls": [call], "limit": limit})
+}
+
+fn command(argv: &[&str], limit: f64) -> Value {
+    json!({"do": "command", "argv": argv, "clock": "monotonic", "limit": limit})
+}
+
+#[test]
+fn a_service_that_prints_is_heard_while_calls_are_measured_and_a_deadline_holds() {
+    let script = "head -c 8000000 /dev/zero | tr '\\0' x; echo; echo all is said; sleep 71.3";
+    let service = start(script, &json!({"run": ["true"]}), &json!({}));
+    let late = error(&[service, endless_calls(3.0)]);
+    assert!(
+        text(&late["message"]).starts_with("what is measured did not end within 3 s"),
+        "{late}"
+    );
+    let logs = late["logs"].as_object().expect("logs");
+    assert!(logs.values().any(|log| text(log).ends_with("x\nall is said\n")), "{logs:?}");
+    assert!(ends("sleep 71.3"));
+}
+
+#[test]
+fn a_service_that_prints_without_end_holds_up_nothing_that_is_measured() {
+    let service = start("exec yes", &json!({"run": ["true"]}), &json!({}));
+    // The service would stand still if nobody took what it prints, and so would its log.
+    let grown = "until [ $(stat -c %s /tmp/hardcost.$PPID/s.log) -gt 3000000 ]; do sleep .01; done";
+    let calls = json!([{"name": "null", "batch": 100, "samples": 9, "warmup": 1}]);
+    let answers = done(&[
+        service,
+        command(&["sh", "-c", grown], 20.0),
+        json!({"do": "calls", "clock": "monotonic", "calls": calls, "limit": 20}),
+        stop(&json!({})),
+    ]);
+    assert_eq!(answers[1]["status"], 0, "{answers:?}");
+    assert_eq!(answers[3]["samples"].as_array().expect("samples").len(), 9);
+    assert!(
+        text(answers[4]["logs"].as_object().expect("logs").values().next().expect("one"))
+            .ends_with("y\n")
+    );
+}
+
+#[test]
+fn a_service_that_dies_ends_what_is_measured() {
+    for measured in [command(&["sleep", "72.4"], 20.0), endless_calls(20.0)] {
+        let service = start("sleep 0.2; exit 3", &json!({"run": ["true"]}), &json!({}));
+        let died = error(&[service, measured]);
+        assert_eq!(died["message"], "the service s died: status 3");
+    }
+    assert!(ends("sleep 72.4"));
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended() {
+    let late = error(&[command(&["sh", "-c", "sleep 73.5; true"], 0.2)]);
+    assert_eq!(late["message"], "what is measured did not end within 0.2 s");
+    assert!(ends("sleep 73.5"));
+    assert!(text(&error(&[command(&["true"], -1.0)])["message"]).contains("no limit"));
 }

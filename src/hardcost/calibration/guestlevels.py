@@ -12,19 +12,33 @@ import itertools
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.event import FileId
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.machine import Boot
+from hardcost.protocol.answers import (
+    AuditAnswer,
+    CallAnswer,
+    ClockAnswer,
+    MadeAnswer,
+    all_of,
+    only,
+)
+from hardcost.protocol.requests import USER, Audit, CallPlan, Calls, make
+from hardcost.protocol.types import Part
 from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event
-    from hardcost.machines.machine import Machine, Request
+    from hardcost.machines.machine import Machine
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+_A = TypeVar("_A", bound=Part)
 
 PROGRAMS = ("/bin/noop", "/init")
 """What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
@@ -85,58 +99,53 @@ async def measure(
         InputError: auditctl refuses a rule.
         TrialError: The guest failed.
     """
-    job: list[Request] = [
-        {
-            "do": "make",
-            "directories": list(watched.directories),
-            "files": [*watched.files, *PROGRAMS],
-        }
-    ]
+    job: list[Request] = [make(watched.directories, (*watched.files, *PROGRAMS))]
     for wanted in sets:
         job += _requests(wanted)
     answers = (await machine.execute(Boot(), job, limit_seconds)).answers
-    made = next(answer for answer in answers if answer["event"] == "made")
-    files = {path: FileId(0, _WATCHED, number) for path, number in made["inodes"].items()}
+    inodes = only(answers, MadeAnswer).inodes
+    files = {path: FileId(0, _WATCHED, number) for path, number in inodes.items()}
     return Measured(tuple(_levels(answers, sets)), files)
 
 
 def _requests(wanted: Wanted) -> list[Request]:
     text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
-    calls = [
-        {"name": name, "batch": 1, "samples": samples, "warmup": _WARM_UP}
+    calls = tuple(
+        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP)
         for name, samples in wanted.runs()
-    ]
-    return [
-        {"do": "audit", "rules": _PREAMBLE + text},
-        {"do": "calls", "clock": "tsc", "calls": calls},
-    ]
+    )
+    return [Audit(rules=_PREAMBLE + text), Calls(clock="tsc", calls=calls)]
 
 
-def _levels(
-    answers: Sequence[Mapping[str, Any]], sets: Sequence[Wanted]
-) -> Iterator[dict[str, list[float]]]:
+def _levels(answers: Sequence[Answer], sets: Sequence[Wanted]) -> Iterator[dict[str, list[float]]]:
     """Return the levels of each operation for each set, out of the answers in their order."""
-    remaining = iter(answers)
+    loaded, clocks = iter(all_of(answers, AuditAnswer)), iter(all_of(answers, ClockAnswer))
+    measured = iter(all_of(answers, CallAnswer))
     for wanted in sets:
-        loaded = next(answer for answer in remaining if answer["event"] == "audit")
-        _check(loaded, wanted)
-        clock = next(answer for answer in remaining if answer["event"] == "clock")
-        empty = min(clock["overhead"])
+        _check(_next(loaded), wanted)
+        empty = min(_next(clocks).overhead)
         found: defaultdict[str, list[float]] = defaultdict(list)
         for name, _ in wanted.runs():
-            answer = next(answer for answer in remaining if answer["event"] == "call")
-            if answer["name"] != name or answer.get("loginuid") != syscalls.USER:
+            answer = _next(measured)
+            if answer.name != name or not answer.samples or answer.loginuid != USER:
                 raise TrialError(f"the guest did not measure {name} as it should have")
-            found[name].append(level([sample - empty for sample in answer["samples"]], name))
+            found[name].append(level([sample - empty for sample in answer.samples], name))
         yield dict(found)
 
 
-def _check(answer: Mapping[str, Any], wanted: Wanted) -> None:
-    if answer["loaded"] == len(wanted.rules):
+def _next(answers: Iterator[_A]) -> _A:
+    answer = next(answers, None)
+    if answer is None:
+        raise TrialError("the guest did not do all that it was asked to measure")
+    return answer
+
+
+def _check(answer: AuditAnswer, wanted: Wanted) -> None:
+    if answer.loaded == len(wanted.rules):
         return
-    said = (answer["stderr"].strip() or "nothing")[:300]
+    said = (answer.stderr.strip() or "nothing")[:300]
     raise InputError(
-        f"the guest holds {answer['loaded']} of {len(wanted.rules)} rules; auditctl said: {said}"
+        f"the guest holds {answer.loaded} of {len(wanted.rules)} rules; auditctl said: {said}"
     )
 
 

@@ -6,7 +6,7 @@ A control of a whole Debian system comes before a job's workload in `requests`, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import SystemControl
 from hardcost.controls.mechanisms import (
@@ -22,14 +22,18 @@ from hardcost.controls.mechanisms import (
     scanner,
     sysctl,
 )
+from hardcost.controls.mechanisms import logged as log
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
     from hardcost.errors import InputError, Problem
+    from hardcost.instruments.audit import Logged
     from hardcost.machines.bootline import Verdict
     from hardcost.machines.machine import KernelRecipe
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
 # what hooks into every opened file comes last. They are stopped in the opposite order.
@@ -63,7 +67,7 @@ def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
     return kconfig.recipe(controls)
 
 
-def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to do, before any workload.
 
     Raises:
@@ -72,7 +76,7 @@ def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
     return tuple(request for mechanism in _LIVE for request in mechanism.requests(controls))
 
 
-def finish(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to do after the workload: services stopped, records counted.
 
     What is stopped has handed on or written all that it was given before.
@@ -92,7 +96,7 @@ def booted(
     return boot.refused(controls, verdicts), boot.notes(controls, verdicts)
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check in the probe's answers that every live control took; return notes for the reader.
 
     What a guest's kernel says of boot parameters is no answer of the probe's: see `booted`.
@@ -102,6 +106,11 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         TrialError: A control did not take.
     """
     return tuple(note for mechanism in _LIVE for note in mechanism.verify(controls, answers))
+
+
+def logged(answers: Sequence[Answer]) -> Logged:
+    """Return what daemons wrote down of audit, counted after the workload."""
+    return log.logged(answers)
 
 
 def explain(controls: Sequence[Control], message: str) -> InputError | None:

@@ -8,31 +8,66 @@ and checks around the workload caused as well.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Final
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import Watched, steps, watched
+from hardcost.instruments.watchanswer import steps
+from hardcost.protocol.answers import CallAnswer, CommandAnswer, RanAnswer, WatchedAnswer, only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hardcost.protocol.answers import Answer
+
 NAME = "audit"
 TITLE = "audit events by key, records lost or dropped, and the kernel's queue over time"
-WATCH = "audit"
+WATCH: Final = "audit"
 
 _KEY = "key:"
-_MOST_DIGITS = 15  # of a number that is still exact as a float
 _NO_KEY = "(none)"
 
 
-def observed(answers: Sequence[Mapping[str, Any]]) -> Observed:
+@dataclass(frozen=True)
+class Logged:
+    """What the daemons of a whole system wrote of audit, counted in their logs.
+
+    `by_key` are events of auditd's log, which has `records`, `events` and `bytes_logged`; `lost`
+    are records that the kernel lost before it. The others came to syslog and its receiver
+    (`forward`), or were dropped on the way, by syslog's rate limit if `limited`. None is what was
+    not counted.
+    """
+
+    by_key: Mapping[str, float] = field(default_factory=dict)
+    records: float | None = None
+    events: float | None = None
+    bytes_logged: float | None = None
+    lost: float | None = None
+    syslog_records: float | None = None
+    syslog_dropped: float | None = None
+    forward_records: float | None = None
+    forward_dropped: float | None = None
+    syslog_limited: float | None = None
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """What was counted, by name."""
+        every = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "by_key"}
+        keys = {_KEY + key: number for key, number in self.by_key.items()}
+        return keys | {name: number for name, number in every.items() if number is not None}
+
+
+NOTHING_LOGGED = Logged()
+
+
+def observed(answers: Sequence[Answer], logged: Logged = NOTHING_LOGGED) -> Observed:
     """Return the counts; what the guest does not count is left out.
 
     Raises:
         TrialError: Nothing was watched.
     """
-    seen = watched(answers)
-    totals = _by_probe(answers) | _by_auditd(answers) | _by_syslog(answers)
+    seen = only(answers, WatchedAnswer)
+    totals = _by_probe(answers) | logged.totals
     if seen.audit is not None:
         totals = {"lost": seen.audit.lost, "backlog_peak": seen.audit.backlog_peak} | totals
     return Observed(
@@ -46,79 +81,24 @@ def observed(answers: Sequence[Mapping[str, Any]]) -> Observed:
     )
 
 
-def _series(seen: Watched) -> dict[str, tuple[float, ...]]:
+def _series(seen: WatchedAnswer) -> dict[str, tuple[float, ...]]:
     if seen.audit is None:
         return {}
     return {"lost": seen.audit.lost_series, "backlog": seen.audit.backlog_series}
 
 
-def _by_probe(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _by_probe(answers: Sequence[Answer]) -> dict[str, float]:
     """Return what the probe counted as the audit daemon of measured programs."""
-    counted = [one["audit"] for one in answers if isinstance(one.get("audit"), dict)]
-    counted = [one for one in counted if isinstance(one.get("by_key"), dict)]
+    counted = [
+        one.audit
+        for one in answers
+        if isinstance(one, CallAnswer | CommandAnswer | RanAnswer) and one.audit is not None
+    ]
     totals: dict[str, float] = {}
-    for one in counted:
-        for key, number in one["by_key"].items():
+    for audit in counted:
+        for key, number in audit.by_key.items():
             name = _KEY + (key or _NO_KEY)
             totals[name] = totals.get(name, 0.0) + number
     if counted:
-        totals["events"] = sum(one["records"] for one in counted)
+        totals["events"] = sum(audit.records for audit in counted)
     return totals
-
-
-def _by_auditd(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return what was counted in auditd's log, and what the kernel lost before it."""
-    totals = {_KEY + key: number for key, number in _numbers(answers, "audit-log").items()}
-    logged = _numbers(answers, "audit-totals")
-    for name, own in (("records", "records"), ("events", "events"), ("bytes", "bytes_logged")):
-        if name in logged:
-            totals[own] = logged[name]
-    before, after = _numbers(answers, "audit-status"), _numbers(answers, "audit-end")
-    if "lost" in after:
-        totals["lost"] = after["lost"] - before.get("lost", 0.0)
-    return totals
-
-
-def _by_syslog(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return how many records reached syslog and its receiver, and how many did not.
-
-    Where none did, syslog was not sent any: then none was dropped.
-    """
-    written = _numbers(answers, "syslog-totals")
-    logged = _numbers(answers, "audit-totals").get("records")
-    totals: dict[str, float] = {}
-    if written.get("audit"):
-        totals["syslog_records"] = written["audit"]
-        if logged is not None and _is_whole(answers):
-            totals["syslog_dropped"] = max(0.0, logged - written["audit"])
-        if "received" in written:
-            totals["forward_records"] = written["received"]
-            totals["forward_dropped"] = max(0.0, written["audit"] - written["received"])
-    if "limited" in written:
-        totals["syslog_limited"] = written["limited"]
-    return totals
-
-
-def _is_whole(answers: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether auditd's log still has its beginning."""
-    return "whole yes" in _output(answers, "audit-totals").splitlines()
-
-
-def _numbers(answers: Sequence[Mapping[str, Any]], name: str) -> dict[str, float]:
-    """Return the lines `NAME NUMBER` that a program printed; others are passed over."""
-    found = {}
-    for line in _output(answers, name).splitlines():
-        key, _, value = line.rpartition(" ")
-        if key.strip() and value.isdecimal() and len(value) <= _MOST_DIGITS:
-            found[key.strip()] = float(value)
-    return found
-
-
-def _output(answers: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return what the program `name` printed; nothing where it did not run."""
-    texts = [
-        one.get("stdout")
-        for one in answers
-        if one.get("event") == "ran" and one.get("name") == name
-    ]
-    return texts[0] if texts and isinstance(texts[0], str) else ""

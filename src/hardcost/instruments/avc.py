@@ -6,26 +6,29 @@ included. Without SELinux there is nothing to count.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import steps, watched
+from hardcost.instruments.watchanswer import steps
+from hardcost.protocol.answers import WatchedAnswer, only
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from hardcost.protocol.answers import Answer
 
 NAME = "avc"
 TITLE = "SELinux's cache of decisions: lookups, hits, misses, reclaims"
-WATCH = "avc"
+WATCH: Final = "avc"
 
 
-def observed(answers: Sequence[Mapping[str, Any]]) -> Observed:
+def observed(answers: Sequence[Answer]) -> Observed:
     """Return the counts; none where SELinux is off.
 
     Raises:
         TrialError: Nothing was watched.
     """
-    seen = watched(answers)
+    seen = only(answers, WatchedAnswer)
     if seen.avc is None:
         return Observed(instrument=NAME, unit_of_totals="count", own_ticks=seen.own_ticks)
     return Observed(

@@ -9,29 +9,32 @@ for whom it interrupts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.watchanswer import steps, watched
+from hardcost.instruments.watchanswer import steps
+from hardcost.protocol.answers import WatchedAnswer, only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.protocol.answers import Answer
 
 NAME = "cpu"
 TITLE = "share of the processor by process, and over time"
-WATCH = "cpu"
+WATCH: Final = "cpu"
 
 _IDLE = "idle"
 _RESERVED = frozenset({_IDLE, "user", "system"})
 
 
-def observed(answers: Sequence[Mapping[str, Any]]) -> Observed:
+def observed(answers: Sequence[Answer]) -> Observed:
     """Return what each process had, in ticks of the instrument's clock.
 
     Raises:
         TrialError: The processor was not watched.
     """
-    seen = watched(answers)
+    seen = only(answers, WatchedAnswer)
     if seen.cpu is None:
         return Observed(instrument=NAME, unit_of_totals="ticks", own_ticks=seen.own_ticks)
     totals = {_named(name): had * seen.rate for name, had in seen.cpu.processes.items()}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.instruments import audit, avc, cpu
-from hardcost.machines import requests
+from hardcost.instruments.audit import NOTHING_LOGGED
+from hardcost.protocol import requests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hardcost.instruments.audit import Logged
     from hardcost.instruments.observed import Observed
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 _MODULES = {module.NAME: module for module in (cpu, audit, avc)}
 TITLES = {name: module.TITLE for name, module in _MODULES.items()}
@@ -25,20 +28,27 @@ def requests_before(names: Sequence[str]) -> tuple[Request, ...]:
 
 def requests_after(names: Sequence[str]) -> tuple[Request, ...]:
     """Return what the probe is asked after the workload: to tell what it saw."""
-    return (requests.unwatch(),) if names else ()
+    return (requests.Unwatch(),) if names else ()
 
 
 def observed(
     names: Sequence[str],
-    answers: Sequence[Mapping[str, Any]],
+    answers: Sequence[Answer],
     operations: Mapping[str, int] | None = None,
+    logged: Logged = NOTHING_LOGGED,
 ) -> tuple[Observed, ...]:
     """Return what each instrument saw; `operations` are those of the load, by program.
 
+    `logged` is what daemons wrote down of audit meanwhile.
+
     Raises:
-        TrialError: The guest did not tell, or what it tells makes no sense.
+        TrialError: The guest did not tell.
     """
-    return tuple(_counted(_MODULES[name].observed(answers), operations or {}) for name in names)
+    seen = (
+        audit.observed(answers, logged) if name == audit.NAME else _MODULES[name].observed(answers)
+        for name in names
+    )
+    return tuple(_counted(one, operations or {}) for one in seen)
 
 
 def _counted(seen: Observed, operations: Mapping[str, int]) -> Observed:

@@ -21,9 +21,11 @@ from hardcost.machines.machine import Capabilities, Earlier, Execution, Relation
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hardcost.machines.machine import Answer, Boot, KernelRecipe, Request
+    from hardcost.machines.machine import Boot, KernelRecipe
     from hardcost.machines.progress import Listener
     from hardcost.machines.wanted import Wanted
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0

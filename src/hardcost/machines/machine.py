@@ -7,19 +7,14 @@ are. What a machine can't do it says in its `Capabilities`; nobody asks which ma
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
-
-Request = dict[str, Any]
-"""A request to the probe: one JSON object with the word `do`."""
-
-Answer = dict[str, Any]
-"""An answer of the probe: one JSON object with the word `event`."""
-
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 Guest = Literal["small", "compiler", "debian"]
 """What a guest holds.
@@ -231,6 +226,6 @@ class Machine(Protocol):
         """Carry out `job` in a fresh machine in the state that `boot` describes.
 
         Raises:
-            TrialError: The guest panicked, hung, died, or its answers make no sense.
+            TrialError: The guest panicked, hung, died, or what it answered is no answer.
         """
         ...

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hardcost.controls import apply
-from hardcost.errors import MachineError, TrialError
+from hardcost.errors import MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.run.limits import USUAL_LIMITS
@@ -15,8 +14,6 @@ from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hardcost.design.plan import Trial
     from hardcost.machines.machine import Machine
     from hardcost.run.prepare import Prepared
@@ -40,13 +37,12 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)
-        with _read_strictly():
-            notes = apply.verify(trial.configuration.controls, execution.answers)
-            measured = module.measured(parameters, execution.answers, instrument)
-            operations = (
-                module.operations(parameters) if isinstance(module, CountsOperations) else {}
-            )
-            observed = recorders.observed(trial.setup.record, execution.answers, operations)
+        controls, answers = trial.configuration.controls, execution.answers
+        notes = apply.verify(controls, answers)
+        measured = module.measured(parameters, answers, instrument)
+        operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
+        logged = apply.logged(answers)
+        observed = recorders.observed(trial.setup.record, answers, operations, logged)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint
@@ -67,15 +63,6 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         host_seconds=execution.host_seconds,
         observed=observed,
     )
-
-
-@contextmanager
-def _read_strictly() -> Iterator[None]:
-    """Make answers that are of another form than the guest's own fail the trial, not the run."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise TrialError(f"the guest's answers make no sense: {error!r}") from error
 
 
 def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:

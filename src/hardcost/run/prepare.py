@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hardcost.design.plan import Plan, Trial
-    from hardcost.machines.machine import Guest, Machine, Request
+    from hardcost.machines.machine import Guest, Machine
+    from hardcost.protocol.requests import Request
     from hardcost.run.monitor import Monitor
     from hardcost.workloads.names import WorkloadModule
 
@@ -95,7 +96,7 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     )
     parts = {
         "machine": machine.identity(boot),
-        "job": job,
+        "job": [request.as_json() for request in job],
         "instrument": trial.instrument,
         "seed": trial.seed,
         "repetition": trial.repetition,

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hardcost.errors import TrialError
-from hardcost.machines.requests import install, run, start, stop
+from hardcost.protocol.requests import Ready, install, run, start, stop
 from hardcost.workloads import programs, served
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 PAGE_BYTES = 10240
@@ -85,9 +87,7 @@ class Apache:
             " all of them (all)"
         )
 
-    def requests(
-        self, parameters: Mapping[str, str], instrument: Instrument
-    ) -> list[dict[str, Any]]:
+    def requests(self, parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
         """Return what the probe is asked to do.
 
         Raises:
@@ -109,7 +109,7 @@ class Apache:
     def measured(
         self,
         parameters: Mapping[str, str],
-        answers: Sequence[Mapping[str, Any]],
+        answers: Sequence[Answer],
         instrument: Instrument,
     ) -> tuple[Measured, ...]:
         """Return what a request takes at each concurrency, and what all of them take.
@@ -123,7 +123,7 @@ class Apache:
         for clients in self._concurrencies(parameters):
             name = f"ab-{clients}"
             load = programs.done(answers, name, f"ab with {clients} clients")
-            check(load["stdout"], count, clients)
+            check(load.stdout, count, clients)
             loads.append((name, load))
         each = [served.per_operation(name, instrument, count, load) for name, load in loads]
         return (*each, served.whole("all", instrument, [load for _, load in loads]))
@@ -141,7 +141,7 @@ class Apache:
             self.NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, self._count(parameters)
         )
 
-    def _prepared(self) -> list[dict[str, Any]]:
+    def _prepared(self) -> list[Request]:
         """Return the requests that configure and start the server."""
         settings = f"ServerName localhost\n{_SETTINGS[self.mpm]}"
         page = "<html><body><p>" + "A page. " * (PAGE_BYTES // len("A page. "))
@@ -155,7 +155,7 @@ class Apache:
             start(
                 _SERVICE,
                 ["sh", "-c", _SERVE],
-                ready={"tcp": 80, "send": get, "expect": "200 OK"},
+                ready=Ready(tcp=80, send=get, expect="200 OK"),
                 logs=_LOGS,
             ),
         ]

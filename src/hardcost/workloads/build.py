@@ -7,14 +7,15 @@ the kernel's own portable tools; Makefile and check program lie in `building/`.
 
 from __future__ import annotations
 
-import base64
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from hardcost.errors import InputError, TrialError
+from hardcost.protocol.answers import CommandAnswer, only
+from hardcost.protocol.requests import Command, install
 from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 NAME = "build"
 TITLE = (
@@ -63,7 +66,7 @@ def sources() -> tuple[Source, ...]:
     return tuple(Source(**row) for row in rows)
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -81,55 +84,44 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
         f"CC={compiler}",
         *_variables(_chosen(parameters)),
     ]
-    installs = [
-        {
-            "do": "install",
-            "path": f"{_PLACE}/{name}",
-            "mode": 0o644,
-            "base64": base64.b64encode(_data(name)).decode(),
-        }
-        for name in _INSTALLED
-    ]
-    return [*installs, {"do": "command", "clock": instrument.clock, "argv": argv}]
+    installs = [install(f"{_PLACE}/{name}", _data(name)) for name in _INSTALLED]
+    return [*installs, Command(clock=instrument.clock, argv=tuple(argv))]
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the metrics `wall`, `user` and `system`, in the instrument's unit for a whole run.
 
     Raises:
         TrialError: The build failed, or what it built does something else than it should.
     """
-    done = next((answer for answer in answers if answer["event"] == "command"), None)
-    if done is None:
-        raise TrialError("the guest did not build anything")
+    done = only(answers, CommandAnswer)
     _check(done, [f"{source.name} {source.check}" for source in _chosen(parameters)])
-    audit = done.get("audit")
+    audit = done.audit
     metrics = {
-        "wall": done["ticks"],
-        "user": done["user"] * _NS_PER_US,
-        "system": done["system"] * _NS_PER_US,
+        "wall": done.ticks,
+        "user": done.user * _NS_PER_US,
+        "system": done.system * _NS_PER_US,
     }
     return tuple(
         Measured(
             metric=name,
             unit=instrument.whole,
             samples=(amount,),
-            fired=None if audit is None else audit["by_key"],
-            lost=0 if audit is None else audit["lost"],
+            fired=None if audit is None else audit.by_key,
+            lost=0 if audit is None else audit.lost,
         )
         for name, amount in metrics.items()
     )
 
 
-def _check(done: Mapping[str, Any], expected: Sequence[str]) -> None:
+def _check(done: CommandAnswer, expected: Sequence[str]) -> None:
     """Make sure that the build went well and that what was built works."""
-    said = f"{done['stderr'][:_SHOWN]}".strip()
-    if done["status"] != 0:
-        how = f"signal {done['signal']}" if done["status"] is None else f"status {done['status']}"
-        raise TrialError(f"the build ended with {how} in the guest: {said}")
-    printed = done["stdout"].splitlines()
+    said = done.stderr[:_SHOWN].strip()
+    if done.status != 0:
+        raise TrialError(f"the build ended with {done.how} in the guest: {said}")
+    printed = done.stdout.splitlines()
     wrong = sorted(set(expected).symmetric_difference(printed))
     if printed != expected:
         raise TrialError(

@@ -11,22 +11,25 @@ instructions runs once: to it, a tick more or less is nothing.
 
 from __future__ import annotations
 
-import base64
 import re
 import shutil
 import statistics
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost import files
 from hardcost.errors import InputError, TrialError
+from hardcost.protocol.answers import CommandAnswer, all_of
+from hardcost.protocol.requests import Command, install
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 NAME = "command"
 TITLE = "a program of your own, from start to end, its waiting included"
@@ -53,7 +56,7 @@ _NO_LOADER = "os error 2"  # of a file that is there: what it is to be loaded by
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -62,24 +65,18 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
     content = _program(parameters)
     words = parameters["args"].split("+") if parameters.get("args") else []
     return [
-        {
-            "do": "install",
-            "path": _PLACE,
-            "mode": 0o755,
-            "base64": base64.b64encode(content).decode(),
-        },
-        {
-            "do": "command",
-            "clock": instrument.clock,
-            "argv": [_PLACE, *words],
-            "runs": _runs(parameters, instrument),
-            "enough": _ENOUGH,
-        },
+        install(_PLACE, content, 0o755),
+        Command(
+            clock=instrument.clock,
+            argv=(_PLACE, *words),
+            runs=_runs(parameters, instrument),
+            enough=_ENOUGH,
+        ),
     ]
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the one metric `wall`, in the instrument's unit for a whole run: a sample for each.
 
@@ -89,28 +86,24 @@ def measured(
     Raises:
         TrialError: The program failed: its cost would mean nothing.
     """
-    runs = [answer for answer in answers if answer["event"] == "command"]
+    runs = all_of(answers, CommandAnswer)
     if not runs:
         raise TrialError("the guest did not run the program")
     for done in runs:
-        if done["status"] != 0:
-            signal = done["status"] is None
-            how = f"signal {done['signal']}" if signal else f"status {done['status']}"
+        if done.status != 0:
             raise TrialError(
-                f"{parameters['file']} ended with {how} in the guest: {done['stderr'][:200]!r}",
+                f"{parameters['file']} ended with {done.how} in the guest: {done.stderr[:200]!r}",
                 hint="runs=1 if it can't be run twice" if done is not runs[0] else None,
             )
     kept = runs[1:] or runs
-    audits = [done["audit"] for done in kept if done.get("audit") is not None]
+    audits = [done.audit for done in kept if done.audit is not None]
     return (
         Measured(
             metric="wall",
             unit=instrument.whole,
             samples=_evened(kept),
-            fired=dict(sum((Counter(one["by_key"]) for one in audits), Counter()))
-            if audits
-            else None,
-            lost=sum(one["lost"] for one in audits),
+            fired=dict(sum((Counter(one.by_key) for one in audits), Counter())) if audits else None,
+            lost=sum(one.lost for one in audits),
         ),
     )
 
@@ -129,14 +122,14 @@ def _runs(parameters: Mapping[str, str], instrument: Instrument) -> int:
     return int(text)
 
 
-def _evened(runs: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
+def _evened(runs: Sequence[CommandAnswer]) -> tuple[float, ...]:
     """Return what each run takes, with as many ticks as fall into so long a time on average.
 
     A tick's own work is the difference between runs with more ticks and runs with fewer.
     """
-    taken = [run["ticks"] for run in runs]
-    ticks = [run.get("interruptions", 0) for run in runs]
-    period = runs[0].get("period", 0)
+    taken = [run.ticks for run in runs]
+    ticks = [run.interruptions for run in runs]
+    period = runs[0].period
     fewest = min(ticks)
     if not period or fewest == max(ticks):
         return tuple(taken)

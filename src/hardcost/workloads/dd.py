@@ -7,7 +7,7 @@ guest's disk is memory, so there is work and no waiting for a device.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import TrialError
 from hardcost.workloads import programs
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "dd"
@@ -46,7 +48,7 @@ _MIB = 1 << 20
 _FILE = f"{programs.HOME}/dd.data"
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -55,7 +57,10 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
     count = programs.number(NAME, parameters, "count", _COUNT, most=_MOST)
     # The first file of all that is written to the disk is dearer, unless a daemon has written one.
     first = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", "count=1", "conv=fsync"]
-    job = [programs.as_user("warm up", first), programs.as_user("warm up rm", ["rm", _FILE])]
+    job: list[Request] = [
+        programs.as_user("warm up", first),
+        programs.as_user("warm up rm", ["rm", _FILE]),
+    ]
     for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
         words = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", f"count={count}", _FLAGS[case]]
         job += [
@@ -67,7 +72,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return a metric for each case, in the instrument's unit for a whole run.
 
@@ -79,10 +84,10 @@ def measured(
     found: list[Measured] = []
     for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
         done = programs.done(answers, case, f"dd {_FLAGS[case]}")
-        written = programs.done(answers, f"{case} size", "looking at what dd wrote")["stdout"]
+        written = programs.done(answers, f"{case} size", "looking at what dd wrote").stdout
         if written.strip() != str(size):
             raise TrialError(
                 f"dd {_FLAGS[case]} made a file of {written.strip()[:40]} bytes, not {size}"
             )
-        found.append(programs.metric(case, instrument.whole, done["ticks"], [done]))
+        found.append(programs.metric(case, instrument.whole, programs.ticks(done), [done]))
     return tuple(found)

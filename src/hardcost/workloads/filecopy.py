@@ -8,16 +8,18 @@ What was copied is compared with its source before it is removed; that is not me
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import TrialError
-from hardcost.machines.requests import drop_caches
+from hardcost.protocol.requests import DropCaches
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "filecopy"
@@ -87,7 +89,7 @@ def disk(parameters: Mapping[str, str]) -> int:
     return wanted if wanted > _IN_ANY_CASE_GIB else 0
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -99,11 +101,11 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
     paths = [f"{_COPY}{number}" for number in range(1, copies + 1)]
     digest = ["bash", "-c", _DIGEST, "digest", _TREE, *paths]
 
-    def measure(name: str, argv: Sequence[str]) -> dict[str, Any]:
+    def measure(name: str, argv: Sequence[str]) -> Request:
         return programs.as_user(name, argv, instrument, limit_seconds=_LIMIT_SECONDS)
 
     return [
-        drop_caches(),
+        DropCaches(),
         measure("copy", ["sh", "-c", copy]),
         programs.as_user("compare", digest, limit_seconds=_LIMIT_SECONDS),
         measure("remove", ["rm", "-rf", *paths]),
@@ -111,7 +113,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the metrics, in the instrument's unit for a whole run.
 
@@ -125,13 +127,13 @@ def measured(
         programs.done(answers, "remove", "removing the copies"),
     ]
     _check(answers, _copies(parameters))
-    copied, removed = (answer["ticks"] for answer in both)
+    copied, removed = (programs.ticks(answer) for answer in both)
     metrics = {
         "copy": (copied, both[:1]),
         "remove": (removed, both[1:]),
         "wall": (copied + removed, both),
-        "user": (sum(answer["user"] for answer in both) * _NS_PER_US, both),
-        "system": (sum(answer["system"] for answer in both) * _NS_PER_US, both),
+        "user": (sum(answer.user for answer in both) * _NS_PER_US, both),
+        "system": (sum(answer.system for answer in both) * _NS_PER_US, both),
     }
     return tuple(
         programs.metric(name, instrument.whole, amount, about)
@@ -143,13 +145,13 @@ def _copies(parameters: Mapping[str, str]) -> int:
     return programs.number(NAME, parameters, "concurrency", 1, most=_MOST_AT_ONCE)
 
 
-def _check(answers: Sequence[Mapping[str, Any]], copies: int) -> None:
+def _check(answers: Sequence[Answer], copies: int) -> None:
     """Make sure that each copy is equal to the tree."""
     compared = programs.done(answers, "compare", "comparing the copies with the tree")
-    source, *digests = compared["stdout"].split("\n")[:-1]
-    if len(digests) != copies:
-        raise TrialError(f"{len(digests)} of {copies} copies were compared with the tree")
-    wrong = [number for number, digest in enumerate(digests, 1) if digest != source]
+    source, *digests = compared.stdout.split("\n")
+    if digests[-1:] != [""] or len(digests) != copies + 1:
+        raise TrialError(f"{len(digests) - 1} of {copies} copies were compared with the tree")
+    wrong = [number for number, digest in enumerate(digests[:-1], 1) if digest != source]
     if wrong:
         named = ", ".join(f"copy_{number}" for number in wrong[:8])
         raise TrialError(

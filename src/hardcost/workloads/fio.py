@@ -16,16 +16,18 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.requests import run
+from hardcost.protocol.requests import run
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer, RanAnswer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "fio"
@@ -138,7 +140,7 @@ CASES: Final = tuple(
 """The published cases."""
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -159,7 +161,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
         "--output-format=json",
     ]
     lay_out = [*common, f"--numjobs={_JOBS}", "--rw=read", "--create_only=1"]
-    job = [programs.as_user("lay out", lay_out, limit_seconds=_SPARE_SECONDS)]
+    job: list[Request] = [programs.as_user("lay out", lay_out, limit_seconds=_SPARE_SECONDS)]
     if disk.limits:
         job.append(run("limit", ["sh", "-ec", _LIMIT, "limit", disk.limits], expect=None))
     for case in _chosen(parameters):
@@ -180,17 +182,16 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
 
 def _case(
     case: Case, words: Sequence[str], instrument: Instrument, disk: Disk, seconds: float
-) -> dict[str, Any]:
+) -> Request:
     """Return the request for a case; only root may enter the group that the disk is limited for."""
     if not disk.limits:
         return programs.as_user(case.name, words, instrument, limit_seconds=seconds)
     entered = ["sh", "-ec", _ENTER, "enter", *words]
-    request = programs.as_user(case.name, entered, instrument, limit_seconds=seconds)
-    return request | {"user": "root"}
+    return programs.as_user(case.name, entered, instrument, user="root", limit_seconds=seconds)
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what an I/O of each case took, in the instrument's unit for an operation.
 
@@ -200,7 +201,7 @@ def measured(
     disk = _disk(parameters)
     programs.done(answers, "lay out", "laying out fio's files")
     if disk.limits:
-        limited = programs.done(answers, "limit", "limiting the disk")["stdout"]
+        limited = programs.done(answers, "limit", "limiting the disk").stdout
         if not set(disk.limits.split()) <= set(limited.split()):
             raise TrialError(f"the disk's limits did not take: {limited[:200]!r}")
     found: list[Measured] = []
@@ -234,12 +235,12 @@ def _disk(parameters: Mapping[str, str]) -> Disk:
     return Disk(size, **limits)
 
 
-def _told(answer: Mapping[str, Any], case: Case) -> tuple[int, int]:
+def _told(answer: RanAnswer, case: Case) -> tuple[int, int]:
     """Return how many I/Os a case did and the milliseconds that they took, by fio's own report."""
-    if answer["stdout_bytes"] != len(answer["stdout"].encode()):
+    if answer.stdout_bytes != len(answer.stdout.encode()):
         raise TrialError(f"fio's report of {case.name} is too long to be read")
     try:
-        (job,) = json.loads(answer["stdout"])["jobs"]
+        (job,) = json.loads(answer.stdout)["jobs"]
         error = int(job["error"])
         sides = [job[direction] for direction in _DIRECTIONS]
         operations = sum(int(side["total_ios"]) for side in sides)

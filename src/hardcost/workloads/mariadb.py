@@ -7,16 +7,18 @@ as published. The table is filled before, which is not measured.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.requests import run, start, stop
+from hardcost.protocol.requests import Ready, run, start, stop
 from hardcost.workloads import programs, served
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "mariadb"
@@ -70,7 +72,7 @@ _QUERIES = (
 _COUNTERS = ("Com_select", "Com_update")
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -83,7 +85,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
             f"the workload {NAME} can't take '{count}' for transactions",
             hint=f"mysqlslap takes its {len(_QUERIES)} queries by turns: a multiple of that",
         )
-    loads: list[dict[str, Any]] = []
+    loads: list[Request] = []
     for clients in _concurrencies(parameters):
         name, argv = f"{_prefix(tool)}-{clients}", _argv(tool, clients, count, rows)
         load = programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
@@ -92,7 +94,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what a transaction takes at each concurrency, and what all of them take.
 
@@ -106,7 +108,7 @@ def measured(
         name = f"{_prefix(tool)}-{clients}"
         load = programs.done(answers, name, f"{tool} with {clients} clients")
         if tool == "sysbench":
-            check(load["stdout"], count, clients)
+            check(load.stdout, count, clients)
         else:
             _check_queries(answers, name, count)
         loads.append((name, load))
@@ -142,22 +144,27 @@ def check(said: str, transactions: int, clients: int) -> None:
         )
 
 
-def _check_queries(answers: Sequence[Mapping[str, Any]], name: str, queries: int) -> None:
+def _check_queries(answers: Sequence[Answer], name: str, queries: int) -> None:
     """Make sure that the server carried out as many queries of each kind as it was sent."""
     before, after = (
-        dict(line.split() for line in answer["stdout"].splitlines())
-        for answer in (
-            programs.done(answers, f"{when} {name}", "counting queries")
-            for when in ("before", "after")
-        )
+        programs.done(answers, f"{when} {name}", "counting queries").stdout
+        for when in ("before", "after")
     )
     for counter in _COUNTERS:
-        carried_out = int(after[counter]) - int(before[counter])
+        carried_out = _counter(after, counter) - _counter(before, counter)
         if carried_out != queries // len(_COUNTERS):
             raise TrialError(
                 f"{name}: MariaDB's {counter} grew by {carried_out}, not by"
                 f" {queries // len(_COUNTERS)}"
             )
+
+
+def _counter(said: str, name: str) -> int:
+    """Return a counter of the server's, out of lines of names and numbers."""
+    words = next((line.split() for line in said.splitlines() if line.split()[:1] == [name]), [])
+    if len(words) != 2 or not programs.is_number(words[1], programs.MOST):  # noqa: PLR2004  (a pair)
+        raise TrialError(f"MariaDB does not say its {name}: {said[:200]!r}")
+    return int(words[1])
 
 
 def _tool(parameters: Mapping[str, str]) -> str:
@@ -208,14 +215,14 @@ def _sysbench(rows: int) -> list[str]:
     ]
 
 
-def _counted(name: str) -> dict[str, Any]:
+def _counted(name: str) -> Request:
     """Return the request for how many queries the server has carried out."""
     names = ", ".join(f"'{counter}'" for counter in _COUNTERS)
     query = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"
     return run(name, ["mariadb", "--skip-column-names", "--batch", "-e", query])
 
 
-def _prepared(rows: int) -> list[dict[str, Any]]:
+def _prepared(rows: int) -> list[Request]:
     """Return the requests that start the server and fill the table."""
     folder = ["install", "-d", "-o", "mysql", "-g", "mysql", _FOLDER]
     return [
@@ -226,9 +233,8 @@ def _prepared(rows: int) -> list[dict[str, Any]]:
             _SERVICE,
             ["mariadbd"],
             user="mysql",
-            ready={"unix": _SOCKET, "expect": "MariaDB"},
+            ready=Ready(unix=_SOCKET, expect="MariaDB"),
         ),
         run("make an account", ["mariadb", "-e", _ACCOUNT]),
-        programs.as_user("prepare", [*_sysbench(rows), "prepare"], limit_seconds=600)
-        | {"expect": 0},
+        programs.as_user("prepare", [*_sysbench(rows), "prepare"], expect=0),
     ]

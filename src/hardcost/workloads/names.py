@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
 
 from hardcost.errors import InputError
 from hardcost.workloads import (
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 
@@ -41,15 +43,13 @@ class WorkloadModule(Protocol):
     GUEST: Literal["small", "compiler", "debian"]
     PACKAGES: tuple[str, ...]
 
-    def requests(
-        self, parameters: Mapping[str, str], instrument: Instrument
-    ) -> list[dict[str, Any]]:
+    def requests(self, parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
         """Return what the probe is asked to do."""
 
     def measured(
         self,
         parameters: Mapping[str, str],
-        answers: Sequence[Mapping[str, Any]],
+        answers: Sequence[Answer],
         instrument: Instrument,
     ) -> tuple[Measured, ...]:
         """Return the metrics out of the probe's answers."""

@@ -7,16 +7,18 @@ the configuration's affair (`rsyslog`). As published, the mailbox is emptied bef
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import TrialError
-from hardcost.machines.requests import install, run, start, stop
+from hardcost.protocol.requests import Ready, install, run, start, stop
 from hardcost.workloads import programs, served
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "postfix"
@@ -103,14 +105,14 @@ while (1) {
 _AWAIT = f"echo $1 >{_GO}; read count <{_DONE}; echo $count"
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
         InputError: A parameter's value is none of those that there are.
     """
     count = _count(parameters)
-    loads: list[dict[str, Any]] = []
+    loads: list[Request] = []
     for sessions in _concurrencies(parameters):
         loads += [
             run("empty the mailbox", ["truncate", "--size=0", _MAILBOX]),
@@ -122,14 +124,14 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
     most = max(_concurrencies(parameters))
     first = max(most, _WARM_UP)
     warm_up = [
-        programs.as_user("warm up", _smtp_source(first, most)) | {"expect": 0},
-        programs.as_user("warmed up", _await(first)) | {"expect": 0},
+        programs.as_user("warm up", _smtp_source(first, most), expect=0),
+        programs.as_user("warmed up", _await(first), expect=0),
     ]
     return [*_prepared(), *warm_up, *loads, stop(_WAITER), stop(_SERVICE)]
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what a mail takes at each concurrency, and what all of them take.
 
@@ -157,20 +159,20 @@ def operations(parameters: Mapping[str, str]) -> dict[str, int]:
     return {f"sent-{n}": count for n in numbers} | {f"rest-{n}": 0 for n in numbers}
 
 
-def check(answers: Sequence[Mapping[str, Any]], mails: int, sessions: int) -> None:
+def check(answers: Sequence[Answer], mails: int, sessions: int) -> None:
     """Make sure that each mail is in the mailbox once, and none in the queue.
 
     Raises:
         TrialError: One isn't.
     """
-    queue = programs.done(answers, f"queue-{sessions}", "looking at the queue")["stdout"]
+    queue = programs.done(answers, f"queue-{sessions}", "looking at the queue").stdout
     if queue.strip():
         left = queue.split()
         raise TrialError(
             f"{len(left)} mails are still in Postfix's queue: {', '.join(left[:8])}",
             hint="they were not delivered; look at its log, with rsyslog",
         )
-    found = programs.done(answers, f"mailbox-{sessions}", "counting mails")["stdout"].strip()
+    found = programs.done(answers, f"mailbox-{sessions}", "counting mails").stdout.strip()
     if found != str(mails):
         raise TrialError(f"{found} of {mails} mails were delivered, in {sessions} sessions")
 
@@ -183,7 +185,7 @@ def _concurrencies(parameters: Mapping[str, str]) -> tuple[int, ...]:
     return served.concurrencies(NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, _count(parameters))
 
 
-def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> dict[str, Any]:
+def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> Request:
     return programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
 
 
@@ -197,7 +199,7 @@ def _await(mails: int) -> list[str]:
     return ["sh", "-c", _AWAIT, "sh", str(mails)]
 
 
-def _prepared() -> list[dict[str, Any]]:
+def _prepared() -> list[Request]:
     """Return the requests that configure and start the server."""
     return [
         run("set up Postfix", ["sh", "-c", _CONFIGURE]),
@@ -206,13 +208,13 @@ def _prepared() -> list[dict[str, Any]]:
         start(
             _SERVICE,
             ["/usr/lib/postfix/sbin/master", "-s"],
-            ready={"tcp": 25, "expect": "220 "},
+            ready=Ready(tcp=25, expect="220 "),
         ),
         start(
             _WAITER,
             ["perl", "-e", _WAIT, _MAILBOX, _GO, _DONE],
             user="user",
             context=programs.CONTEXT,
-            ready={"file": _DONE},
+            ready=Ready(file=_DONE),
         ),
     ]

@@ -6,16 +6,18 @@ known for what it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.requests import USER, run
+from hardcost.protocol.answers import RanAnswer, find
+from hardcost.protocol.requests import USER, Run, run
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
 
 HOME: Final = "/home/user"
 """The ordinary user's home, on the guest's disk."""
@@ -24,63 +26,74 @@ CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"
 """Of somebody who has logged in, to SELinux."""
 
 _LONGEST: Final = 18  # digits of a number
+MOST: Final = 10**_LONGEST - 1
+"""The largest number that is read."""
 _SHOWN: Final = 600  # characters of a program's words that an error repeats
 
 
-def as_user(
+def as_user(  # noqa: PLR0913  (each is a property of a process)
     name: str,
     argv: Sequence[str],
     instrument: Instrument | None = None,
     *,
+    user: str = "user",
     environment: Mapping[str, str] | None = None,
+    expect: int | None = None,
     limit_seconds: float = 600,
-) -> dict[str, Any]:
+) -> Run:
     """Return the request to run a program as somebody who has logged in, from his home.
 
-    It is measured where there is an instrument. Any exit status will do: `done` says what it means.
+    It is measured where there is an instrument. Any exit status will do, unless there is
+    one to `expect`: `done` says what it means.
     """
     return run(
         name,
         argv,
         clock=None if instrument is None else instrument.clock,
-        user="user",
+        user=user,
         login=USER,
         context=CONTEXT,
         environment={"LC_ALL": "C.UTF-8", "HOME": HOME, **(environment or {})},
         folder=HOME,
-        expect=None,
+        expect=expect,
         limit_seconds=limit_seconds,
     )
 
 
-def done(answers: Sequence[Mapping[str, Any]], name: str, doing: str) -> Mapping[str, Any]:
+def done(answers: Sequence[Answer], name: str, doing: str) -> RanAnswer:
     """Return the answer of the program called `name`, which ended well.
 
     Raises:
         TrialError: It did not run or failed; the error holds its words, and `doing` says what for.
     """
-    for answer in answers:
-        if answer["event"] == "ran" and answer["name"] == name:
-            break
-    else:
+    answer = find(answers, RanAnswer, name)
+    if answer is None:
         raise TrialError(f"{doing}: the guest did not run it")
-    if answer["status"] == 0:
+    if answer.status == 0:
         return answer
-    how = f"signal {answer['signal']}" if answer["status"] is None else f"status {answer['status']}"
-    words = str(answer["stderr"] or answer["stdout"]).strip()[:_SHOWN]
-    raise TrialError(f"{doing} ended with {how}: {words}")
+    words = (answer.stderr or answer.stdout).strip()[:_SHOWN]
+    raise TrialError(f"{doing} ended with {answer.how}: {words}")
 
 
-def metric(
-    name: str, unit: str, amount: float, answers: Sequence[Mapping[str, Any]] = ()
-) -> Measured:
+def ticks(answer: RanAnswer) -> int:
+    """Return what a measured program took, in the clock's unit.
+
+    Raises:
+        TrialError: The guest did not measure it.
+    """
+    if answer.ticks is None:
+        raise TrialError(f"the guest did not measure '{answer.name}'")
+    return answer.ticks
+
+
+def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = ()) -> Measured:
     """Return a metric with one sample, and the audit events of the programs that it is about."""
-    audits = [answer["audit"] for answer in answers if answer.get("audit") is not None]
+    audits = [answer.audit for answer in answers if answer.audit is not None]
     fired: dict[str, int] = {}
     for audit in audits:
-        for key, count in audit["by_key"].items():
+        for key, count in audit.by_key.items():
             fired[key] = fired.get(key, 0) + count
-    lost = sum(audit["lost"] for audit in audits)
+    lost = sum(audit.lost for audit in audits)
     return Measured(
         metric=name, unit=unit, samples=(amount,), fired=fired if audits else None, lost=lost
     )

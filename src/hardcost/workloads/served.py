@@ -8,10 +8,11 @@ measured is no confined server.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.requests import run
+from hardcost.protocol.answers import RanAnswer, StartedAnswer, find
+from hardcost.protocol.requests import Run, run
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
     from hardcost.workloads.measured import Measured
 
 LIMIT_SECONDS = 3600
@@ -47,23 +49,21 @@ def concurrencies(
     return tuple(map(int, words))
 
 
-def labels(*paths: str) -> dict[str, Any]:
+def labels(*paths: str) -> Run:
     """Return the request to label what was written, where SELinux is on; else it does nothing."""
     return run("labels", ["restorecon", "-RF", *paths], expect=None)
 
 
-def check_domain(answers: Sequence[Mapping[str, Any]], service: str, domain: str) -> None:
+def check_domain(answers: Sequence[Answer], service: str, domain: str) -> None:
     """Make sure that a service answered, and is in its own domain where SELinux is on.
 
     Raises:
         TrialError: It isn't.
     """
-    for answer in answers:
-        if answer["event"] == "started" and answer["name"] == service:
-            break
-    else:
+    answer = find(answers, StartedAnswer, service)
+    if answer is None:
         raise TrialError(f"{service} was not started")
-    parts = (answer.get("context") or "").split(":")
+    parts = (answer.context or "").split(":")
     if len(parts) >= _PARTS_OF_A_CONTEXT and parts[2] != domain:
         raise TrialError(
             f"{service} runs as {':'.join(parts)}, not in its own domain {domain}",
@@ -72,16 +72,16 @@ def check_domain(answers: Sequence[Mapping[str, Any]], service: str, domain: str
 
 
 def per_operation(
-    name: str, instrument: Instrument, operations: int, *answers: Mapping[str, Any]
+    name: str, instrument: Instrument, operations: int, *answers: RanAnswer
 ) -> Measured:
     """Return a metric: what the programs of `answers` took together, for each operation."""
-    ticks = sum(answer["ticks"] for answer in answers)
+    ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.per_op, ticks / operations, answers)
 
 
-def whole(name: str, instrument: Instrument, answers: Sequence[Mapping[str, Any]]) -> Measured:
+def whole(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> Measured:
     """Return a metric: what the programs of `answers` took together."""
-    ticks = sum(answer["ticks"] for answer in answers)
+    ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.whole, ticks, answers)
 
 
@@ -90,7 +90,11 @@ def otherwise(said: str, line: re.Pattern[str], expected: Mapping[str, int]) -> 
 
     `line` finds the report's lines, with a name and a number as its groups.
     """
-    found = {name: int(number) for name, number in line.findall(said)}
+    found = {
+        name: int(number)
+        for name, number in line.findall(said)
+        if programs.is_number(number, programs.MOST)
+    }
     return [
         f"{name} {found.get(name, 'not said')} instead of {number}"
         for name, number in expected.items()

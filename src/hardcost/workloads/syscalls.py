@@ -11,9 +11,11 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import InputError, TrialError
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
+from hardcost.protocol.requests import USER, CallPlan, Calls
 from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 NAME = "syscalls"
 TITLE = "the cost of one system call, for each of 26 calls"
@@ -31,7 +35,6 @@ AUDIT_NOTE = (
 )
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
-USER = 1000  # as whom the probe runs what it measures, by user and by login
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 
 
@@ -77,52 +80,51 @@ def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
     return tuple(known[name] for name in names)
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do."""
-    rows = [
-        {
-            "name": call.name,
-            "batch": call.batch[instrument.name],
-            "samples": call.samples[instrument.name],
-            "warmup": call.warmup,
-        }
+    rows = tuple(
+        CallPlan(
+            name=call.name,
+            batch=call.batch[instrument.name],
+            samples=call.samples[instrument.name],
+            warmup=call.warmup,
+        )
         for call in chosen(parameters)
-    ]
-    return [{"do": "calls", "clock": instrument.clock, "calls": rows}]
+    )
+    return [Calls(clock=instrument.clock, calls=rows)]
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return a metric for each call, in units for one operation, out of the probe's answers.
 
     A sample is the ticks of its window less those of an empty window, over the operations in it.
 
     Raises:
-        TrialError: An answer is missing or makes no sense.
+        TrialError: An answer is missing, or says something else than was asked for.
     """
-    by_name = {answer.get("name"): answer for answer in answers if answer["event"] == "call"}
-    overheads = [answer["overhead"] for answer in answers if answer["event"] == "clock"]
+    by_name = {answer.name: answer for answer in all_of(answers, CallAnswer)}
     missing = [call.name for call in chosen(parameters) if call.name not in by_name]
-    if missing or not overheads:
-        raise TrialError(f"the guest did not measure {', '.join(missing) or 'its clock'}")
-    empty = min(overheads[0])
+    if missing:
+        raise TrialError(f"the guest did not measure {', '.join(missing)}")
+    empty = min(only(answers, ClockAnswer).overhead)
     return tuple(
         _metric(call, by_name[call.name], empty, instrument) for call in chosen(parameters)
     )
 
 
-def _metric(call: Call, answer: Mapping[str, Any], empty: int, instrument: Instrument) -> Measured:
+def _metric(call: Call, answer: CallAnswer, empty: int, instrument: Instrument) -> Measured:
     expected = call.samples[instrument.name]
-    ticks = answer["samples"]
-    if len(ticks) != expected or not all(isinstance(tick, int) for tick in ticks):
+    ticks = answer.samples
+    if len(ticks) != expected:
         raise TrialError(
             f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
-    audit = answer.get("audit")
-    if answer.get("uid") != USER or (audit is not None and answer.get("loginuid") != USER):
+    audit = answer.audit
+    if answer.uid != USER or (audit is not None and answer.loginuid != USER):
         raise TrialError(
-            f"{call.name} ran as user {answer.get('uid')} with login user {answer.get('loginuid')},"
+            f"{call.name} ran as user {answer.uid} with login user {answer.loginuid},"
             f" not as {USER}: rules that test who acts would not be measured"
         )
     operations = call.batch[instrument.name] * call.operations
@@ -130,6 +132,6 @@ def _metric(call: Call, answer: Mapping[str, Any], empty: int, instrument: Instr
         metric=call.name,
         unit=instrument.per_op,
         samples=tuple((tick - empty) / operations for tick in ticks),
-        fired=None if audit is None else audit["by_key"],
-        lost=0 if audit is None else audit["lost"],
+        fired=None if audit is None else audit.by_key,
+        lost=0 if audit is None else audit.lost,
     )

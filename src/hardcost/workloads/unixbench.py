@@ -17,10 +17,10 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import InputError, TrialError
-from hardcost.machines.requests import install
+from hardcost.protocol.requests import install
 from hardcost.units import Unit
 from hardcost.workloads import programs, unixbenchtable
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
 NAME = "unixbench"
@@ -85,7 +87,7 @@ def tests() -> dict[str, Test]:
     return {name: Test(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict[str, Any]]:
+def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
@@ -97,7 +99,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
         return [_original(parameters["program"], names, copies, instrument)]
     span, seconds = _span(parameters, instrument)
     program = (resources.files("hardcost") / "bin" / _PROGRAM).read_bytes()
-    job: list[dict[str, Any]] = [install(_PLACE, program, 0o755)]
+    job: list[Request] = [install(_PLACE, program, 0o755)]
     for name in names:
         much = span or ["--loops", str(tests()[name].loops * _work(parameters))]
         words = [_PLACE, name, *much, "--copies", copies, "--clock", instrument.clock]
@@ -106,7 +108,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[dict
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Mapping[str, Any]], instrument: Instrument
+    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return each test's cost for one operation, and the index where time was measured.
 
@@ -117,7 +119,7 @@ def measured(
     if "program" in parameters:
         answer = programs.done(answers, _RUN, parameters["program"])
         titles = {tests()[name].title: name for name in names}
-        table = unixbenchtable.read(answer["stdout"], set(titles))
+        table = unixbenchtable.read(answer.stdout, set(titles))
         rates = {titles[title]: rate for title, rate in table.rates.items()}
         found = [_cost(name, rates[name], instrument) for name in names]
         if table.index is not None:
@@ -126,7 +128,7 @@ def measured(
     found, rates = [], {}
     for name in names:
         answer = programs.done(answers, name, f"the test {name}")
-        operations, ticks = _told(answer["stdout"], name)
+        operations, ticks = _told(answer.stdout, name)
         found.append(programs.metric(name, instrument.per_op, ticks / operations, [answer]))
         rates[name] = operations / ticks * _NS_PER_SECOND * tests()[name].rate
     if not instrument.exact and len(rates) == len(tests()):
@@ -171,9 +173,7 @@ def _span(parameters: Mapping[str, str], instrument: Instrument) -> tuple[list[s
     return ["--seconds", str(seconds)], seconds + _SPARE_SECONDS
 
 
-def _original(
-    program: str, names: Sequence[str], copies: str, instrument: Instrument
-) -> dict[str, Any]:
+def _original(program: str, names: Sequence[str], copies: str, instrument: Instrument) -> Request:
     """Return the request to run UnixBench itself.
 
     Raises:
@@ -211,7 +211,7 @@ def _told(text: str, name: str) -> tuple[float, int]:
     try:
         told = json.loads(text)
         operations, ticks = float(told["operations"]), int(told["ticks"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}") from error
     if told.get("test") != name or not (operations > 0 and ticks > 0):
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}")

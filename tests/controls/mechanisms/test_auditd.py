@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.auditrules.rule import Place, Rule
 from hardcost.controls import apply
@@ -36,12 +37,12 @@ def answers(**changed: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def installed(path: str, *controls: Any) -> str:  # noqa: ANN401  (controls of any kind)
-    (found,) = (one for one in apply.requests(controls) if one.get("path") == path)
+    (found,) = (one for one in as_sent(apply.requests(controls)) if one.get("path") == path)
     return base64.b64decode(str(found["base64"])).decode()
 
 
 def test_the_daemon_has_the_records_before_rules_are_loaded() -> None:
-    asked = [(one["do"], one.get("name")) for one in apply.requests(CONTROLS)]
+    asked = [(one["do"], one.get("name")) for one in as_sent(apply.requests(CONTROLS))]
     assert asked.index(("start", "auditd")) < asked.index(("run", "audit-rules"))
     assert "audit" not in {do for do, _ in asked}
 
@@ -60,12 +61,12 @@ def test_a_plug_in_is_active_in_a_file_of_its_own() -> None:
 
 
 def test_a_daemon_that_took_and_lost_nothing_needs_no_note() -> None:
-    assert apply.verify(CONTROLS, answers()) == ()
+    assert apply.verify(CONTROLS, typed(answers())) == ()
 
 
 def test_what_the_kernel_lost_during_the_trial_is_told() -> None:
     lost = ran("audit-end", STATUS.replace("lost 2", "lost 5"))
-    assert apply.verify(CONTROLS, answers(end=lost)) == (
+    assert apply.verify(CONTROLS, typed(answers(end=lost))) == (
         "audit lost 3 records in the kernel's queue",
     )
 
@@ -77,7 +78,7 @@ def test_an_overflow_and_a_log_without_its_beginning_are_told() -> None:
         "text": "x\nplugin queue overflow detected = yes\n",
     }
     rotated = ran("audit-totals", TOTALS.replace("yes", "no"))
-    first, second = apply.verify(CONTROLS, answers(state=state, totals=rotated))
+    first, second = apply.verify(CONTROLS, typed(answers(state=state, totals=rotated)))
     assert "plug-ins overflowed" in first
     assert "its beginning is gone" in second
 
@@ -97,7 +98,7 @@ def test_a_daemon_that_did_not_take_fails_the_trial(
     changed: dict[str, dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        apply.verify(CONTROLS, answers(**changed))
+        apply.verify(CONTROLS, typed(answers(**changed)))
 
 
 def test_a_configuration_that_it_refuses_is_the_users_error() -> None:
@@ -114,7 +115,7 @@ def test_a_rule_that_auditctl_refuses_is_the_users_error_at_its_line() -> None:
         rules=ran("audit-rules", status=1, stderr=said), list=ran("audit-list", "0\n")
     )
     with pytest.raises(InputError) as caught:
-        apply.verify(CONTROLS, refused)
+        apply.verify(CONTROLS, typed(refused))
     (problem,) = caught.value.problems
     assert (str(problem.place), problem.hint) == (
         "r:3",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.control import Fapolicyd, Sysctl
 from hardcost.controls.mechanisms import fapolicyd
@@ -50,12 +51,14 @@ def answers(
 
 def test_without_the_control_nothing_is_asked_or_checked() -> None:
     others = (Sysctl("kernel.kptr_restrict", "2"),)
-    assert fapolicyd.requests(others) == fapolicyd.finish(others) == ()
-    assert fapolicyd.verify(others, []) == ()
+    assert as_sent(fapolicyd.requests(others)) == as_sent(fapolicyd.finish(others)) == ()
+    assert fapolicyd.verify(others, typed([])) == ()
 
 
 def test_the_daemon_is_started_before_it_is_tried_and_stopped_before_its_report_is_read() -> None:
-    before = [request.get("name", request["do"]) for request in fapolicyd.requests([CONTROL])]
+    before = [
+        request.get("name", request["do"]) for request in as_sent(fapolicyd.requests([CONTROL]))
+    ]
     assert before == [
         "install",
         "fapolicyd-prepare",
@@ -63,12 +66,12 @@ def test_the_daemon_is_started_before_it_is_tried_and_stopped_before_its_report_
         "fapolicyd-denies",
         "fapolicyd-allows",
     ]
-    after = [(request["do"], request["name"]) for request in fapolicyd.finish([CONTROL])]
+    after = [(request["do"], request["name"]) for request in as_sent(fapolicyd.finish([CONTROL]))]
     assert after == [("stop", "fapolicyd"), ("read", "fapolicyd-report")]
 
 
 def test_an_ordinary_user_tries_the_programs() -> None:
-    tries = [one for one in fapolicyd.requests([CONTROL]) if one["do"] == "run"][1:]
+    tries = [one for one in as_sent(fapolicyd.requests([CONTROL])) if one["do"] == "run"][1:]
     assert {one["user"] for one in tries} == {"user"}
 
 
@@ -76,7 +79,7 @@ def test_each_set_of_rules_denies_what_none_of_its_rules_allows() -> None:
     for rules in ("known-libs", "restrictive"):
         words = next(
             one["argv"]
-            for one in fapolicyd.requests([Fapolicyd(rules=rules)])
+            for one in as_sent(fapolicyd.requests([Fapolicyd(rules=rules)]))
             if one.get("name") == "fapolicyd-prepare"
         )
         assert words.index("90-deny-execute") > words.index("41-shared-obj")
@@ -84,19 +87,19 @@ def test_each_set_of_rules_denies_what_none_of_its_rules_allows() -> None:
 
 
 def test_what_was_decided_is_noted() -> None:
-    assert fapolicyd.verify([CONTROL], answers()) == (
+    assert fapolicyd.verify([CONTROL], typed(answers())) == (
         "fapolicyd allowed 6277 accesses and denied 1; of the files it knew 77 and not 25",
     )
 
 
 def test_a_program_that_is_not_trusted_and_runs_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="a program that is not trusted could be executed"):
-        fapolicyd.verify([CONTROL], answers(denies=0))
+        fapolicyd.verify([CONTROL], typed(answers(denies=0)))
 
 
 def test_a_trusted_program_that_is_denied_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="denies /usr/bin/true: Operation not permitted"):
-        fapolicyd.verify([CONTROL], answers(allows=126))
+        fapolicyd.verify([CONTROL], typed(answers(allows=126)))
 
 
 @pytest.mark.parametrize("report", [None, "", REPORT.replace("6277", "0")])
@@ -104,7 +107,7 @@ def test_a_daemon_that_was_never_asked_or_wrote_no_report_is_a_failed_trial(
     report: str | None,
 ) -> None:
     with pytest.raises(TrialError, match=r"did not report|was never asked") as caught:
-        fapolicyd.verify([CONTROL], answers(report=report))
+        fapolicyd.verify([CONTROL], typed(answers(report=report)))
     assert caught.value.console == ENDED
 
 
@@ -114,23 +117,23 @@ def test_what_the_workload_was_denied_is_noted_with_the_rule() -> None:
         report=REPORT.replace("Denied accesses: 1", "Denied accesses: 3"),
         log=f"{ENDED}{refusal}\n",
     )
-    assert fapolicyd.verify([CONTROL], found)[1] == (
+    assert fapolicyd.verify([CONTROL], typed(found))[1] == (
         f"fapolicyd denied 2 accesses of others than our test: {refusal}"
     )
 
 
 def test_a_list_that_was_made_in_the_guest_is_noted() -> None:
-    notes = fapolicyd.verify([CONTROL], answers(prepared="trust list made\n"))
+    notes = fapolicyd.verify([CONTROL], typed(answers(prepared="trust list made\n")))
     assert "no list of trusted files" in notes[0]
 
 
 def test_before_the_workload_has_run_nothing_is_said_of_what_was_decided() -> None:
-    assert fapolicyd.verify([CONTROL], answers()[:4]) == ()
+    assert fapolicyd.verify([CONTROL], typed(answers()[:4])) == ()
 
 
 def test_a_daemon_that_was_not_started_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="did not answer to 'fapolicyd'"):
-        fapolicyd.verify([CONTROL], answers()[2:4])
+        fapolicyd.verify([CONTROL], typed(answers()[2:4]))
 
 
 def test_the_name_says_what_is_unlike_the_default() -> None:

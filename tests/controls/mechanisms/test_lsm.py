@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.control import AuditDaemon, Control, Lsm, LsmMode
 from hardcost.controls.mechanisms import lsm
@@ -37,7 +38,7 @@ def selinux(
 
 
 def notes(mode: LsmMode, answers: list[dict[str, Any]], *others: Control) -> tuple[str, ...]:
-    return lsm.verify((Lsm(mode), *others), answers)
+    return lsm.verify((Lsm(mode), *others), typed(answers))
 
 
 def test_every_mode_has_the_same_minor_modules() -> None:
@@ -47,8 +48,8 @@ def test_every_mode_has_the_same_minor_modules() -> None:
 
 def test_nothing_is_asked_without_the_control() -> None:
     assert lsm.boot_parameters(()) == ()
-    assert lsm.requests(()) == lsm.finish(()) == ()
-    assert lsm.verify((), ()) == ()
+    assert as_sent(lsm.requests(())) == as_sent(lsm.finish(())) == ()
+    assert lsm.verify((), typed(())) == ()
 
 
 def test_enforcing_that_is_there_is_told_with_the_services_domains() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.apply import boot_parameters, requests
 from hardcost.controls.control import AuditDaemon, Placebo
@@ -19,13 +20,13 @@ def test_boot_words_are_of_many_lengths_and_counts_and_fit_on_the_line() -> None
 
 
 def test_settings_are_written_with_the_values_that_they_have() -> None:
-    asked = requests((Placebo("sysctl", 2),))
+    asked = as_sent(requests((Placebo("sysctl", 2),)))
     assert len(asked) == 3
     assert all(set(one) == {"do", "path"} for one in asked)
 
 
 def test_a_rule_that_is_added_is_deleted_again() -> None:
-    (asked,) = requests((AuditDaemon(), Placebo("rule", 3)))
+    (asked,) = as_sent(requests((AuditDaemon(), Placebo("rule", 3))))
     added = [line[3:] for line in str(asked["rules"]).splitlines() if line.startswith("-a always")]
     deleted = [
         line[3:] for line in str(asked["rules"]).splitlines() if line.startswith("-d always")
@@ -36,8 +37,8 @@ def test_a_rule_that_is_added_is_deleted_again() -> None:
 
 def test_a_setting_that_did_not_keep_its_value_fails_the_trial() -> None:
     one = Placebo("sysctl", 0)
-    (asked,) = requests((one,))
+    (asked,) = as_sent(requests((one,)))
     answer = {"event": "written", "path": asked["path"], "before": "0", "after": "1"}
     with pytest.raises(TrialError, match="did not keep its value '0'"):
-        placebo.verify((one,), [answer])
-    assert placebo.verify((one,), [{**answer, "after": "0"}]) == ()
+        placebo.verify((one,), typed([answer]))
+    assert placebo.verify((one,), typed([{**answer, "after": "0"}])) == ()

@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 import pytest
+from tests.protocol.said import as_sent, typed
 
 from hardcost.controls.control import Auditd, AuditPlugin, Control, Rsyslog
 from hardcost.controls.mechanisms import rsyslog
@@ -29,7 +30,7 @@ def answers(counted: str, whole: str = "yes") -> list[dict[str, Any]]:
 
 
 def configuration(control: Rsyslog) -> str:
-    asked = rsyslog.requests((control,))
+    asked = as_sent(rsyslog.requests((control,)))
     (found,) = (one for one in asked if one.get("path") == "/etc/rsyslog.conf")
     return base64.b64decode(str(found["base64"])).decode()
 
@@ -47,11 +48,11 @@ def test_everything_is_forwarded_only_where_that_is_on() -> None:
 
 def test_its_receiver_is_started_before_it_and_stopped_after_it() -> None:
     controls = (Rsyslog(forward=True),)
-    assert [one["name"] for one in rsyslog.requests(controls) if one["do"] == "start"] == [
+    assert [one["name"] for one in as_sent(rsyslog.requests(controls)) if one["do"] == "start"] == [
         "rsyslog-receiver",
         "rsyslog",
     ]
-    assert [one["name"] for one in rsyslog.finish(controls) if one["do"] == "stop"] == [
+    assert [one["name"] for one in as_sent(rsyslog.finish(controls)) if one["do"] == "stop"] == [
         "rsyslog",
         "rsyslog-receiver",
     ]
@@ -87,18 +88,18 @@ def test_what_did_not_come_through_is_counted(
     daemon: Rsyslog, counted: str, notes: tuple[str, ...]
 ) -> None:
     controls: tuple[Control, ...] = (*DUPLICATE, daemon)
-    assert rsyslog.verify(controls, answers(counted)) == notes
+    assert rsyslog.verify(controls, typed(answers(counted))) == notes
 
 
 def test_nothing_is_called_dropped_where_the_log_has_lost_its_beginning() -> None:
     found = rsyslog.verify(
-        (*DUPLICATE, Rsyslog()), answers("audit 900\nlimited 0\nbeginnings 0\n", whole="no")
+        (*DUPLICATE, Rsyslog()), typed(answers("audit 900\nlimited 0\nbeginnings 0\n", whole="no"))
     )
     assert found == ("900 audit records came to /var/log/messages",)
 
 
 def test_records_are_not_looked_for_where_they_are_not_sent() -> None:
-    assert rsyslog.verify((Rsyslog(), Auditd()), answers("audit 0\nlimited 0\n")) == ()
+    assert rsyslog.verify((Rsyslog(), Auditd()), typed(answers("audit 0\nlimited 0\n"))) == ()
 
 
 @pytest.mark.parametrize(
@@ -114,4 +115,4 @@ def test_a_daemon_that_does_not_write_fails_the_trial(
     found = answers("audit 100\nlimited 0\nbeginnings 0\n")
     found[index] = answer
     with pytest.raises(TrialError, match=message):
-        rsyslog.verify((*DUPLICATE, Rsyslog()), found)
+        rsyslog.verify((*DUPLICATE, Rsyslog()), typed(found))

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.protocol.said import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.qemu import answers
 
-HELLO = {"event": "hello", "protocol": 1}
+HELLO = {"event": "hello", "protocol": 1, "probe": "1", "kernel": "6.1", "gap": None}
 END = {"event": "end"}
+FAILED = {"event": "error", "request": 0, "message": "no", "logs": {}}
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -20,15 +22,15 @@ def write(path: Path, *lines: object) -> Path:
 
 
 def test_answers_are_what_stands_between_hello_and_end(tmp_path: Path) -> None:
-    call = {"event": "call", "name": "null"}
-    path = write(tmp_path / "a", {"event": "ready"}, HELLO, call, END, {"event": "late"})
-    assert answers.read(path) == (HELLO, call)
+    done = {"event": "installed", "path": "/x", "bytes": 3}
+    path = write(tmp_path / "a", {"event": "ready"}, HELLO, done, END, {"event": "late"})
+    assert answers.read(path) == tuple(typed([HELLO, done]))
 
 
 def test_the_first_place_that_is_not_empty_holds_the_answers(tmp_path: Path) -> None:
     empty, other = write(tmp_path / "a"), write(tmp_path / "b", HELLO, END)
-    assert answers.read(empty, other) == (HELLO,)
-    assert answers.read(other, empty) == (HELLO,)
+    assert answers.read(empty, other) == tuple(typed([HELLO]))
+    assert answers.read(other, empty) == tuple(typed([HELLO]))
     half = write(tmp_path / "c", HELLO)
     with pytest.raises(TrialError, match="ended before"):
         answers.read(half, other)
@@ -42,10 +44,17 @@ def test_the_first_place_that_is_not_empty_holds_the_answers(tmp_path: Path) -> 
         ([], "ended before"),
         ([HELLO], "ended before"),
         ([END], "hello"),
-        ([{"event": "hello", "protocol": 9}, END], "protocol"),
-        ([HELLO, {"event": "error", "message": "EPERM at x"}, END], "EPERM at x"),
+        ([HELLO | {"protocol": 9}, END], "speaks protocol 9"),
+        ([HELLO, FAILED | {"message": "EPERM at x"}, END], "EPERM at x"),
         ([HELLO, ["event"], END], "no answer"),
         ([HELLO, {"event": 7}, END], "no answer"),
+        ([HELLO, {"event": "late"}, END], "no answer"),
+        ([{"event": "hello", "protocol": 1}, END], "'hello' has a wrong field, probe: Field req"),
+        ([HELLO | {"gap": -1}, END], "'hello' has a wrong field, gap"),
+        ([HELLO | {"gap": 2**64}, END], "'hello' has a wrong field, gap"),
+        ([HELLO | {"gap": "3"}, END], "'hello' has a wrong field, gap"),
+        ([HELLO | {"gap": True}, END], "'hello' has a wrong field, gap"),
+        ([HELLO | {"more": 1}, END], "'hello' has a wrong field, more"),
     ],
 )
 def test_what_makes_no_sense_fails_the_trial(
@@ -59,13 +68,13 @@ def test_what_makes_no_sense_fails_the_trial(
 def test_what_is_no_number_of_json_fails_the_trial(value: str, tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text(f'{{"event": "ran", "ticks": {value}}}\n')
-    with pytest.raises(TrialError, match="no answer"):
+    with pytest.raises(TrialError, match=r"no answer|wrong field"):
         answers.read(path)
 
 
 def test_the_logs_of_an_error_are_what_the_trials_console_holds(tmp_path: Path) -> None:
     logs = {"/run/hardcost/web.log": "no room\n\n", "/var/log/web": "", "x": "y"}
-    lines = (HELLO, {"event": "error", "message": "the service web died", "logs": logs}, END)
+    lines = (HELLO, FAILED | {"message": "the service web died", "logs": logs}, END)
     with pytest.raises(TrialError, match="web died") as caught:
         answers.read(write(tmp_path / "a", *lines))
     assert caught.value.console == "== /run/hardcost/web.log\nno room\n== x\ny\n"

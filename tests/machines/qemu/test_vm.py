@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.protocol.said import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.cache import Cache
@@ -12,6 +13,7 @@ from hardcost.machines.machine import Boot, Execution, KernelRecipe
 from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, agreed
+from hardcost.protocol.answers import CallAnswer, only
 
 
 def settle(counts: Sequence[int]) -> tuple[int, float]:
@@ -19,11 +21,11 @@ def settle(counts: Sequence[int]) -> tuple[int, float]:
     coming = iter(counts)
 
     async def once() -> Execution:
-        answer = {"event": "call", "samples": [next(coming)]}
-        return Execution((answer,), "", start_seconds=0.1, host_seconds=1.0)
+        answer = {"event": "call", "name": "null", "samples": [next(coming)]}
+        return Execution(tuple(typed([answer])), "", start_seconds=0.1, host_seconds=1.0)
 
     found = asyncio.run(agreed(once))
-    return found.answers[0]["samples"][0], found.host_seconds
+    return only(found.answers, CallAnswer).samples[0], found.host_seconds
 
 
 def test_two_executions_that_agree_are_enough() -> None:

@@ -14,6 +14,7 @@ use self::counts::Counts;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
 use crate::protocol::{Answer, AuditCounts};
+use crate::wait::{Beside, Deadline};
 
 const AUDITCTL: &str = "/sbin/auditctl";
 const RULES: &str = "/run/hardcost.rules";
@@ -51,33 +52,38 @@ impl Audit {
         } else {
             let path = if fs::exists(SELINUX).unwrap_or(false) { LABELLED_RULES } else { RULES };
             fs::write(path, rules).context(|| path.into())?;
-            self.run_auditctl(&["-R", path]).context(|| AUDITCTL.into())?
+            self.run_auditctl(&["-R", path])?
         };
         let loaded = self.daemon.control.list().context(|| "listing audit rules".into())?.len();
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
     /// Runs auditctl: its exit status, output and complaints.
-    fn run_auditctl(&mut self, words: &[&str]) -> io::Result<(Option<i32>, String, String)> {
+    fn run_auditctl(&mut self, words: &[&str]) -> Result<(Option<i32>, String, String)> {
         let mut log = SystemLog::open();
         let mut command = Command::new(AUDITCTL);
         command.args(words).stdin(process::Stdio::null());
         let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
-        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), Some(self))?.ended {
-            log.iter_mut().try_for_each(SystemLog::take)?;
+        let taken = |log: &mut Option<SystemLog>| {
+            log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())
+        };
+        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), self, Deadline::NEVER)?.ended {
+            taken(&mut log)?;
         }
         let status = auditctl.reap()?;
-        auditctl.take_rest()?;
-        log.iter_mut().try_for_each(SystemLog::take)?;
+        auditctl.outputs.take_rest()?;
+        taken(&mut log)?;
         let logged = log.map_or_else(String::new, |log| log.text.clone());
-        let complaints = (auditctl.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
-        Ok((status.code(), auditctl.stdout.text(), complaints))
+        let complaints =
+            (auditctl.outputs.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
+        Ok((status.code(), auditctl.outputs.stdout.text(), complaints))
     }
 
     /// Takes the records that have arrived; does not wait.
-    pub fn take(&mut self) -> io::Result<()> {
+    pub fn take(&mut self) -> Result<()> {
         let Self { daemon, counts, .. } = self;
-        daemon.take(|record| counts.take(record))
+        let taken = daemon.take(|record| counts.take(record));
+        taken.context(|| "taking audit records".into())
     }
 
     /// Starts to count the records of an audit session, once all before them have arrived.
@@ -98,6 +104,16 @@ impl Audit {
     fn settle(&mut self) -> Result<u32> {
         let Self { daemon, counts, .. } = self;
         daemon.settle(|record| counts.take(record)).map_err(explain)
+    }
+}
+
+impl Beside for Audit {
+    fn sources(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.daemon.as_fd()]
+    }
+
+    fn take(&mut self) -> Result<()> {
+        Audit::take(self)
     }
 }
 

@@ -13,14 +13,15 @@ mod partner;
 mod process;
 mod select;
 mod signal;
+mod window;
 
 use std::ffi::CString;
 
+use self::window::{Samples, window};
 use crate::clock::{Clock, ClockName, Monotonic, Tsc};
 use crate::pace::{Pace, Pacer};
 use crate::protocol::CallPlan;
 use crate::sys::Fault;
-use crate::window::{Samples, window};
 
 /// What a call is given to prepare itself.
 pub struct Setup {

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::logs::{self, Logs};
-use crate::guest;
+use crate::farewell;
 
 /// How long a request may take longer than its limit: it may have to kill, and to ask services.
 const GRACE: Duration = Duration::from_secs(30);
@@ -84,7 +84,7 @@ fn stand((state, changed): &(Mutex<State>, Condvar)) {
         state = match left {
             None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(Duration::ZERO) => {
-                guest::give_up(state.request, reason(&state), printed());
+                farewell::give_up(state.request, reason(&state), printed());
             }
             Some(left) => {
                 changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0

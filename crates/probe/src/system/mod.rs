@@ -5,7 +5,6 @@
 mod accounts;
 mod company;
 mod guard;
-mod job;
 mod logs;
 mod mounts;
 mod program;
@@ -13,14 +12,15 @@ mod ready;
 mod run;
 mod service;
 mod services;
-mod tree;
+mod since;
+mod starting;
 
 pub use self::accounts::{group_id, user_id};
 pub use self::company::Company;
 pub use self::guard::Guard;
-pub use self::job::{RunJob, StartJob, StopJob};
 pub use self::logs::tail;
 pub use self::mounts::mount;
-pub use self::program::Program;
 pub use self::run::run;
-pub use self::services::{Services, start, stop};
+pub use self::services::Services;
+pub use self::since::Since;
+pub use self::starting::{start, stop};

@@ -8,36 +8,16 @@ use std::process::{Child, Command, ExitStatus};
 
 use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open};
-use serde::{Deserialize, Serialize};
 
 use super::accounts;
-use super::company::{Company, Deadline};
-use super::tree;
-use crate::channel::{Channel, Identity, Order, Reply};
+use crate::channel::{Channel, Identity, Order, Program, Reply};
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
+use crate::tree;
+use crate::wait::{Beside, Deadline, wait};
 
 /// Where programs are searched for.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// A program, and as whom and where it runs.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Program {
-    /// The program (searched for in `PATH`) and its arguments.
-    pub argv: Vec<String>,
-    /// User, group and further groups; `None`: stay who you are.
-    pub user: Option<(u32, u32, Vec<u32>)>,
-    /// The login id for audit.
-    pub login: Option<u32>,
-    /// The SELinux context, where SELinux is on.
-    pub context: Option<String>,
-    /// All variables.
-    pub environment: BTreeMap<String, String>,
-    /// The working directory.
-    pub folder: String,
-    /// A file to read from.
-    pub stdin: Option<String>,
-}
 
 impl Program {
     /// A program as the system's own, in the top directory.
@@ -87,7 +67,7 @@ impl Process {
     pub fn prepare(
         program: Program,
         (stdout, stderr): (OwnedFd, OwnedFd),
-        company: &mut Company<'_>,
+        beside: &mut dyn Beside,
         deadline: Deadline,
     ) -> Result<Self> {
         let (near, far) = UnixStream::pair().context(|| "a pair of sockets".into())?;
@@ -101,7 +81,7 @@ impl Process {
         let (channel, used) = (Channel::new(near), CpuTime::default());
         let mut process = Self { child, channel, ended, session: None, used };
         process.channel.send(&Order::Become(program))?;
-        match process.hear(company, deadline)? {
+        match process.hear(beside, deadline)? {
             Some(Reply::Ready { identity: Identity { session, .. }, used }) => {
                 Ok(Self { session, used, ..process })
             }
@@ -116,8 +96,8 @@ impl Process {
     }
 
     /// Waits until it has become the program; that it could not is an error.
-    pub fn begun(&mut self, company: &mut Company<'_>, deadline: Deadline) -> Result<()> {
-        match self.hear(company, deadline)? {
+    pub fn begun(&mut self, beside: &mut dyn Beside, deadline: Deadline) -> Result<()> {
+        match self.hear(beside, deadline)? {
             None => Ok(()),
             Some(Reply::Failed(message)) => Err(self.abandon(message)),
             Some(other) => Err(self.abandon(format!("a process said {other:?} out of turn"))),
@@ -138,19 +118,21 @@ impl Process {
     }
 
     /// Waits for its end, and reaps it.
+    #[expect(clippy::disallowed_methods, reason = "it has ended")]
     pub fn reap(&mut self) -> Result<ExitStatus> {
         self.child.wait().context(|| "waiting for a program".into())
     }
 
     /// Kills it and all that came of it, and reaps it.
+    #[expect(clippy::disallowed_methods, reason = "it was killed")]
     pub fn kill(&mut self) {
         tree::kill(self.pid());
         let _ = self.child.wait();
     }
 
     /// Its next word; `None` if there will be none.
-    fn hear(&mut self, company: &mut Company<'_>, deadline: Deadline) -> Result<Option<Reply>> {
-        let ready = company.wait(&[(self.channel.as_fd(), PollFlags::IN)], deadline);
+    fn hear(&mut self, beside: &mut dyn Beside, deadline: Deadline) -> Result<Option<Reply>> {
+        let ready = wait(&[(self.channel.as_fd(), PollFlags::IN)], beside, deadline);
         match ready {
             Ok(ready) if ready == [true] => self.channel.receive(),
             Ok(_) => Err(self.abandon("a program could not be started in time")),

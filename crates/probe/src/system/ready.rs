@@ -13,11 +13,12 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
-use super::company::{Company, Deadline};
-use super::job::ReadyJob;
-use super::program::{Process, Program};
-use super::run::{Outputs, wait};
+use super::program::Process;
+use crate::channel::Program;
 use crate::error::{Error, Result};
+use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
+use crate::protocol::ReadyJob;
+use crate::wait::{Beside, Deadline, wait};
 
 /// How long to wait before trying again: at first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -70,9 +71,9 @@ impl Ready {
     }
 
     /// Makes sure that nobody else is there already, who would answer in the service's place.
-    pub fn refuse_others(&self, company: &mut Company<'_>, deadline: Deadline) -> Result<()> {
+    pub fn refuse_others(&self, beside: &mut dyn Beside, deadline: Deadline) -> Result<()> {
         let Self::Socket(address, _) = self else { return Ok(()) };
-        match Talk::default().attempt(address, company, deadline)? {
+        match Talk::default().attempt(address, beside, deadline)? {
             Ok(()) => Err(Error::Other(format!("{address} is taken: somebody else listens there"))),
             Err(_) => Ok(()),
         }
@@ -81,19 +82,19 @@ impl Ready {
     /// Waits until the service answers; how often it was tried. At the deadline: what kept it.
     pub fn wait(
         &self,
-        company: &mut Company<'_>,
+        beside: &mut dyn Beside,
         deadline: Deadline,
     ) -> Result<std::result::Result<u32, String>> {
         let mut pause = FIRST_PAUSE;
         for attempts in 1.. {
-            let why = match self.attempt(company, deadline)? {
+            let why = match self.attempt(beside, deadline)? {
                 Ok(()) => return Ok(Ok(attempts)),
                 Err(why) => why,
             };
             if deadline.is_over() {
                 return Ok(Err(why));
             }
-            company.wait(&[], deadline.or_in(pause))?;
+            wait(&[], beside, deadline.or_in(pause))?;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         unreachable!("the numbers do not end")
@@ -102,13 +103,13 @@ impl Ready {
     /// Tries once; what kept the service from answering. A service that died is an error.
     pub fn attempt(
         &self,
-        company: &mut Company<'_>,
+        beside: &mut dyn Beside,
         deadline: Deadline,
     ) -> Result<std::result::Result<(), String>> {
         match self {
-            Self::Socket(address, talk) => talk.attempt(address, company, deadline),
+            Self::Socket(address, talk) => talk.attempt(address, beside, deadline),
             Self::File(path, contains) => Ok(holds(path, contains.as_deref())),
-            Self::Run(argv) => succeeds(argv, company, deadline),
+            Self::Run(argv) => succeeds(argv, beside, deadline),
         }
     }
 }
@@ -130,16 +131,16 @@ fn has(bytes: &[u8], text: &str) -> bool {
 /// Whether a program ends with 0.
 fn succeeds(
     argv: &[String],
-    company: &mut Company<'_>,
+    beside: &mut dyn Beside,
     deadline: Deadline,
 ) -> Result<std::result::Result<(), String>> {
-    let (mut outputs, sinks) = Outputs::new()?;
-    let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
+    let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
+    let mut process = Process::prepare(Program::new(argv)?, sinks, beside, deadline)?;
     process.go()?;
-    let ended = wait(&process, &mut outputs, company, deadline);
-    if !matches!(ended, Ok(true)) {
+    let woken = outputs.wait(process.ended.as_fd(), None, beside, deadline);
+    if !matches!(woken, Ok(Woken { ended: true, .. })) {
         process.kill();
-        return ended.map(|_| Err(format!("{} does not end", argv[0])));
+        return woken.map(|_| Err(format!("{} does not end", argv[0])));
     }
     let status = process.reap()?;
     outputs.take_rest()?;
@@ -153,14 +154,14 @@ impl Talk {
     fn attempt(
         &self,
         address: &Address,
-        company: &mut Company<'_>,
+        beside: &mut dyn Beside,
         deadline: Deadline,
     ) -> Result<std::result::Result<(), String>> {
         let socket = match address.connect() {
             Ok(socket) => socket,
             Err(error) => return Ok(Err(format!("{address}: {error}"))),
         };
-        let mut done = company.wait(&[(socket.as_fd(), PollFlags::OUT)], deadline)? == [true];
+        let mut done = wait(&[(socket.as_fd(), PollFlags::OUT)], beside, deadline)? == [true];
         if let Ok(Err(error)) = sockopt::socket_error(&socket) {
             return Ok(Err(format!("{address}: {error}")));
         }
@@ -169,7 +170,7 @@ impl Talk {
         }
         let mut heard = Vec::new();
         while done && !has(&heard, &self.expect) {
-            done = company.wait(&[(socket.as_fd(), PollFlags::IN)], deadline)? == [true]
+            done = wait(&[(socket.as_fd(), PollFlags::IN)], beside, deadline)? == [true]
                 && heard.len() < MOST
                 && hear(&socket, &mut heard);
         }
@@ -234,7 +235,7 @@ impl std::fmt::Display for Address {
 #[cfg(test)]
 mod tests {
     use super::{Ready, has, holds};
-    use crate::system::job::ReadyJob;
+    use crate::protocol::ReadyJob;
 
     #[test]
     fn exactly_one_way_to_tell_must_be_named() {

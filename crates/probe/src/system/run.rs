@@ -5,75 +5,40 @@ use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use rustix::event::PollFlags;
-
-use super::company::{Company, Deadline};
-use super::job::RunJob;
+use super::company::Company;
 use super::logs::Logs;
-use super::program::{Process, Program};
-use crate::capture::Capture;
+use super::program::Process;
+use super::service;
+use super::since::Since;
+use crate::channel::Program;
 use crate::clock::{Clock, Tsc};
 use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
-use crate::protocol::{Answer, RanAnswer};
-use crate::session::Session;
-
-/// How much of each of the program's outputs to report, in bytes.
-const OUTPUT_LIMIT: usize = 64 << 10;
-
-/// What a program prints.
-pub struct Outputs {
-    /// On its standard output.
-    pub stdout: Capture,
-    /// On its standard error.
-    pub stderr: Capture,
-}
-
-impl Outputs {
-    /// Captures, and the ends to give to the program.
-    pub fn new() -> Result<(Self, (std::os::fd::OwnedFd, std::os::fd::OwnedFd))> {
-        let capture = || Capture::new(OUTPUT_LIMIT).context(|| "a pipe".into());
-        let ((stdout, out), (stderr, err)) = (capture()?, capture()?);
-        Ok((Self { stdout, stderr }, (out, err)))
-    }
-
-    /// Takes what was left in them. Those who inherited them may hold them open.
-    pub fn take_rest(&mut self) -> Result<()> {
-        let rest = self.stdout.take_rest().and_then(|()| self.stderr.take_rest());
-        rest.context(|| "reading a program's output".into())
-    }
-
-    /// What was printed, to explain a failure.
-    fn logs(&self, name: &str) -> Logs {
-        let of = |which: &str, output: &Capture| (format!("{name}: {which}"), output.text());
-        let both = [of("standard output", &self.stdout), of("standard error", &self.stderr)];
-        both.into_iter().filter(|(_, text)| !text.is_empty()).collect()
-    }
-}
+use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
+use crate::protocol::{Answer, RanAnswer, RunJob};
+use crate::wait::Deadline;
 
 /// Runs a program to its end; with a clock, measures it from just before its start to its being
 /// reaped.
-pub fn run(session: &mut Session, job: &RunJob) -> Result<Answer> {
+pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answer> {
     let deadline = Deadline::after(job.limit)?;
-    let program = program(session, job)?;
-    let epoch = session.epoch();
-    let (mut outputs, sinks) = Outputs::new()?;
-    let mut company = session.company();
-    let mut process = Process::prepare(program, sinks, &mut company, deadline)?;
+    let program = program(job, company)?;
+    let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
+    let mut process = Process::prepare(program, sinks, company, deadline)?;
     let counted = company.audit.as_deref_mut().filter(|_| job.clock.is_some());
     let counted = counted.map(|audit| audit.begin(process.session)).transpose()?.is_some();
     let before = CpuTime::reaped();
     let begin = Tsc::now();
     let start = job.clock.map(|clock| (clock, clock.now()));
     process.go()?;
-    let status = end(&mut process, &mut outputs, &mut company, deadline, job)?;
+    let status = end(&mut process, &mut outputs, company, deadline, job)?;
     let ticks = start.map(|(clock, start)| clock.now().wrapping_sub(start));
     let end = Tsc::now();
     // Nothing else was reaped since, and what it used before it was told to go is not its own.
     let used = CpuTime::reaped().since(before).since(process.used);
     outputs.take_rest()?;
     process.failure()?;
-    let audit = company.audit.filter(|_| counted);
+    let audit = company.audit.as_deref_mut().filter(|_| counted);
     let audit = audit.map(crate::audit::Audit::finish).transpose()?;
     check(job, status, &outputs)?;
     Ok(Answer::Ran(RanAnswer {
@@ -87,20 +52,20 @@ pub fn run(session: &mut Session, job: &RunJob) -> Result<Answer> {
         stdout_bytes: outputs.stdout.total(),
         stderr: outputs.stderr.text(),
         stderr_bytes: outputs.stderr.total(),
-        begin: epoch.map(|epoch| begin.wrapping_sub(epoch)),
-        end: epoch.map(|epoch| end.wrapping_sub(epoch)),
+        begin: watch.ticks(begin),
+        end: watch.ticks(end),
         audit,
     }))
 }
 
 /// The program that is asked for; what it is to read lies in a file.
-fn program(session: &mut Session, job: &RunJob) -> Result<Program> {
+fn program(job: &RunJob, company: &mut Company<'_>) -> Result<Program> {
     let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
     program.login = job.login;
     program.context.clone_from(&job.context);
     program.folder.clone_from(&job.folder);
     if !job.stdin.is_empty() {
-        let path = session.services.path(&job.name, "in")?;
+        let path = company.services.path(&job.name, "in")?;
         fs::write(&path, &job.stdin).context(|| path.clone())?;
         program.stdin = Some(path);
     }
@@ -115,16 +80,16 @@ fn end(
     deadline: Deadline,
     job: &RunJob,
 ) -> Result<ExitStatus> {
-    match wait(process, outputs, company, deadline) {
-        Ok(true) => process.reap(),
-        Ok(false) => {
+    match outputs.wait(process.ended.as_fd(), None, company, deadline) {
+        Ok(Woken { ended: true, .. }) => process.reap(),
+        Ok(_) => {
             process.kill();
             outputs.take_rest()?;
             let hung = company.hung();
             let because = hung.map_or_else(String::new, |service| format!("; {service}"));
             let (name, limit) = (&job.name, job.limit);
             let message = format!("the program {name} did not end within {limit} s{because}");
-            Err(Error::Explained { message, logs: outputs.logs(name) })
+            Err(Error::Explained { message, logs: printed(name, outputs) })
         }
         Err(error) => {
             process.kill();
@@ -133,31 +98,11 @@ fn end(
     }
 }
 
-/// Waits for a program's end and takes its output meanwhile; false: it takes too long.
-pub fn wait(
-    process: &Process,
-    outputs: &mut Outputs,
-    company: &mut Company<'_>,
-    deadline: Deadline,
-) -> Result<bool> {
-    loop {
-        let stdout = outputs.stdout.source();
-        let sources = [Some(process.ended.as_fd()), stdout, outputs.stderr.source()];
-        let wanted: Vec<_> = sources.iter().flatten().map(|&fd| (fd, PollFlags::IN)).collect();
-        let has_stdout = stdout.is_some();
-        let ready = company.wait(&wanted, deadline)?;
-        if ready[0] {
-            return Ok(true);
-        }
-        if !ready.contains(&true) {
-            return Ok(false);
-        }
-        let taken = if has_stdout && ready[1] { outputs.stdout.take() } else { Ok(()) };
-        let last = ready.len() - 1;
-        let has_more = last > usize::from(has_stdout) && ready[last];
-        let taken = taken.and_then(|()| if has_more { outputs.stderr.take() } else { Ok(()) });
-        taken.context(|| "reading a program's output".into())?;
-    }
+/// What was printed, to explain a failure.
+fn printed(name: &str, outputs: &Outputs) -> Logs {
+    let both = [("standard output", &outputs.stdout), ("standard error", &outputs.stderr)];
+    let both = both.map(|(which, output)| (format!("{name}: {which}"), output.text()));
+    both.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 /// Refuses another end than the expected one.
@@ -165,19 +110,10 @@ fn check(job: &RunJob, status: ExitStatus, outputs: &Outputs) -> Result<()> {
     let Some(expected) = job.expect.filter(|&expected| status.code() != Some(expected)) else {
         return Ok(());
     };
-    let how = tell(status);
+    let how = service::how(status);
     let said = outputs.stderr.text();
     let said = said.lines().rfind(|line| !line.trim().is_empty());
     let said = said.map_or_else(String::new, |line| format!(": {line}"));
     let message = format!("the program {} ended with {how}, not {expected}{said}", job.name);
-    Err(Error::Explained { message, logs: outputs.logs(&job.name) })
-}
-
-/// How something ended, in words.
-pub fn tell(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("status {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "an unknown status".into(),
-    }
+    Err(Error::Explained { message, logs: printed(&job.name, outputs) })
 }

@@ -1,8 +1,9 @@
 //! A service: its processes, what it prints, how it ends.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -19,7 +20,12 @@ const ROOM: usize = 1 << 20;
 /// How much to take at a time, in bytes.
 const PORTION: usize = 64 << 10;
 
-/// What a service prints, written to a file as it comes.
+/// How much of what a service prints is kept at most, in bytes: a guest's files are its memory.
+const MOST: u64 = 16 << 20;
+/// How much of it is kept when that is reached, in bytes: its end, which explains failures.
+const KEPT: u64 = 64 << 10;
+
+/// What a service prints, written to a file as it comes, and shortened where it becomes too long.
 ///
 /// The service gets a pipe and not the file: under SELinux every daemon may write to a pipe of its
 /// init, while there is no file that all of them may write to.
@@ -28,17 +34,23 @@ pub struct Log {
     pub path: String,
     source: Option<OwnedFd>,
     file: File,
+    /// How long the file is, where all of it could be written.
+    length: u64,
 }
 
 impl Log {
     /// A log, and the end to give to the service.
     pub fn new(path: String) -> Result<(Self, OwnedFd)> {
-        let file = File::create(&path).context(|| path.clone())?;
+        let mut options = File::options();
+        // It is written at its end, wherever that is: it may have been shortened.
+        options.read(true).append(true).create(true);
+        let file = options.open(&path).context(|| path.clone())?;
+        file.set_len(0).context(|| path.clone())?;
         let (source, sink) = pipe_with(PipeFlags::CLOEXEC).context(|| "a pipe".into())?;
         ioctl_fionbio(&source, true).context(|| "a pipe".into())?;
         // More than an ordinary user may have; without it there is less room.
         let _ = fcntl_setpipe_size(&source, ROOM);
-        Ok((Self { path, source: Some(source), file }, sink))
+        Ok((Self { path, source: Some(source), file, length: 0 }, sink))
     }
 
     /// Takes what is there, as much as there is room for at most; does not wait.
@@ -51,10 +63,30 @@ impl Log {
             match read(source, &mut portion[..]) {
                 Ok(0) => self.source = None,
                 // What finds no room is lost, and what runs is not to be held up by that.
-                Ok(length) => drop(self.file.write_all(&portion[..length])),
+                Ok(length) => drop(self.write(&portion[..length])),
                 Err(_) => return,
             }
         }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let more = bytes.len() as u64;
+        if self.length + more > MOST {
+            self.shorten()?;
+        }
+        self.length += more;
+        self.file.write_all(bytes)
+    }
+
+    /// Keeps the end of the file alone.
+    fn shorten(&mut self) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        let kept = KEPT.min(length);
+        let mut end = vec![0; usize::try_from(kept).map_err(io::Error::other)?];
+        self.file.read_exact_at(&mut end, length - kept)?;
+        self.file.set_len(0)?;
+        self.length = kept;
+        self.file.write_all(&end)
     }
 }
 
@@ -109,12 +141,40 @@ impl Service {
     }
 }
 
+/// How something ended, in words.
+pub fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown status".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
     use std::process::Command;
 
-    use super::{Log, ROOM};
+    use super::{KEPT, Log, MOST, ROOM};
+
+    #[test]
+    fn of_what_prints_without_end_the_last_is_kept() {
+        let path = std::env::temp_dir().join(format!("hardcost-end.{}", std::process::id()));
+        let (mut log, sink) = Log::new(path.to_string_lossy().into_owned()).expect("a log");
+        let portion = vec![b'x'; ROOM / 2];
+        let mut most = 0;
+        for _ in 0..=2 * MOST / portion.len() as u64 {
+            rustix::io::write(&sink, &portion).expect("room");
+            log.take();
+            most = most.max(fs::metadata(&path).expect("there").len());
+        }
+        assert!(most > MOST / 2 && most <= MOST, "{most}");
+        rustix::io::write(&sink, b"the last").expect("room");
+        log.take();
+        let text = fs::read(&path).expect("there");
+        assert!(text.len() as u64 > KEPT && text.ends_with(b"xxthe last"));
+        fs::remove_file(&path).expect("removed");
+    }
 
     #[test]
     fn what_prints_without_end_does_not_keep_the_probe() {

@@ -1,46 +1,30 @@
-//! The services of a session, and the requests to start and to stop one.
+//! The services of a session.
 
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, set_child_subreaper,
-    wait,
-};
+use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 
-use super::company::{Company, Deadline};
-use super::job::{StartJob, StopJob};
 use super::logs::Logs;
-use super::program::{Process, Program};
-use super::ready::Ready;
-use super::run::{self, Outputs};
-use super::service::{Log, Service};
-use super::tree;
-use crate::clock::{Clock, Tsc};
+use super::service::{self, Service};
 use crate::error::{Context, Error, Result};
-use crate::protocol::{Answer, StartedAnswer, StoppedAnswer};
-use crate::session::{Place, Session};
+use crate::place::Place;
+use crate::tree;
 
 /// Where a guest keeps what services print.
 pub const FOLDER: &str = "/run/hardcost";
-/// How often to look whether a service has written its number.
-const PAUSE: Duration = Duration::from_millis(5);
-/// How long a service may take to answer when another thing hangs, in seconds.
-const PATIENCE: f64 = 2.0;
-/// How long the kernel may take to kill what is killed, in seconds.
-const KILL: f64 = 10.0;
 
 /// The services of a session.
 pub struct Services {
     place: Place,
     folder: PathBuf,
     is_prepared: bool,
-    all: Vec<Service>,
+    /// All of them, in the order in which they were started.
+    pub all: Vec<Service>,
 }
 
 impl Services {
@@ -88,6 +72,7 @@ impl Services {
     }
 
     /// Makes sure that all are alive.
+    #[expect(clippy::disallowed_methods, reason = "it only looks")]
     pub fn check(&mut self) -> Result<()> {
         let watched = self.all.iter_mut().filter(|service| !service.may_end);
         let mut watched: Vec<_> = watched.collect();
@@ -140,185 +125,20 @@ impl Services {
         all.map(|service| (service.name.clone(), service.pid.as_raw_nonzero().get())).collect()
     }
 
-    fn find(&mut self, name: &str) -> Option<&mut Service> {
+    /// The one of that name.
+    pub fn find(&mut self, name: &str) -> Option<&mut Service> {
         self.all.iter_mut().find(|service| service.name == name)
     }
 }
 
 /// Tells of a service that has ended and should not have.
-fn died_early(service: &mut Service) -> Error {
+pub fn died_early(service: &mut Service) -> Error {
     service.may_end = true;
     service.reap();
-    let how = service.status.map_or_else(String::new, |status| format!(": {}", run::tell(status)));
+    let how =
+        service.status.map_or_else(String::new, |status| format!(": {}", service::how(status)));
     let message = format!("the service {} died{how}", service.name);
     Error::Explained { message, logs: service.logs() }
-}
-
-impl Company<'_> {
-    /// Which service does not answer, in words; to be asked when something else hangs.
-    pub fn hung(&mut self) -> Option<String> {
-        for index in 0..self.services.all.len() {
-            let service = &self.services.all[index];
-            let (name, ready) = (service.name.clone(), service.ready.clone());
-            let deadline = Deadline::after(PATIENCE).ok()?;
-            match ready.attempt(self, deadline) {
-                Ok(Ok(())) => {}
-                Ok(Err(why)) => return Some(does_not_answer(&name, PATIENCE, &why)),
-                Err(error) => return Some(error.to_string()),
-            }
-        }
-        None
-    }
-
-    /// Waits for the number of a service that leaves the foreground, and looks after that process
-    /// from then on.
-    fn adopt(&mut self, name: &str, path: &str, deadline: Deadline) -> Result<()> {
-        loop {
-            let service = self.services.find(name).ok_or_else(|| no_service(name))?;
-            if service.status.is_none() {
-                service.reap();
-            }
-            if service.status.is_some_and(|status| !status.success()) {
-                return Err(died_early(service));
-            }
-            let number = fs::read_to_string(path).unwrap_or_default();
-            let pid = number.trim().parse().ok().filter(|&pid| tree::is_ours(pid));
-            let pid = pid.and_then(Pid::from_raw);
-            let opened =
-                pid.and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
-            if let Some((pid, ended)) = opened {
-                if pid != service.pid {
-                    (service.pid, service.status) = (pid, None);
-                }
-                service.ended = ended;
-                service.may_end = false;
-                return Ok(());
-            }
-            if deadline.is_over() {
-                let message =
-                    format!("the service {name} hung: it wrote no number of its own to {path}");
-                return Err(Error::Explained { message, logs: service.logs() });
-            }
-            self.wait(&[], deadline.or_in(PAUSE))?;
-        }
-    }
-}
-
-fn does_not_answer(name: &str, seconds: f64, why: &str) -> String {
-    format!("the service {name} hung: did not answer within {seconds} s: {why}")
-}
-
-fn no_service(name: &str) -> Error {
-    Error::Other(format!("no service {name} was started"))
-}
-
-/// Starts a service and waits until it answers.
-pub fn start(session: &mut Session, job: StartJob) -> Result<Answer> {
-    let deadline = Deadline::after(job.limit)?;
-    let ready = Ready::of(job.ready)?;
-    if session.services.find(&job.name).is_some() {
-        return Err(Error::Other(format!("there is a service {} already", job.name)));
-    }
-    let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
-    program.context = job.context;
-    program.folder = job.folder;
-    let (log, sink) = Log::new(session.services.path(&job.name, "log")?)?;
-    let second = sink.try_clone().context(|| "a pipe".into())?;
-    if let Some(path) = &job.pid_file {
-        // One that was left behind is not this service's.
-        let _ = fs::remove_file(path);
-    }
-    let mut company = session.company();
-    ready.refuse_others(&mut company, deadline)?;
-    let mut process = Process::prepare(program, (sink, second), &mut company, deadline)?;
-    let begin = Tsc::now();
-    process.go()?;
-    process.begun(&mut company, deadline)?;
-    company.services.all.push(Service {
-        name: job.name.clone(),
-        pid: process.pid(),
-        ended: process.ended,
-        ready: ready.clone(),
-        may_end: job.pid_file.is_some(),
-        status: None,
-        log,
-        logs: job.logs,
-    });
-    if let Some(path) = &job.pid_file {
-        company.adopt(&job.name, path, deadline)?;
-    }
-    let attempts = ready.wait(&mut company, deadline)?;
-    let end = Tsc::now();
-    let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
-    let attempts = attempts.map_err(|why| Error::Explained {
-        message: does_not_answer(&job.name, job.limit, &why),
-        logs: service.logs(),
-    })?;
-    Ok(Answer::Started(StartedAnswer {
-        name: job.name,
-        pid: service.pid.as_raw_nonzero().get(),
-        ticks: end.wrapping_sub(begin),
-        attempts,
-        context: label(service.pid),
-        begin: session.since_watch(begin),
-        end: session.since_watch(end),
-    }))
-}
-
-/// The security label of a process; `None` where the kernel gives none.
-fn label(pid: Pid) -> Option<String> {
-    let path = format!("/proc/{}/attr/current", pid.as_raw_nonzero());
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim_end_matches(['\0', '\n']).to_owned()).filter(|text| !text.is_empty())
-}
-
-/// Stops a service, by a program or a signal; one that stays is killed.
-pub fn stop(session: &mut Session, job: &StopJob) -> Result<Answer> {
-    let deadline = Deadline::after(job.limit)?;
-    let signal = Signal::from_named_raw(job.signal)
-        .ok_or_else(|| Error::Other(format!("{} is no signal", job.signal)))?;
-    let mut company = session.company();
-    let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
-    service.may_end = true;
-    let pid = service.pid;
-    let ended = service.ended.try_clone().context(|| "a process".into())?;
-    let asked = !job.argv.is_empty() && ask(&job.argv, &mut company, deadline)?;
-    if !asked {
-        kill_process(pid, signal).context(|| format!("stopping {}", job.name))?;
-    }
-    let wanted = [(ended.as_fd(), PollFlags::IN)];
-    let forced = company.wait(&wanted, deadline)? != [true];
-    if forced {
-        tree::kill(pid);
-        company.wait(&wanted, Deadline::after(KILL)?)?;
-    }
-    let all = &mut company.services.all;
-    let index = all.iter().position(|service| service.name == job.name);
-    let mut service = all.remove(index.ok_or_else(|| no_service(&job.name))?);
-    if service.status.is_none() {
-        service.reap();
-    }
-    Ok(Answer::Stopped(StoppedAnswer {
-        logs: service.logs(),
-        name: service.name,
-        status: service.status.and_then(|status| status.code()),
-        signal: service.status.and_then(|status| status.signal()),
-        forced,
-    }))
-}
-
-/// Runs the program that stops a service; whether it succeeded.
-fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result<bool> {
-    let (mut outputs, sinks) = Outputs::new()?;
-    let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
-    process.go()?;
-    match run::wait(&process, &mut outputs, company, deadline) {
-        Ok(true) => Ok(process.reap()?.success()),
-        otherwise => {
-            process.kill();
-            otherwise
-        }
-    }
 }
 
 #[cfg(test)]
@@ -326,7 +146,7 @@ mod tests {
     use std::fs;
 
     use super::Services;
-    use crate::session::Place;
+    use crate::place::Place;
 
     #[test]
     fn a_folder_that_somebody_else_made_is_not_used() {

@@ -3,29 +3,15 @@
 //! Its state is asked for by netlink at the beginning and read in the kernel's memory after that:
 //! who asks while the queue is full is made to sleep, and may leave somebody else asleep in turn.
 
+use super::rows::{self, steps};
+use crate::protocol::AuditSeen;
 use hardcost_linux::kcore::{Kcore, addresses};
 use hardcost_linux::netlink::{Netlink, Status};
-use serde::Serialize;
-
-use super::rows::{self, steps};
 
 /// Where a queue of packets (`struct sk_buff_head`) keeps its length: behind two pointers.
 const LENGTH: u64 = 16;
 /// How much the kernel may have on the way to us, in bytes.
 const BUFFER: usize = 64 << 10;
-
-/// What was seen of the queue.
-#[derive(Debug, Serialize)]
-pub struct AuditSeen {
-    /// Records lost from the beginning to the end.
-    pub lost: u64,
-    /// The most that were queued at any look.
-    pub backlog_peak: u64,
-    /// Records lost from row to row.
-    pub lost_series: Vec<u64>,
-    /// Records queued at each row.
-    pub backlog_series: Vec<u64>,
-}
 
 /// The queue over time.
 pub struct AuditWatch {

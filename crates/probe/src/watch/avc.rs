@@ -4,24 +4,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use serde::Serialize;
-
 use super::rows::{self, steps};
+use crate::protocol::AvcSeen;
 
 const STATISTICS: &str = "/sys/fs/selinux/avc/cache_stats";
 /// The columns of its lines, of which there is one for each processor.
 const COLUMNS: [&str; 6] = ["lookups", "hits", "misses", "allocations", "reclaims", "frees"];
 /// Longer than the statistics of any machine that we boot, in bytes.
 const LONGEST: usize = 16 << 10;
-
-/// What was seen of the cache.
-#[derive(Debug, Serialize)]
-pub struct AvcSeen {
-    /// The whole watch's, by column.
-    pub totals: BTreeMap<&'static str, u64>,
-    /// From row to row.
-    pub series: BTreeMap<&'static str, Vec<u64>>,
-}
 
 type Row = [u64; COLUMNS.len()];
 

@@ -12,13 +12,12 @@ use std::fs::{self, File};
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
-use rustix::thread::gettid;
-use serde::Serialize;
-
 use super::exits::{Exit, Exits};
 use super::rows::{self, steps};
 use crate::cputime::clock_of_process;
-use crate::session::Place;
+use crate::place::Place;
+use crate::protocol::CpuSeen;
+use rustix::thread::gettid;
 
 /// Who has a name in the series; the others are summed.
 const SHOWN: usize = 16;
@@ -29,27 +28,6 @@ const PROBE: &str = "hardcost-probe";
 const TICK: u64 = 10_000_000;
 /// How many rows share a look at what is only sampled: it is a long file.
 const EVERY: usize = 5;
-
-/// What was seen of the processor. All is in nanoseconds.
-#[derive(Debug, Serialize)]
-pub struct CpuSeen {
-    /// How many processors there are.
-    pub processors: u64,
-    /// What the processes of each name had.
-    pub processes: BTreeMap<String, u64>,
-    /// What nobody had, or only a process that runs when no other wants to.
-    pub idle: u64,
-    /// From row to row: `idle`, and those that had the most.
-    pub series: BTreeMap<String, Vec<u64>>,
-    /// From row to row, in programs; sampled, in steps of 10 ms.
-    pub user: Vec<u64>,
-    /// From row to row, in the kernel; sampled, in steps of 10 ms.
-    pub system: Vec<u64>,
-    /// How much of `processes` is of those that ended, and split by the number of ends.
-    pub split: u64,
-    /// Whether what a process had is known even where it ended between two rows.
-    pub exact: bool,
-}
 
 /// A process.
 struct Process {
@@ -355,7 +333,7 @@ mod tests {
     use rustix::process::Pid;
 
     use super::{CpuWatch, Exit, Process, Row, short};
-    use crate::session::Place;
+    use crate::place::Place;
 
     #[test]
     fn what_runs_is_known_by_its_name() {

@@ -14,52 +14,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
-use self::audit::{AuditSeen, AuditWatch};
-use self::avc::{AvcSeen, AvcWatch};
-use self::cpu::{CpuSeen, CpuWatch};
+use self::audit::AuditWatch;
+use self::avc::AvcWatch;
+use self::cpu::CpuWatch;
 use self::rows::MOST;
 use crate::clock::{Clock, Tsc};
 use crate::cputime::clock_of_thread;
 use crate::error::{Error, Result};
-use crate::session::Place;
+use crate::place::Place;
+use crate::protocol::{WatchedAnswer, What};
 
 /// The shortest distance between rows: what a row takes is a good part of less.
 const SHORTEST: Duration = Duration::from_millis(1);
-
-/// What can be watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum What {
-    /// Which process has the processor.
-    Cpu,
-    /// The kernel's queue of audit records.
-    Audit,
-    /// `SELinux`'s cache of decisions.
-    Avc,
-}
-
-/// What was seen; each of the last three is null where it was not asked for or is not there.
-#[derive(Debug, Serialize)]
-pub struct WatchedAnswer {
-    /// Nanoseconds from row to row: as asked for, or doubled as often as there were too many rows.
-    pub period: u64,
-    /// Ticks of the time-stamp counter from the watch's begin to its end.
-    pub ticks: u64,
-    /// Nanoseconds of the guest's clock for the same.
-    pub nanoseconds: u64,
-    /// When each row was taken, in ticks since the watch began.
-    pub times: Vec<u64>,
-    /// Nanoseconds that the watching itself had of the processor.
-    pub own: u64,
-    /// The processor.
-    pub cpu: Option<CpuSeen>,
-    /// The kernel's queue of audit records.
-    pub audit: Option<AuditSeen>,
-    /// `SELinux`'s cache of decisions.
-    pub avc: Option<AvcSeen>,
-}
 
 /// A watch that goes on.
 pub struct Watch {
@@ -180,6 +146,7 @@ impl Watcher {
 }
 
 /// Waits until then, or until it is over.
+#[expect(clippy::disallowed_methods, reason = "it is a thread of its own")]
 fn wait(until: Instant, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
         let left = until.saturating_duration_since(Instant::now());
@@ -200,7 +167,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Watch, What};
-    use crate::session::Place;
+    use crate::place::Place;
 
     #[test]
     fn rows_are_taken_until_the_end_and_their_cost_is_told() {

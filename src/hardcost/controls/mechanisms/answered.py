@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.protocol.answers import ContentAnswer, RanAnswer, find, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hardcost.protocol.answers import Answer
 
-def named(answers: Sequence[Mapping[str, Any]], event: str, name: str) -> Mapping[str, Any]:
-    """Return the answer `event` that goes by `name`.
-
-    Raises:
-        TrialError: There is none.
-    """
-    for answer in answers:
-        if answer.get("event") == event and answer.get("name") == name:
-            return answer
-    raise TrialError(f"the guest did not answer to '{name}'")
+_MOST_DIGITS = 15  # of a number that is still exact as a float
 
 
-def text(answers: Sequence[Mapping[str, Any]], name: str) -> str | None:
+def text(answers: Sequence[Answer], name: str) -> str | None:
     """Return what a file holds that was asked for as `name`; None if it is not there.
 
     Raises:
         TrialError: The guest did not answer.
     """
-    found = named(answers, "content", name)["text"]
-    return None if found is None else str(found).strip()
+    found = named(answers, ContentAnswer, name).text
+    return None if found is None else found.strip()
 
 
-def output(answers: Sequence[Mapping[str, Any]], name: str) -> str:
+def output(answers: Sequence[Answer], name: str) -> str:
     """Return what the program `name` printed.
 
     Raises:
         TrialError: The guest did not answer.
     """
-    return str(named(answers, "ran", name)["stdout"])
+    return named(answers, RanAnswer, name).stdout
 
 
-def numbers(answers: Sequence[Mapping[str, Any]], name: str) -> dict[str, str]:
+def has_run(answers: Sequence[Answer], name: str) -> bool:
+    """Say whether the program `name` ran."""
+    return find(answers, RanAnswer, name) is not None
+
+
+def words(answers: Sequence[Answer], name: str) -> dict[str, str]:
     """Return the values that the program `name` printed as lines `NAME VALUE`.
 
     Raises:
@@ -49,3 +47,29 @@ def numbers(answers: Sequence[Mapping[str, Any]], name: str) -> dict[str, str]:
     """
     pairs = (line.rpartition(" ") for line in output(answers, name).splitlines())
     return {key.strip(): value for key, _, value in pairs if key.strip()}
+
+
+def numbers(answers: Sequence[Answer], name: str) -> dict[str, int]:
+    """Return the numbers that the program `name` printed as lines `NAME NUMBER`, and no others.
+
+    Raises:
+        TrialError: The guest did not answer.
+    """
+    found = words(answers, name)
+    return {key: int(value) for key, value in found.items() if is_number(value)}
+
+
+def number(numbers: Mapping[str, int], name: str, program: str) -> int:
+    """Return a number that `program` has to have printed.
+
+    Raises:
+        TrialError: It didn't.
+    """
+    if name not in numbers:
+        raise TrialError(f"the guest's '{program}' did not say how many '{name}'")
+    return numbers[name]
+
+
+def is_number(text: str) -> bool:
+    """Say whether a text is a whole number that we can count with."""
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS

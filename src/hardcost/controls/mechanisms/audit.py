@@ -11,30 +11,32 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls import watchedpaths
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.controls.mechanisms import answered, auditd, placebo
 from hardcost.errors import InputError, Place, Problem, TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import AuditAnswer, RanAnswer, find, only
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.auditrules.rule import Rule
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
 _ADVICE = re.compile(r" (is|are) slower$")  # auditctl 4.0.2, of rules that it takes
-_REFUSED = re.compile(r"There was an error in line (\d+) of ")
+_REFUSED = re.compile(r"There was an error in line (\d{1,9}) of ")
 _RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
 _PATH_FAILED = re.compile(r"(/[^:]+): (.*?)(?: \(os error \d+\))?$")
-_WARNED = re.compile(r"in line (\d+)")
+_WARNED = re.compile(r"in line (\d{1,9})\b")
 
 _REMEDIES = (
     ("arch elf mapping not found", "write arch=b64 or arch=b32"),
@@ -77,7 +79,7 @@ class _Complaints:
     other: list[str] = field(default_factory=list)
 
 
-def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to do: make what the rules watch, then load them.
 
     Raises:
@@ -92,17 +94,15 @@ def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
     lines = (*_lines(daemon, rules), *placebo.rules(controls))
     text = "".join(f"{line}\n" for line in lines) if len(lines) > len(_PREAMBLE) else ""
     if auditd.daemon_of(controls) is None:
-        load: list[Request] = [
-            {"do": "audit", "rules": text, "backlog_limit": daemon.backlog_limit}
-        ]
+        load: list[Request] = [ask.Audit(rules=text, backlog_limit=daemon.backlog_limit)]
     else:
         load = _beside_auditd(text, daemon.backlog_limit)
     if not directories and not files:
         return tuple(load)
-    return ({"do": "make", "directories": list(directories), "files": list(files)}, *load)
+    return (ask.make(directories, files), *load)
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the kernel holds just the rules that were asked for.
 
     Returns notes: auditctl's warnings and, where the rules' files ask to go on, what was refused.
@@ -114,21 +114,24 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     daemon, rules = _daemon(controls), _rules(controls)
     if daemon is None:
         return ()
-    answer = _answer(answers) if auditd.daemon_of(controls) is None else _auditctl(answers)
-    complaints = _complaints(answer["stderr"])
+    by_probe = auditd.daemon_of(controls) is None
+    answer = only(answers, AuditAnswer) if by_probe else _auditctl(answers)
+    complaints = _complaints(answer.stderr)
     first = len(_PREAMBLE) + len(daemon.options) + 1
     by_line = dict(enumerate(rules, first))
-    if answer["exit"] not in {0, 1} or any(line <= len(_PREAMBLE) for line in complaints.refused):
+    sent = _lines(daemon, rules)
+    ours = range(len(_PREAMBLE) + 1, len(sent) + 1)
+    if answer.exit not in {0, 1} or any(line not in ours for line in complaints.refused):
         raise _failed(answer)
     problems = tuple(
-        _problem(_lines(daemon, rules)[line - 1], by_line.get(line), message)
+        _problem(sent[line - 1], by_line.get(line), message)
         for line, message in sorted(complaints.refused.items())
     )
     if problems and not daemon.tolerant:
         raise InputError.of(problems)
     refused_rules = sum(line >= first for line in complaints.refused)
-    if answer["loaded"] != len(rules) - refused_rules or (answer["exit"] and not problems):
-        raise _failed(answer, f"{answer['loaded']} of {len(rules)} audit rules are loaded")
+    if answer.loaded != len(rules) - refused_rules or (answer.exit and not problems):
+        raise _failed(answer, f"{answer.loaded} of {len(rules)} audit rules are loaded")
     notes = [f"{_at(problem.place)}{problem.message}" for problem in problems]
     for line, text in complaints.warned:
         rule = by_line.get(line) if line else None
@@ -156,7 +159,7 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
 
 def _beside_auditd(text: str, backlog_limit: int) -> list[Request]:
     """Return what loads rules where auditd takes the records, and the mark of a beginning."""
-    asked = [ask.run("audit-backlog", ["auditctl", "-b", str(backlog_limit)])]
+    asked: list[Request] = [ask.run("audit-backlog", ["auditctl", "-b", str(backlog_limit)])]
     if text:
         asked += [
             ask.install(_RULES, text, 0o640),
@@ -170,26 +173,15 @@ def _beside_auditd(text: str, backlog_limit: int) -> list[Request]:
     ]
 
 
-def _answer(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the probe's answer of the rules that it had loaded."""
-    answer = next((answer for answer in answers if answer["event"] == "audit"), None)
-    if answer is None:
-        raise TrialError("the guest did not say whether its audit rules are loaded")
-    return answer
-
-
-def _auditctl(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _auditctl(answers: Sequence[Answer]) -> AuditAnswer:
     """Return what loading rules beside auditd came to, as the probe would answer."""
-    loaded = int(answered.output(answers, "audit-list").strip() or 0)
-    if not any(answer.get("name") == "audit-rules" for answer in answers):
-        return {"exit": 0, "stdout": "", "stderr": "", "loaded": loaded}
-    ran = answered.named(answers, "ran", "audit-rules")
-    return {
-        "exit": ran["status"],
-        "stdout": ran["stdout"],
-        "stderr": ran["stderr"],
-        "loaded": loaded,
-    }
+    said = answered.output(answers, "audit-list").strip() or "0"
+    if not answered.is_number(said):
+        raise TrialError(f"the guest does not say how many rules are loaded: {said[:_SHOWN]!r}")
+    ran = find(answers, RanAnswer, "audit-rules")
+    if ran is None:
+        return AuditAnswer(exit=0, stdout="", stderr="", loaded=int(said))
+    return AuditAnswer(exit=ran.status, stdout=ran.stdout, stderr=ran.stderr, loaded=int(said))
 
 
 def _daemon(controls: Sequence[Control]) -> AuditDaemon | None:
@@ -242,7 +234,7 @@ def _at(place: Place | None) -> str:
     return f"{place}: " if place else ""
 
 
-def _failed(answer: Mapping[str, Any], message: str = "auditctl failed") -> TrialError:
+def _failed(answer: AuditAnswer, message: str = "auditctl failed") -> TrialError:
     """Return the error of a guest whose rules are not what was asked for, with auditctl's words."""
-    said = (answer["stderr"].strip() or answer["stdout"].strip() or "nothing")[:_SHOWN]
-    return TrialError(f"{message}; auditctl ended with {answer['exit']} and said: {said}")
+    said = (answer.stderr.strip() or answer.stdout.strip() or "nothing")[:_SHOWN]
+    return TrialError(f"{message}; auditctl ended with {answer.exit} and said: {said}")

@@ -8,18 +8,20 @@ losses, and the daemon is stopped. So nothing is cut off that a running daemon w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import ENDS_THE_GUEST, Auditd, AuditPlugin, Rsyslog
 from hardcost.controls.mechanisms import answered
 from hardcost.errors import InputError, TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, StartedAnswer, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 SERVICE = "auditd"
 LOG = "/var/log/audit/audit.log"
@@ -137,7 +139,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             SERVICE,
             ["/sbin/auditd", "-n"],
-            ready={"run": ["sh", "-c", takes]},
+            ready=ask.Ready(run=("sh", "-c", takes)),
             logs=[LOG, "/var/log/messages"],
         ),
     )
@@ -166,7 +168,7 @@ def counting(controls: Sequence[Control]) -> tuple[Request, ...]:
     )
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the daemon takes the records, wrote all of them, and ended when it was asked to.
 
     Returns notes: what the kernel lost, and how the daemon was configured unlike Debian's.
@@ -177,16 +179,16 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     daemon = daemon_of(controls)
     if daemon is None:
         return ()
-    started = answered.named(answers, "started", SERVICE)
-    before = answered.numbers(answers, "audit-status")
-    if before.get("pid") != str(started["pid"]) or before.get("enabled") not in {"1", "2"}:
+    started = named(answers, StartedAnswer, SERVICE)
+    before = answered.words(answers, "audit-status")
+    if before.get("pid") != str(started.pid) or before.get("enabled") not in {"1", "2"}:
         raise TrialError(
             f"{daemon.name} did not take: the kernel gives its records to process "
             f"{before.get('pid')}, with audit {before.get('enabled')}, "
-            f"and auditd is {started['pid']}"
+            f"and auditd is {started.pid}"
         )
     notes: list[str] = []
-    if any(answer.get("name") == "audit-drain" for answer in answers):
+    if answered.has_run(answers, "audit-drain"):
         notes += _ended(answers)
     return tuple(notes)
 
@@ -218,22 +220,22 @@ def duplicates(controls: Sequence[Control]) -> bool:
     return bool(kinds) and any(isinstance(one, Rsyslog) for one in controls)
 
 
-def _ended(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+def _ended(answers: Sequence[Answer]) -> list[str]:
     """Check how the daemon ended; return notes of what was lost."""
-    drained = answered.named(answers, "ran", "audit-drain")
-    if drained["status"] != 0:
-        said = " ".join(f"{drained['stdout']} {drained['stderr']}".split())
+    drained = named(answers, RanAnswer, "audit-drain")
+    if drained.status != 0:
+        said = " ".join(f"{drained.stdout} {drained.stderr}".split())
         raise TrialError(f"auditd did not log what it was sent: {said}", hint="is the disk full?")
     before = answered.numbers(answers, "audit-status")
     after = answered.numbers(answers, "audit-end")
     notes = []
-    lost = int(after.get("lost", "0")) - int(before.get("lost", "0"))
+    lost = after.get("lost", 0) - before.get("lost", 0)
     if lost:
         notes.append(f"audit lost {lost} records in the kernel's queue")
     state = answered.text(answers, "audit-state") or ""
     if "overflow detected = yes" in state:
         notes.append("auditd's queue to its plug-ins overflowed: records did not reach them")
-    totals = answered.numbers(answers, "audit-totals")
+    totals = answered.words(answers, "audit-totals")
     if totals.get("whole") != "yes":
         notes.append("audit's log was rotated so far that its beginning is gone: more was logged")
     return notes

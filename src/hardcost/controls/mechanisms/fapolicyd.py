@@ -15,18 +15,27 @@ list, as an ordinary user. Files under /run are never checked.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Fapolicyd
 from hardcost.controls.mechanisms import answered
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import (
+    ContentAnswer,
+    RanAnswer,
+    StartedAnswer,
+    StoppedAnswer,
+    find,
+    named,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 SERVICE = "fapolicyd"
 TRUST = "/etc/fapolicyd/trust.d/debian"
@@ -131,7 +140,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             SERVICE,
             ["/usr/sbin/fapolicyd", "--debug-deny"],
-            ready={"file": f"/run/hardcost/{SERVICE}.log", "contains": "listen for events"},
+            ready=ask.Ready(file=f"/run/hardcost/{SERVICE}.log", contains="listen for events"),
             context="unconfined_u:unconfined_r:unconfined_t:s0",
         ),
         _try("fapolicyd-denies", UNTRUSTED),
@@ -146,7 +155,7 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (ask.stop(SERVICE), ask.read("fapolicyd-report", _REPORT))
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that it denied the program that is not trusted, and allowed the one that is.
 
     Returns notes: how often it was asked, and what it denied of the workload.
@@ -157,15 +166,15 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     control = _control(controls)
     if control is None:
         return ()
-    answered.named(answers, "started", SERVICE)
-    denied = answered.named(answers, "ran", "fapolicyd-denies")
-    allowed = answered.named(answers, "ran", "fapolicyd-allows")
-    if denied["status"] != _CANNOT_EXECUTE:
+    named(answers, StartedAnswer, SERVICE)
+    denied = named(answers, RanAnswer, "fapolicyd-denies")
+    allowed = named(answers, RanAnswer, "fapolicyd-allows")
+    if denied.status != _CANNOT_EXECUTE:
         raise TrialError(
             f"{control.name} did not take: a program that is not trusted could be executed",
-            hint=f"it ended with {denied['status']}; is /usr/local on the list of trusted files?",
+            hint=f"it ended with {denied.status}; is /usr/local on the list of trusted files?",
         )
-    if allowed["status"] != 0:
+    if allowed.status != 0:
         raise TrialError(
             f"{control.name} denies /usr/bin/true: {_said(allowed)}",
             hint=f"does the guest's {TRUST} hold the programs of this image?",
@@ -176,20 +185,20 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
             f"the guest's image has no list of trusted files in {TRUST}: it was made in the trial, "
             "before anything was measured"
         )
-    if any(answer.get("name") == "fapolicyd-report" for answer in answers):
+    if find(answers, ContentAnswer, "fapolicyd-report") is not None:
         notes += _ended(control, answers)
     return tuple(notes)
 
 
-def _ended(control: Fapolicyd, answers: Sequence[Mapping[str, Any]]) -> list[str]:
+def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how often the daemon was asked and what it denied.
 
     Raises:
         TrialError: It wrote no report, or was never asked.
     """
     report = answered.text(answers, "fapolicyd-report") or ""
-    stopped = answered.named(answers, "stopped", SERVICE)
-    log = "\n".join(str(text) for text in (stopped.get("logs") or {}).values())
+    stopped = named(answers, StoppedAnswer, SERVICE)
+    log = "\n".join(stopped.logs.values())
     allowed, denied = _number("Allowed accesses", report), _number("Denied accesses", report)
     if allowed is None or denied is None:
         raise TrialError(f"{control.name} did not report what it decided", console=log)
@@ -212,11 +221,11 @@ def _try(name: str, program: str) -> Request:
 
 def _number(what: str, text: str) -> int | None:
     found = re.search(rf"^{what}: (\d+)", text, re.MULTILINE)
-    return int(found[1]) if found else None
+    return int(found[1]) if found and answered.is_number(found[1]) else None
 
 
-def _said(answer: Mapping[str, Any]) -> str:
-    return " ".join(str(answer["stderr"]).split()) or f"status {answer['status']}"
+def _said(answer: RanAnswer) -> str:
+    return " ".join(answer.stderr.split()) or answer.how
 
 
 def _control(controls: Sequence[Control]) -> Fapolicyd | None:

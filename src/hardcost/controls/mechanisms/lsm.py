@@ -8,18 +8,20 @@ programs that the guest has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Lsm
 from hardcost.controls.mechanisms import answered
 from hardcost.errors import InputError, TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import ContentAnswer, StartedAnswer, all_of, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 _WORDS = {
     "none": ("lsm=landlock,lockdown,yama,integrity,bpf",),
@@ -72,7 +74,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     lsm = _lsm(controls)
     if lsm is None:
         return ()
-    asked = [ask.read("lsm", "/sys/kernel/security/lsm")]
+    asked: list[Request] = [ask.read("lsm", "/sys/kernel/security/lsm")]
     if lsm.mode == "apparmor":
         paths = [f"/etc/apparmor.d/{profile}" for profile in _PROFILES]
         asked += [
@@ -99,7 +101,7 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (ask.read("selinux-enforce-end", "/sys/fs/selinux/enforce"), counted)
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the module is there, with its policy, in its mode.
 
     Returns notes: who is confined by what, and what was denied.
@@ -133,7 +135,7 @@ def _lsm(controls: Sequence[Control]) -> Lsm | None:
     return found[0] if found else None
 
 
-def _apparmor(answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _apparmor(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Return a note of the profiles that are loaded."""
     enabled = answered.text(answers, "apparmor-enabled")
     profiles = (answered.text(answers, "apparmor-profiles") or "").splitlines()
@@ -145,12 +147,12 @@ def _apparmor(answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return (f"AppArmor has the profiles that Debian's packages bring: {names}",)
 
 
-def _selinux(lsm: Lsm, answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _selinux(lsm: Lsm, answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check SELinux's mode at the beginning and at the end."""
     number, word = _ENFORCE[lsm.mode]
     said = answered.output(answers, "getenforce").strip()
     found = [answered.text(answers, "selinux-enforce")]
-    if any(answer.get("name") == "selinux-enforce-end" for answer in answers):
+    if find(answers, ContentAnswer, "selinux-enforce-end") is not None:
         found.append(answered.text(answers, "selinux-enforce-end"))
     if said != word or set(found) != {number}:
         shown = [one or "missing" for one in found]
@@ -162,14 +164,14 @@ def _selinux(lsm: Lsm, answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return ()
 
 
-def _confined(lsm: Lsm, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _confined(lsm: Lsm, answers: Sequence[Answer]) -> Iterator[str]:
     """Yield a note of the label that each service ran under."""
-    started = [answer for answer in answers if answer.get("event") == "started"]
+    started = all_of(answers, StartedAnswer)
     if lsm.mode in _ENFORCE:
         for answer in started:
-            if not answer["context"]:
-                raise TrialError(f"{lsm.name}: the service {answer['name']} runs without a label")
-    labels = {str(one["name"]): _domain(str(one["context"] or "unconfined")) for one in started}
+            if not answer.context:
+                raise TrialError(f"{lsm.name}: the service {answer.name} runs without a label")
+    labels = {one.name: _domain(one.context or "unconfined") for one in started}
     if labels:
         shown = ", ".join(f"{name}: {one}" for name, one in labels.items())
         yield f"{lsm.name}: services ran as {shown}"
@@ -181,14 +183,15 @@ def _domain(context: str) -> str:
     return parts[2] if len(parts) > 2 else ":".join(parts)  # noqa: PLR2004  (user:role:type)
 
 
-def _denied(
-    lsm: Lsm, controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
+def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) -> Iterator[str]:
     """Yield a note of what was denied, as far as the kernel's log and auditd's tell."""
-    if not any(answer.get("name") == "lsm-denials" for answer in answers):
+    if not answered.has_run(answers, "lsm-denials"):
         return
     lines = answered.output(answers, "lsm-denials").splitlines()
     counted = [line.split(maxsplit=1) for line in lines]
+    if not all(len(one) == 2 and answered.is_number(one[0]) for one in counted):  # noqa: PLR2004
+        shown = "; ".join(lines[:_SHOWN_DENIALS])
+        raise TrialError(f"the guest does not say how often it denied what: {shown}")
     total = sum(int(one[0]) for one in counted)
     mechanisms = {control.mechanism for control in controls}
     if "audit" in mechanisms and "auditd" not in mechanisms:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import MountOptions
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import MountedAnswer, all_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
@@ -21,17 +23,13 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     return tuple(ask.mount(one.path, one.options) for one in mounts)
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the kernel shows the options.
 
     Raises:
         TrialError: A mount lacks one of them.
     """
-    found = {
-        str(answer["path"]): set(map(str, answer["options"]))
-        for answer in answers
-        if answer.get("event") == "mounted"
-    }
+    found = {one.path: set(one.options) for one in all_of(answers, MountedAnswer)}
     for one in _mounts(controls):
         if one.path not in found:
             raise TrialError(f"{one.name} did not take: the guest did not mount it")

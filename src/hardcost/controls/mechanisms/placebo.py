@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Placebo
 from hardcost.errors import TrialError
+from hardcost.protocol.answers import WrittenAnswer, all_of
+from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 # Settings of every kernel whose handlers store the value and do next to nothing else.
 _SETTINGS = (
@@ -37,9 +40,7 @@ def boot_parameters(controls: Sequence[Control]) -> tuple[str, ...]:
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to write: what stands there already."""
     return tuple(
-        {"do": "write", "path": path}
-        for one in _of_kind(controls, "sysctl")
-        for path in _paths(one.number)
+        Write(path=path) for one in _of_kind(controls, "sysctl") for path in _paths(one.number)
     )
 
 
@@ -53,18 +54,16 @@ def rules(controls: Sequence[Control]) -> tuple[str, ...]:
     )
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that a setting that was written anew has kept its value.
 
     Raises:
         TrialError: It has another.
     """
     own = {path for one in _of_kind(controls, "sysctl") for path in _paths(one.number)}
-    for answer in answers:
-        if answer.get("event") != "written" or answer["path"] not in own:
-            continue
-        if answer["before"] != answer["after"]:
-            raise TrialError(f"{answer['path']} did not keep its value {answer['before']!r}")
+    for answer in all_of(answers, WrittenAnswer):
+        if answer.path in own and answer.before != answer.after:
+            raise TrialError(f"{answer.path} did not keep its value {answer.before!r}")
     return ()
 
 

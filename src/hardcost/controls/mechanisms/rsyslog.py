@@ -8,18 +8,20 @@ receiver is a second rsyslogd, which writes everything to one file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Rsyslog
 from hardcost.controls.mechanisms import answered, auditd
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 SERVICE = "rsyslog"
 RECEIVER = "rsyslog-receiver"
@@ -89,7 +91,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
             ask.start(
                 RECEIVER,
                 ["rsyslogd", "-n", "-i", "/run/receiver.pid", "-f", "/etc/rsyslog-receiver.conf"],
-                ready={"tcp": PORT},
+                ready=ask.Ready(tcp=PORT),
             ),
         ]
     written = _CONFIGURATION.format(
@@ -101,7 +103,7 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             SERVICE,
             ["rsyslogd", "-n", "-iNONE"],
-            ready={"run": ["test", "-S", "/dev/log"]},
+            ready=ask.Ready(run=("test", "-S", "/dev/log")),
             logs=[LOG],
         ),
         ask.run("rsyslog-check", ["sh", "-c", _CHECK]),
@@ -129,7 +131,7 @@ def counting(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (ask.run("syslog-totals", ["sh", "-c", _COUNT], limit_seconds=_LIMIT),)
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the daemon wrote what it was given, and forwarded it.
 
     Returns notes: what was dropped, counted.
@@ -140,41 +142,44 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     daemon = _daemon(controls)
     if daemon is None:
         return ()
-    answered.named(answers, "ran", "rsyslog-check")
+    named(answers, RanAnswer, "rsyslog-check")
     notes = []
     if daemon.forward:
         notes.append("the syslog receiver runs in the guest: its work is part of what is measured")
-    if not any(answer.get("name") == "syslog-drain" for answer in answers):
+    if not answered.has_run(answers, "syslog-drain"):
         return tuple(notes)
-    drained = answered.named(answers, "ran", "syslog-drain")
-    if drained["status"] != 0:
-        said = " ".join(f"{drained['stdout']} {drained['stderr']}".split())
+    drained = named(answers, RanAnswer, "syslog-drain")
+    if drained.status != 0:
+        said = " ".join(f"{drained.stdout} {drained.stderr}".split())
         raise TrialError(f"rsyslog did not log what it was sent: {said}", hint="is the disk full?")
     if auditd.duplicates(controls):
         notes += _dropped(daemon, answers)
     return tuple(notes)
 
 
-def _dropped(daemon: Rsyslog, answers: Sequence[Mapping[str, Any]]) -> list[str]:
+def _dropped(daemon: Rsyslog, answers: Sequence[Answer]) -> list[str]:
     """Return notes of how many audit records did not come through."""
     totals = answered.numbers(answers, "audit-totals")
     counted = answered.numbers(answers, "syslog-totals")
-    records, written = int(totals["records"]), int(counted["audit"])
-    if totals.get("whole") != "yes":
+    records = answered.number(totals, "records", "audit-totals")
+    written = answered.number(counted, "audit", "syslog-totals")
+    if answered.words(answers, "audit-totals").get("whole") != "yes":
         return [f"{written} audit records came to {LOG}"]
     notes = []
     if dropped := records - written:
         notes.append(f"syslog dropped {dropped} of {records} audit records: {_reason(counted)}")
-    if daemon.forward and (missing := written - int(counted["received"])):
+    if not daemon.forward:
+        return notes
+    if missing := written - answered.number(counted, "received", "syslog-totals"):
         notes.append(f"{missing} of {written} audit records did not come to the receiver")
     return notes
 
 
-def _reason(counted: Mapping[str, str]) -> str:
+def _reason(counted: Mapping[str, int]) -> str:
     """Return what rsyslog itself says of its rate limit; it counts what ends an event too."""
-    if own := int(counted["limited"]):
+    if own := answered.number(counted, "limited", "syslog-totals"):
         return f"it says that its rate limit dropped {own} messages"
-    if int(counted["beginnings"]):
+    if answered.number(counted, "beginnings", "syslog-totals"):
         return "it says that its rate limit begins to drop, and not how many"
     return "its rate limit did not act"
 

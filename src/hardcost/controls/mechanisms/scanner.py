@@ -19,18 +19,20 @@ another file system is mounted; name that file system itself.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Scanner
 from hardcost.controls.mechanisms import answered
 from hardcost.errors import TrialError
-from hardcost.machines import requests as ask
+from hardcost.protocol import requests as ask
+from hardcost.protocol.answers import RanAnswer, StoppedAnswer, all_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 DAEMON = "clamd"
 SERVICE = "clamonacc"
@@ -140,13 +142,13 @@ def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
         ask.start(
             DAEMON,
             ["/usr/bin/env", "/usr/sbin/clamd", f"--config-file={_CONFIG}"],
-            ready={"unix": _SOCKET, "send": "PING\n", "expect": "PONG"},
+            ready=ask.Ready(unix=_SOCKET, send="PING\n", expect="PONG"),
             context=_CONTEXT,
         ),
         ask.start(
             SERVICE,
             ["/usr/sbin/clamonacc", "--foreground", f"--config-file={_CONFIG}", "--fdpass"],
-            ready={"file": _LOG, "contains": f"watching '{control.paths[-1]}'"},
+            ready=ask.Ready(file=_LOG, contains=f"watching '{control.paths[-1]}'"),
             context=_CONTEXT,
         ),
         ask.run("scanner-watched", ["sh", "-c", _WATCHED, "sh", *control.paths]),
@@ -163,7 +165,7 @@ def finish(controls: Sequence[Control]) -> tuple[Request, ...]:
     return (ask.stop(SERVICE), ask.stop(DAEMON))
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that the test file was detected in each watched directory, and refused if it is to be.
 
     Returns notes: how small the database is; what the scanner found or could not scan.
@@ -175,7 +177,10 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
     if control is None:
         return ()
     _detected(control, answers)
-    wanted, watched = (int(n) for n in answered.output(answers, "scanner-watched").split())
+    said = answered.output(answers, "scanner-watched").split()
+    if len(said) != 2 or not all(map(answered.is_number, said)):  # noqa: PLR2004  (of how many)
+        raise TrialError(f"the guest does not say what the scanner watches: {said[:_SHOWN]}")
+    wanted, watched = map(int, said)
     if watched < wanted:
         raise TrialError(
             f"{control.name} did not take: it watches {watched} of {wanted} directories",
@@ -184,12 +189,12 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         )
     few = f"the scanner's database has {control.signatures + 1} signatures of our own"
     notes = [f"{few}, a real one millions: what it costs is a lower bound"]
-    if any(answer.get("event") == "stopped" for answer in answers):
+    if all_of(answers, StoppedAnswer):
         notes += _ended(answers)
     return tuple(notes)
 
 
-def _detected(control: Scanner, answers: Sequence[Mapping[str, Any]]) -> None:
+def _detected(control: Scanner, answers: Sequence[Answer]) -> None:
     """Check that the test files were detected, and refused if they are to be."""
     found = answered.output(answers, "scanner-found")
     untried = answered.output(answers, "scanner-prepare").splitlines()
@@ -203,21 +208,21 @@ def _detected(control: Scanner, answers: Sequence[Mapping[str, Any]]) -> None:
                 hint="is another file system mounted below it?",
                 console=found,
             )
-        refused = answered.named(answers, "ran", f"scanner-refuses {test}")
-        if control.prevention and refused["status"] != _REFUSED:
+        refused = named(answers, RanAnswer, f"scanner-refuses {test}")
+        if control.prevention and refused.status != _REFUSED:
             raise TrialError(
                 f"{control.name} did not take: it let the EICAR test file in {path} be read",
                 console=found,
             )
 
 
-def _ended(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+def _ended(answers: Sequence[Answer]) -> list[str]:
     """Return notes of what the scanner found in the workload's files, or could not scan."""
-    stopped = answered.named(answers, "stopped", SERVICE)
+    stopped = named(answers, StoppedAnswer, SERVICE)
     lines = [
         line
-        for text in (stopped.get("logs") or {}).values()
-        for line in str(text).splitlines()
+        for text in stopped.logs.values()
+        for line in text.splitlines()
         if f"/{_TEST}: " not in line
     ]
     notes = []

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Sysctl
 from hardcost.errors import InputError, TrialError
+from hardcost.protocol.answers import WrittenAnswer, all_of
+from hardcost.protocol.requests import Write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Control
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
 
 
-def requests(controls: Sequence[Control]) -> tuple[dict[str, object], ...]:
+def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to write.
 
     Raises:
         InputError: A key names nothing under /proc/sys.
     """
     return tuple(
-        {"do": "write", "path": _path(control), "value": control.value}
+        Write(path=_path(control), value=control.value)
         for control in controls
         if isinstance(control, Sysctl)
     )
 
 
-def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def verify(controls: Sequence[Control], answers: Sequence[Answer]) -> tuple[str, ...]:
     """Check that each setting reads as it was written; spaces and tabs count alike.
 
     Returns notes on settings that can't be read back.
@@ -36,21 +40,21 @@ def verify(controls: Sequence[Control], answers: Sequence[Mapping[str, Any]]) ->
         TrialError: A setting did not take its value.
     """
     notes: list[str] = []
-    written = [answer for answer in answers if answer["event"] == "written"]
+    written = all_of(answers, WrittenAnswer)
     for control in controls:
         if not isinstance(control, Sysctl):
             continue
-        found = next((answer for answer in written if answer["path"] == _path(control)), None)
+        found = next((answer for answer in written if answer.path == _path(control)), None)
         if found is None:
             raise TrialError(f"the guest did not set {control.name}")
         # A key set twice is answered twice, in order.
         written.remove(found)
-        if found["after"] is None:
+        if found.after is None:
             notes.append(f"{control.key} can't be read back: whether it took is not known")
-        elif found["after"].split() != control.value.split():
+        elif found.after.split() != control.value.split():
             raise TrialError(
-                f"{control.name} did not take: {control.key} is {found['after']!r}",
-                hint=f"before, it was {found['before']!r}: does the kernel take this value?",
+                f"{control.name} did not take: {control.key} is {found.after!r}",
+                hint=f"before, it was {found.before!r}: does the kernel take this value?",
             )
     return tuple(notes)
 

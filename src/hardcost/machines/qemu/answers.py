@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.protocol import answers as protocol
+from hardcost.protocol.answers import EndAnswer, ErrorAnswer, HelloAnswer, ReadyAnswer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.machine import Answer
+    from hardcost.protocol.answers import Answer
 
 PROTOCOL = 1
-_SHOWN = 80  # characters of a line that can't be read which an error repeats
 
 
 def read(*places: Path) -> tuple[Answer, ...]:
@@ -27,49 +27,31 @@ def read(*places: Path) -> tuple[Answer, ...]:
     answers: list[Answer] = []
     written = next((place for place in places if place.stat().st_size), places[0])
     for line in written.read_bytes().splitlines():
-        answer = _parsed(line)
-        match answer["event"]:
-            case "ready":
+        answer = protocol.read(line)
+        match answer:
+            case ReadyAnswer():
                 continue
-            case "error":
-                raise TrialError(
-                    f"the guest reports: {answer.get('message')}", console=_logs(answer)
-                )
-            case "end":
+            case ErrorAnswer():
+                raise TrialError(f"the guest reports: {answer.message}", console=_logs(answer))
+            case EndAnswer():
                 return _checked(answers)
-        answers.append(answer)
+            case _:
+                answers.append(answer)
     raise TrialError("the guest ended before its job was done")
 
 
-def _logs(error: Answer) -> str:
+def _logs(error: ErrorAnswer) -> str:
     """Return the ends of the logs that come with an error, each below its name."""
-    logs = error.get("logs")
-    if not isinstance(logs, dict):
-        return ""
-    return "".join(f"== {name}\n{str(text).rstrip()}\n" for name, text in logs.items() if text)
-
-
-def _parsed(line: bytes) -> Answer:
-    try:
-        answer = json.loads(line, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict) or not isinstance(answer.get("event"), str):
-        raise TrialError(f"the guest answered what is no answer: {line[:_SHOWN]!r}")
-    return answer
-
-
-def _no_number(word: str) -> float:
-    """Refuse NaN and infinity, which JSON doesn't have and Python's reader lets through."""
-    raise ValueError(word)
+    return "".join(f"== {name}\n{text.rstrip()}\n" for name, text in error.logs.items() if text)
 
 
 def _checked(answers: list[Answer]) -> tuple[Answer, ...]:
-    if not answers or answers[0]["event"] != "hello":
+    hello = answers[0] if answers else None
+    if not isinstance(hello, HelloAnswer):
         raise TrialError("the guest did not say hello")
-    if answers[0].get("protocol") != PROTOCOL:
+    if hello.protocol != PROTOCOL:
         raise TrialError(
-            f"the probe speaks protocol {answers[0].get('protocol')}, hardcost {PROTOCOL}",
+            f"the probe speaks protocol {hello.protocol}, hardcost {PROTOCOL}",
             hint="`make setup` builds the probe that fits",
         )
     return tuple(answers)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.machine import Execution
     from hardcost.machines.qemu.argv import Recipe
+    from hardcost.protocol.requests import Request
 
 
 async def execute(
@@ -31,7 +32,7 @@ async def execute(
 
     Raises:
         MachineError: The guest does not boot; a `TrialError`, it panicked, hung or died in its job,
-            or its answers make no sense.
+            or what it answered is no answer.
     """
     whole = recipe.boot.init == "systemd"
     boot_limit = SYSTEM_LIMIT_SECONDS if whole else BOOT_LIMIT_SECONDS

@@ -14,13 +14,14 @@ from hardcost.machines.bootline import Account, Verdict, log_lines, verdicts
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import argv
 from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
-from hardcost.machines.requests import read
+from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.protocol.requests import read
 
 if TYPE_CHECKING:
     from hardcost.machines.bootline import Known
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Answer
     from hardcost.machines.qemu.argv import Recipe
+    from hardcost.protocol.answers import Answer
 
 RECIPE = "1"
 """Changes whenever the same boot line may be judged otherwise, so that it is asked about again."""
@@ -120,8 +121,5 @@ def unpacked(text: str) -> Account:
 
 def _texts(answers: tuple[Answer, ...]) -> dict[str, str]:
     """Return what the files held that were read, by the name under which they were."""
-    return {
-        str(answer.get("name")): answer["text"]
-        for answer in answers
-        if answer["event"] == "content" and isinstance(answer.get("text"), str)
-    }
+    contents = all_of(answers, ContentAnswer)
+    return {answer.name: answer.text for answer in contents if answer.text is not None}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Request
+    from hardcost.protocol.requests import Request
 
 BOOT_LIMIT_SECONDS = 180.0
 SYSTEM_LIMIT_SECONDS = 900.0
@@ -98,7 +98,7 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
     """Wait until a guest, which begins its job now, has ended, and return what came of it.
 
     Raises:
-        TrialError: The guest panicked, hung or died, or its answers make no sense.
+        TrialError: The guest panicked, hung or died, or what it answered is no answer.
     """
     guest, start_seconds = launch.guest, time.monotonic() - launch.started
     await guest.until_ended(limit_seconds)
@@ -133,7 +133,7 @@ async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
 
 def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:
     """Return the files through which a guest talks, made and given to its QEMU."""
-    lines = "".join(json.dumps(request) + "\n" for request in job)
+    lines = "".join(json.dumps(request.as_json()) + "\n" for request in job)
     # A job's length is alike for all configurations, near enough: the probe skips the blank line.
     (scratch / "job").write_text(lines + " " * (-(len(lines) + 1) % _JOB_PADDED_TO) + "\n")
     files.own(scratch, _ENTERS)

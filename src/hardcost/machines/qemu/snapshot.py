@@ -17,15 +17,17 @@ from typing import IO, TYPE_CHECKING, Literal
 from hardcost.errors import MachineError
 from hardcost.machines.qemu import argv
 from hardcost.machines.qemu.launch import BOOT_LIMIT_SECONDS, carried_out, launched
+from hardcost.protocol.answers import HelloAnswer, only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Execution, Request
+    from hardcost.machines.machine import Execution
     from hardcost.machines.qemu.argv import Recipe
     from hardcost.machines.qemu.guestprocess import GuestProcess
+    from hardcost.protocol.requests import Request
 
 CLEAN_GAP = 64  # instructions; a clean stop takes 6 to 8, a skipped timer hundreds of thousands
 _ATTEMPTS = 16
@@ -41,8 +43,8 @@ async def take(recipe: Recipe, folder: Path, cache: Cache) -> None:
     for _ in range(_ATTEMPTS):
         await boot_and_save(recipe, folder, cache)
         execution = await restore(recipe, folder, cache, (), BOOT_LIMIT_SECONDS)
-        gap = execution.answers[0].get("gap")
-        if recipe.hardware.acceleration != "icount" or (isinstance(gap, int) and gap <= CLEAN_GAP):
+        gap = only(execution.answers, HelloAnswer).gap
+        if recipe.hardware.acceleration != "icount" or (gap is not None and gap <= CLEAN_GAP):
             return
     raise MachineError(
         f"no clean snapshot in {_ATTEMPTS} attempts: stopping the guest moved its clock each time",
@@ -56,7 +58,7 @@ async def restore(
     """Carry out `job` in a guest that goes on from the snapshot in `folder`.
 
     Raises:
-        TrialError: The guest panicked, hung or died, or its answers make no sense.
+        TrialError: The guest panicked, hung or died, or what it answered is no answer.
     """
     async with launched(
         recipe, argv.restore_words, cache, job, memory=folder / "ram", limit_seconds=limit_seconds

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.image import RootImage
-    from hardcost.machines.machine import Execution, Guest, KernelRecipe, Relations, Request
+    from hardcost.machines.machine import Execution, Guest, KernelRecipe, Relations
     from hardcost.machines.qemu.roots import Roots
+    from hardcost.protocol.requests import Request
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
 _MOST_EXECUTIONS = 6

@@ -5,7 +5,7 @@ use std::slice;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use crate::calls::Call;
+use super::Call;
 use crate::clock::Clock;
 use crate::sys::Fault;
 

@@ -1,137 +1,14 @@
-//! The requests and answers of the probe protocol, one JSON object a line.
+//! The answers.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::clock::ClockName;
-use crate::error::Result;
-use crate::system::{RunJob, StartJob, StopJob};
-use crate::watch::{WatchedAnswer, What};
-
-/// The version of the protocol that this probe speaks.
-pub const PROTOCOL_VERSION: u32 = 1;
-
-/// How many records the kernel may queue for the audit daemon unless the request says otherwise.
-const BACKLOG_LIMIT: u32 = 8192;
-
-/// Something to do.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Request {
-    /// Create directories (mode 0755) and empty files (0644) where they are missing.
-    Make {
-        /// Absolute paths.
-        #[serde(default)]
-        directories: Vec<String>,
-        /// Absolute paths.
-        #[serde(default)]
-        files: Vec<String>,
-    },
-    /// Write a file.
-    Install {
-        /// Where.
-        path: String,
-        /// Permission bits.
-        mode: u32,
-        /// The content.
-        base64: String,
-        /// Whose it is to be.
-        #[serde(default)]
-        owner: Option<String>,
-        /// Which group's.
-        #[serde(default)]
-        group: Option<String>,
-    },
-    /// Write a setting under `/proc` or `/sys`.
-    Write {
-        /// Which.
-        path: String,
-        /// Written as it is, by one system call; none: the value that it has already.
-        #[serde(default)]
-        value: Option<String>,
-    },
-    /// Become the audit daemon and load rules.
-    Audit {
-        /// The text of a rules file as `auditctl -R` takes it.
-        rules: String,
-        /// How many records the kernel may queue.
-        #[serde(default = "default_backlog_limit")]
-        backlog_limit: u32,
-    },
-    /// Measure system calls.
-    Calls {
-        /// What to read around each window.
-        clock: ClockName,
-        /// Which calls, in which order.
-        calls: Vec<CallPlan>,
-    },
-    /// Measure a program from its start to its end.
-    Command(CommandPlan),
-    /// Run a program to its end.
-    Run(RunJob),
-    /// Start a service and wait until it answers.
-    Start(StartJob),
-    /// Stop a service.
-    Stop(StopJob),
-    /// Mount a directory on itself with options.
-    Mount {
-        /// Which.
-        path: String,
-        /// Such as `noexec`; they come on top of those that hold already.
-        options: Vec<String>,
-    },
-    /// Tell the end of a file.
-    Read {
-        /// What the answer is called.
-        name: String,
-        /// Which file.
-        path: String,
-        /// How much of its end, in bytes.
-        tail: u64,
-    },
-    /// Write back what is dirty, and drop page cache, names and inodes.
-    DropCaches {},
-    /// Begin to watch.
-    Watch {
-        /// What.
-        what: Vec<What>,
-        /// Nanoseconds from row to row.
-        period: u64,
-    },
-    /// End watching.
-    Unwatch {},
-}
-
-fn default_backlog_limit() -> u32 {
-    BACKLOG_LIMIT
-}
-
-/// How to measure one call.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallPlan {
-    /// A name out of `hardcost-probe list`.
-    pub name: String,
-    /// Operations in a timed window.
-    pub batch: u32,
-    /// Timed windows.
-    pub samples: u32,
-    /// Windows run before them and not reported.
-    pub warmup: u32,
-}
-
-/// What this program can measure; printed by `list`, apart from any session.
-#[derive(Debug, Serialize)]
-pub struct Listing {
-    /// The protocol's version.
-    pub protocol: u32,
-    /// The calls' names.
-    pub calls: Vec<&'static str>,
-}
+use super::requests::ClockName;
 
 /// What came of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Answer {
     /// The guest stands still now, for a snapshot to be taken.
@@ -239,6 +116,7 @@ pub enum Answer {
 
 /// A measured call.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CallAnswer {
     /// Which.
     pub name: String,
@@ -258,25 +136,9 @@ pub struct CallAnswer {
     pub output: String,
 }
 
-/// A program to be measured from its start to its end.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CommandPlan {
-    /// The program (searched for in `PATH`) and its arguments.
-    pub argv: Vec<String>,
-    /// What to read at start and end.
-    pub clock: ClockName,
-    /// How often to run it, each time in a new directory; 0 is once.
-    #[serde(default)]
-    pub runs: u32,
-    /// No further run begins once all together have taken as many ticks (tsc) or nanoseconds
-    /// (monotonic).
-    #[serde(default)]
-    pub enough: u64,
-}
-
 /// One run of a measured program.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CommandAnswer {
     /// Its exit status; null if a signal ended it.
     pub status: Option<i32>,
@@ -306,6 +168,7 @@ pub struct CommandAnswer {
 
 /// A program that was run to its end.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RanAnswer {
     /// What it is called.
     pub name: String,
@@ -338,6 +201,7 @@ pub struct RanAnswer {
 
 /// A service that answers.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartedAnswer {
     /// What it is called.
     pub name: String,
@@ -357,6 +221,7 @@ pub struct StartedAnswer {
 
 /// A service that was stopped.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoppedAnswer {
     /// What it was called.
     pub name: String,
@@ -372,6 +237,7 @@ pub struct StoppedAnswer {
 
 /// Audit records of one process tree in one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuditCounts {
     /// SYSCALL records.
     pub records: u64,
@@ -381,72 +247,70 @@ pub struct AuditCounts {
     pub by_key: BTreeMap<String, u64>,
 }
 
-/// Reads one line of a job.
-pub fn parse(line: &[u8]) -> Result<Request> {
-    Ok(serde_json::from_slice(line)?)
+/// What was seen; each of the last three is null where it was not asked for or is not there.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WatchedAnswer {
+    /// Nanoseconds from row to row: as asked for, or doubled as often as there were too many rows.
+    pub period: u64,
+    /// Ticks of the time-stamp counter from the watch's begin to its end.
+    pub ticks: u64,
+    /// Nanoseconds of the guest's clock for the same.
+    pub nanoseconds: u64,
+    /// When each row was taken, in ticks since the watch began.
+    pub times: Vec<u64>,
+    /// Nanoseconds that the watching itself had of the processor.
+    pub own: u64,
+    /// The processor.
+    pub cpu: Option<CpuSeen>,
+    /// The kernel's queue of audit records.
+    pub audit: Option<AuditSeen>,
+    /// `SELinux`'s cache of decisions.
+    pub avc: Option<AvcSeen>,
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
+/// What was seen of the processor. All is in nanoseconds.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CpuSeen {
+    /// How many processors there are.
+    pub processors: u64,
+    /// What the processes of each name had.
+    pub processes: BTreeMap<String, u64>,
+    /// What nobody had, or only a process that runs when no other wants to.
+    pub idle: u64,
+    /// From row to row: `idle`, and those that had the most.
+    pub series: BTreeMap<String, Vec<u64>>,
+    /// From row to row, in programs; sampled, in steps of 10 ms.
+    pub user: Vec<u64>,
+    /// From row to row, in the kernel; sampled, in steps of 10 ms.
+    pub system: Vec<u64>,
+    /// How much of `processes` is of those that ended, and split by the number of ends.
+    pub split: u64,
+    /// Whether what a process had is known even where it ended between two rows.
+    pub exact: bool,
+}
 
-    use super::{Answer, Request, parse};
+/// What was seen of the queue.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AuditSeen {
+    /// Records lost from the beginning to the end.
+    pub lost: u64,
+    /// The most that were queued at any look.
+    pub backlog_peak: u64,
+    /// Records lost from row to row.
+    pub lost_series: Vec<u64>,
+    /// Records queued at each row.
+    pub backlog_series: Vec<u64>,
+}
 
-    #[test]
-    fn each_request_is_read() {
-        let lines = [
-            r#"{"do":"make","directories":["/a/b"],"files":["/a/b/c"]}"#,
-            r#"{"do":"install","path":"/p","mode":493,"base64":"AA=="}"#,
-            r#"{"do":"write","path":"/proc/sys/kernel/x","value":"1"}"#,
-            r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
-            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8}]}"#,
-            r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
-            r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
-            r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",
-                "login":1000,"context":"a:b:c:s0","environment":{"A":"b"},"folder":"/home",
-                "stdin":"x","expect":null,"limit":60}"#,
-            r#"{"do":"start","name":"web","argv":["apache2"],"ready":{"tcp":80,"send":"GET"},
-                "user":"root","context":null,"environment":{},"folder":"/","logs":["/l"],
-                "pid_file":null,"limit":0.5}"#,
-            r#"{"do":"stop","name":"web","argv":[],"signal":15,"limit":30}"#,
-            r#"{"do":"mount","path":"/tmp","options":["noexec"]}"#,
-            r#"{"do":"read","name":"log","path":"/l","tail":4096}"#,
-            r#"{"do":"dropcaches"}"#,
-            r#"{"do":"watch","what":["cpu","audit","avc"],"period":10000000}"#,
-            r#"{"do":"unwatch"}"#,
-        ];
-        for line in lines {
-            parse(line.as_bytes()).expect(line);
-        }
-    }
-
-    #[test]
-    fn what_may_be_left_out_has_its_default() {
-        let request = parse(br#"{"do":"audit","rules":""}"#).expect("complete");
-        assert!(matches!(request, Request::Audit { backlog_limit: 8192, .. }));
-    }
-
-    #[test]
-    fn unknown_requests_fields_and_clocks_are_refused() {
-        for line in [
-            r#"{"do":"dance"}"#,
-            r#"{"do":"make","directories":[],"files":[],"modes":[]}"#,
-            r#"{"do":"calls","clock":"sundial","calls":[]}"#,
-            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":1,"warmup":0,"x":1}]}"#,
-            r#"{"do":"command","argv":["/bin/true"]}"#,
-            r#"{"do":"make""#,
-            "[]",
-        ] {
-            assert!(parse(line.as_bytes()).is_err(), "{line}");
-        }
-    }
-
-    #[test]
-    fn an_answer_is_tagged_with_its_event() {
-        let inodes = BTreeMap::from([("/a".to_owned(), 7)]);
-        let text = serde_json::to_string(&Answer::Made { directories: 1, files: 0, inodes })
-            .expect("serializes");
-        assert_eq!(text, r#"{"event":"made","directories":1,"files":0,"inodes":{"/a":7}}"#);
-        assert_eq!(serde_json::to_string(&Answer::End).expect("serializes"), r#"{"event":"end"}"#);
-    }
+/// What was seen of the cache.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AvcSeen {
+    /// The whole watch's, by column.
+    pub totals: BTreeMap<&'static str, u64>,
+    /// From row to row.
+    pub series: BTreeMap<&'static str, Vec<u64>>,
 }

@@ -1,0 +1,195 @@
+//! The requests to start and to stop a service.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use super::company::Company;
+use super::program::Process;
+use super::ready::Ready;
+use super::service::{Log, Service};
+use super::services::died_early;
+use super::since::Since;
+use crate::channel::Program;
+use crate::clock::{Clock, Tsc};
+use crate::error::{Context, Error, Result};
+use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
+use crate::protocol::{Answer, StartJob, StartedAnswer, StopJob, StoppedAnswer};
+use crate::tree;
+use crate::wait::Deadline;
+
+/// How often to look whether a service has written its number.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long a service may take to answer when another thing hangs, in seconds.
+const PATIENCE: f64 = 2.0;
+/// How long the kernel may take to kill what is killed, in seconds.
+const KILL: f64 = 10.0;
+
+impl Company<'_> {
+    /// Which service does not answer, in words; to be asked when something else hangs.
+    pub fn hung(&mut self) -> Option<String> {
+        for index in 0..self.services.all.len() {
+            let service = &self.services.all[index];
+            let (name, ready) = (service.name.clone(), service.ready.clone());
+            let deadline = Deadline::after(PATIENCE).ok()?;
+            match ready.attempt(self, deadline) {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) => return Some(does_not_answer(&name, PATIENCE, &why)),
+                Err(error) => return Some(error.to_string()),
+            }
+        }
+        None
+    }
+
+    /// Waits for the number of a service that leaves the foreground, and looks after that process
+    /// from then on.
+    fn adopt(&mut self, name: &str, path: &str, deadline: Deadline) -> Result<()> {
+        loop {
+            let service = self.services.find(name).ok_or_else(|| no_service(name))?;
+            if service.status.is_none() {
+                service.reap();
+            }
+            if service.status.is_some_and(|status| !status.success()) {
+                return Err(died_early(service));
+            }
+            let number = fs::read_to_string(path).unwrap_or_default();
+            let pid = number.trim().parse().ok().filter(|&pid| tree::is_ours(pid));
+            let pid = pid.and_then(Pid::from_raw);
+            let opened =
+                pid.and_then(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
+            if let Some((pid, ended)) = opened {
+                if pid != service.pid {
+                    (service.pid, service.status) = (pid, None);
+                }
+                service.ended = ended;
+                service.may_end = false;
+                return Ok(());
+            }
+            if deadline.is_over() {
+                let message =
+                    format!("the service {name} hung: it wrote no number of its own to {path}");
+                return Err(Error::Explained { message, logs: service.logs() });
+            }
+            self.wait(&[], deadline.or_in(PAUSE))?;
+        }
+    }
+}
+
+fn does_not_answer(name: &str, seconds: f64, why: &str) -> String {
+    format!("the service {name} hung: did not answer within {seconds} s: {why}")
+}
+
+fn no_service(name: &str) -> Error {
+    Error::Other(format!("no service {name} was started"))
+}
+
+/// Starts a service and waits until it answers.
+pub fn start(job: StartJob, company: &mut Company<'_>, watch: Since) -> Result<Answer> {
+    let deadline = Deadline::after(job.limit)?;
+    let ready = Ready::of(job.ready)?;
+    if company.services.find(&job.name).is_some() {
+        return Err(Error::Other(format!("there is a service {} already", job.name)));
+    }
+    let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
+    program.context = job.context;
+    program.folder = job.folder;
+    let (log, sink) = Log::new(company.services.path(&job.name, "log")?)?;
+    let second = sink.try_clone().context(|| "a pipe".into())?;
+    if let Some(path) = &job.pid_file {
+        // One that was left behind is not this service's.
+        let _ = fs::remove_file(path);
+    }
+    ready.refuse_others(company, deadline)?;
+    let mut process = Process::prepare(program, (sink, second), company, deadline)?;
+    let begin = Tsc::now();
+    process.go()?;
+    process.begun(company, deadline)?;
+    company.services.all.push(Service {
+        name: job.name.clone(),
+        pid: process.pid(),
+        ended: process.ended,
+        ready: ready.clone(),
+        may_end: job.pid_file.is_some(),
+        status: None,
+        log,
+        logs: job.logs,
+    });
+    if let Some(path) = &job.pid_file {
+        company.adopt(&job.name, path, deadline)?;
+    }
+    let attempts = ready.wait(company, deadline)?;
+    let end = Tsc::now();
+    let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
+    let attempts = attempts.map_err(|why| Error::Explained {
+        message: does_not_answer(&job.name, job.limit, &why),
+        logs: service.logs(),
+    })?;
+    Ok(Answer::Started(StartedAnswer {
+        name: job.name,
+        pid: service.pid.as_raw_nonzero().get(),
+        ticks: end.wrapping_sub(begin),
+        attempts,
+        context: label(service.pid),
+        begin: watch.ticks(begin),
+        end: watch.ticks(end),
+    }))
+}
+
+/// The security label of a process; `None` where the kernel gives none.
+fn label(pid: Pid) -> Option<String> {
+    let path = format!("/proc/{}/attr/current", pid.as_raw_nonzero());
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim_end_matches(['\0', '\n']).to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Stops a service, by a program or a signal; one that stays is killed.
+pub fn stop(job: &StopJob, company: &mut Company<'_>) -> Result<Answer> {
+    let deadline = Deadline::after(job.limit)?;
+    let signal = Signal::from_named_raw(job.signal)
+        .ok_or_else(|| Error::Other(format!("{} is no signal", job.signal)))?;
+    let service = company.services.find(&job.name).ok_or_else(|| no_service(&job.name))?;
+    service.may_end = true;
+    let pid = service.pid;
+    let ended = service.ended.try_clone().context(|| "a process".into())?;
+    let asked = !job.argv.is_empty() && ask(&job.argv, company, deadline)?;
+    if !asked {
+        kill_process(pid, signal).context(|| format!("stopping {}", job.name))?;
+    }
+    let wanted = [(ended.as_fd(), PollFlags::IN)];
+    let forced = company.wait(&wanted, deadline)? != [true];
+    if forced {
+        tree::kill(pid);
+        company.wait(&wanted, Deadline::after(KILL)?)?;
+    }
+    let all = &mut company.services.all;
+    let index = all.iter().position(|service| service.name == job.name);
+    let mut service = all.remove(index.ok_or_else(|| no_service(&job.name))?);
+    if service.status.is_none() {
+        service.reap();
+    }
+    Ok(Answer::Stopped(StoppedAnswer {
+        logs: service.logs(),
+        name: service.name,
+        status: service.status.and_then(|status| status.code()),
+        signal: service.status.and_then(|status| status.signal()),
+        forced,
+    }))
+}
+
+/// Runs the program that stops a service; whether it succeeded.
+fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result<bool> {
+    let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
+    let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
+    process.go()?;
+    match outputs.wait(process.ended.as_fd(), None, company, deadline) {
+        Ok(Woken { ended: true, .. }) => Ok(process.reap()?.success()),
+        otherwise => {
+            process.kill();
+            otherwise.map(|_| false)
+        }
+    }
+}

@@ -1,0 +1,378 @@
+"""Answers of the probe: a type for each, and how they are found among others.
+
+A guest's answers are hostile until they are one of these: `read` refuses what isn't, and names the
+field. What a text in an answer says is up to whoever reads the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from hardcost.errors import TrialError
+from hardcost.protocol.types import I32, U32, U64, ClockName, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SHOWN = 80  # characters of a line that can't be read which an error repeats
+_Row = tuple[U64, ...]
+
+
+class ReadyAnswer(Part):
+    """The guest stands still now, for a snapshot to be taken."""
+
+    event: Literal["ready"] = "ready"
+
+
+class HelloAnswer(Part):
+    """The first line of each session.
+
+    `gap` are the ticks of the time-stamp counter from before the stop to after it; None where there
+    was none.
+    """
+
+    event: Literal["hello"] = "hello"
+    protocol: U32
+    probe: str
+    kernel: str
+    gap: U64 | None
+
+
+class MadeAnswer(Part):
+    """`Make` is done: how many were missing, and the inode number of each path."""
+
+    event: Literal["made"] = "made"
+    directories: U64
+    files: U64
+    inodes: dict[str, U64]
+
+
+class InstalledAnswer(Part):
+    """`Install` is done."""
+
+    event: Literal["installed"] = "installed"
+    path: str
+    bytes: U64
+
+
+class WrittenAnswer(Part):
+    """`Write` is done: what stood there and stands there now; None where that can't be read."""
+
+    event: Literal["written"] = "written"
+    path: str
+    before: str | None
+    after: str | None
+
+
+class AuditAnswer(Part):
+    """`Audit` is done: auditctl's exit status and words, and the rules that the kernel holds.
+
+    `exit` is None if a signal ended it.
+    """
+
+    event: Literal["audit"] = "audit"
+    exit: I32 | None
+    stdout: str
+    stderr: str
+    loaded: U64
+
+
+class ClockAnswer(Part):
+    """The first answer to `Calls`: what windows with nothing in them take."""
+
+    event: Literal["clock"] = "clock"
+    clock: ClockName
+    overhead: Annotated[_Row, Field(min_length=1)]
+
+
+class AuditCounts(Part):
+    """Audit records of one process tree in one stretch of time.
+
+    `records` are SYSCALL records, `by_key` those that bear a key; `lost` those that the kernel
+    dropped, whoever caused them.
+    """
+
+    records: U64
+    lost: U32
+    by_key: dict[str, U64]
+
+
+class Named(Part):
+    """An answer that goes by the name of its request."""
+
+    name: str
+
+
+class CallAnswer(Named):
+    """A measured call: the ticks of each window, the clock's overhead included."""
+
+    event: Literal["call"] = "call"
+    clock: ClockName
+    batch: U32
+    samples: _Row
+    uid: U32
+    loginuid: U32 | None
+    audit: AuditCounts | None
+    output: str
+
+
+class Ended(Part):
+    """How a program ended, and what it printed, up to 64 KiB of each.
+
+    `status` is None where a `signal` ended it; `user` and `system` are microseconds of processor
+    time.
+    """
+
+    status: I32 | None
+    signal: I32 | None
+    user: U64
+    system: U64
+    stdout: str
+    stdout_bytes: U64
+    stderr: str
+    stderr_bytes: U64
+    audit: AuditCounts | None
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words."""
+        return f"signal {self.signal}" if self.status is None else f"status {self.status}"
+
+
+class CommandAnswer(Ended):
+    """One run of a measured program.
+
+    `interruptions` of the kernel's ticks came within it, each `period` nanoseconds after the last;
+    both are 0 where they were not counted.
+    """
+
+    event: Literal["command"] = "command"
+    ticks: U64
+    interruptions: U64
+    period: U64
+
+
+class RanAnswer(Named, Ended):
+    """A program that was run to its end; `ticks` is None where it was not measured.
+
+    It ran from `begin` to `end`, in ticks since the watch; None without one.
+    """
+
+    event: Literal["ran"] = "ran"
+    ticks: U64 | None
+    begin: U64 | None
+    end: U64 | None
+
+
+class StartedAnswer(Named):
+    """A service that answers, after `attempts`; `context` is the security label of its process."""
+
+    event: Literal["started"] = "started"
+    pid: I32
+    ticks: U64
+    attempts: U32
+    context: str | None
+    begin: U64 | None
+    end: U64 | None
+
+
+class StoppedAnswer(Named):
+    """A service that was stopped; `forced`: it stayed, and had to be killed."""
+
+    event: Literal["stopped"] = "stopped"
+    status: I32 | None
+    signal: I32 | None
+    forced: bool
+    logs: dict[str, str]
+
+
+class MountedAnswer(Part):
+    """`Mount` is done: the options that the kernel shows."""
+
+    event: Literal["mounted"] = "mounted"
+    path: str
+    options: tuple[str, ...]
+
+
+class ContentAnswer(Named):
+    """The end of a file; `text` is None if there is no such file."""
+
+    event: Literal["content"] = "content"
+    path: str
+    text: str | None
+    bytes: U64 | None
+
+
+class DroppedAnswer(Part):
+    """`DropCaches` is done."""
+
+    event: Literal["dropped"] = "dropped"
+
+
+class WatchingAnswer(Part):
+    """`Watch` is done."""
+
+    event: Literal["watching"] = "watching"
+
+
+class CpuSeen(Part):
+    """What the processes of each name had of the processor, in nanoseconds, in all and by row.
+
+    `split` of it is of processes that ended, and known for those of a row together alone.
+    """
+
+    processors: Annotated[U64, Field(gt=0)]
+    processes: dict[str, U64]
+    idle: U64
+    series: dict[str, _Row]
+    user: _Row
+    system: _Row
+    split: U64
+    exact: bool
+
+
+class AuditSeen(Part):
+    """What became of the kernel's queue of audit records, in all and by row."""
+
+    lost: U64
+    backlog_peak: U64
+    lost_series: _Row
+    backlog_series: _Row
+
+
+class AvcSeen(Part):
+    """The statistics of SELinux's cache of decisions, in all and by row."""
+
+    totals: dict[str, U64]
+    series: dict[str, _Row]
+
+
+class WatchedAnswer(Part):
+    """What a watch saw. `times` are the ends of its rows, in ticks; `own` is in nanoseconds.
+
+    A part is None where it was not asked for, or the guest has no such thing.
+    """
+
+    event: Literal["watched"] = "watched"
+    period: Annotated[U64, Field(gt=0)]
+    ticks: Annotated[U64, Field(gt=0)]
+    nanoseconds: Annotated[U64, Field(gt=0)]
+    times: _Row
+    own: U64
+    cpu: CpuSeen | None
+    audit: AuditSeen | None
+    avc: AvcSeen | None
+
+    @property
+    def rate(self) -> float:
+        """Ticks of the watch's clock in a nanosecond of the guest's."""
+        return self.ticks / self.nanoseconds
+
+    @property
+    def own_ticks(self) -> float:
+        """What the watching itself had of the processor, in ticks."""
+        return self.own * self.rate
+
+
+class ErrorAnswer(Part):
+    """A request failed, and none after it is tried: why, and the ends of logs by name."""
+
+    event: Literal["error"] = "error"
+    request: U64 | None
+    message: str
+    logs: dict[str, str]
+
+
+class EndAnswer(Part):
+    """The last line of each session."""
+
+    event: Literal["end"] = "end"
+
+
+Answer = Annotated[
+    ReadyAnswer
+    | HelloAnswer
+    | MadeAnswer
+    | InstalledAnswer
+    | WrittenAnswer
+    | AuditAnswer
+    | ClockAnswer
+    | CallAnswer
+    | CommandAnswer
+    | RanAnswer
+    | StartedAnswer
+    | StoppedAnswer
+    | MountedAnswer
+    | ContentAnswer
+    | DroppedAnswer
+    | WatchingAnswer
+    | WatchedAnswer
+    | ErrorAnswer
+    | EndAnswer,
+    Field(discriminator="event"),
+]
+"""Any of them."""
+
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+_A = TypeVar("_A", bound=Part)
+_N = TypeVar("_N", bound=Named)
+
+
+def read(line: bytes) -> Answer:
+    """Return the answer that a line of the probe's is.
+
+    Raises:
+        TrialError: It is none; where it is one with a wrong field, that is named.
+    """
+    try:
+        return _ANSWER.validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = first["loc"]
+    if not where:
+        raise TrialError(f"the guest answered what is no answer: {line[:_SHOWN]!r}")
+    event, *field = where
+    if not field:
+        raise TrialError(f"the guest's answer '{event}' is no JSON object of ours: {first['msg']}")
+    place = ".".join(map(str, field))[:_SHOWN]
+    raise TrialError(
+        f"the guest's answer '{event}' has a wrong field, {place}: {first['msg']}",
+        hint="`make setup` builds the probe that fits, if this one is older than hardcost",
+    )
+
+
+def all_of(answers: Iterable[Answer], kind: type[_A]) -> list[_A]:
+    """Return the answers of a kind, in their order."""
+    return [answer for answer in answers if isinstance(answer, kind)]
+
+
+def only(answers: Iterable[Answer], kind: type[_A]) -> _A:
+    """Return the answer of a kind that comes once.
+
+    Raises:
+        TrialError: There is none, or more than one.
+    """
+    found = all_of(answers, kind)
+    if len(found) != 1:
+        event = kind.model_fields["event"].default
+        raise TrialError(f"the guest answered '{event}' {len(found)} times instead of once")
+    return found[0]
+
+
+def find(answers: Iterable[Answer], kind: type[_N], name: str) -> _N | None:
+    """Return the first answer of a kind to the request called `name`; None if there is none."""
+    return next((one for one in all_of(answers, kind) if one.name == name), None)
+
+
+def named(answers: Iterable[Answer], kind: type[_N], name: str) -> _N:
+    """Return the first answer of a kind to the request called `name`.
+
+    Raises:
+        TrialError: There is none.
+    """
+    found = find(answers, kind, name)
+    if found is None:
+        raise TrialError(f"the guest did not answer to '{name}'")
+    return found

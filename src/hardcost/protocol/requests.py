@@ -1,0 +1,350 @@
+"""Requests to the probe: a type for each, and functions that make them.
+
+The probe reads them one JSON object a line (`crates/probe/src/protocol/`). A job's JSON is part of
+a trial's identity: a field that is added has to be left out where it says nothing new.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from hardcost.protocol.types import I32, U16, U32, U64, ClockName, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+USER = 1000
+"""The ordinary user's id, and its login id, in every guest."""
+
+_Seconds = int | float
+_Paths = tuple[str, ...]
+
+
+class _Request(Sent):
+    """One request, which its field `do` tells from the others."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the JSON object that is sent."""
+        return self.model_dump(mode="json")
+
+
+class Make(_Request):
+    """Create directories (mode 0755) and empty files (0644) where they are missing."""
+
+    do: Literal["make"] = "make"
+    directories: _Paths = ()
+    files: _Paths = ()
+
+
+class Install(_Request):
+    """Write a file, its parents made where they are missing."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"owner", "group"})
+
+    do: Literal["install"] = "install"
+    path: str
+    mode: U32
+    base64: str
+    owner: str | None = None
+    group: str | None = None
+
+
+class Write(_Request):
+    """Write a setting under /proc or /sys; without a value, the one that it has already."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"value"})
+
+    do: Literal["write"] = "write"
+    path: str
+    value: str | None = None
+
+
+class Audit(_Request):
+    """Become the audit daemon and load the text of a rules file, as `auditctl -R` takes it."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"backlog_limit"})
+
+    do: Literal["audit"] = "audit"
+    rules: str
+    backlog_limit: U32 | None = None
+
+
+class CallPlan(Sent):
+    """How to measure a call: `samples` windows of `batch` operations, after `warmup` others."""
+
+    name: str
+    batch: U32
+    samples: U32
+    warmup: U32
+
+
+class Calls(_Request):
+    """Measure system calls, in this order, within `limit` seconds in all if it is given."""
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"limit"})
+
+    do: Literal["calls"] = "calls"
+    clock: ClockName
+    calls: tuple[CallPlan, ...]
+    limit: _Seconds | None = None
+
+
+class Command(_Request):
+    """Measure a program from its start to its end, `runs` times.
+
+    No further run begins once all together have taken `enough` of the clock's units. A run may take
+    `limit` seconds.
+    """
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset({"runs", "enough", "limit"})
+
+    do: Literal["command"] = "command"
+    clock: ClockName
+    argv: tuple[str, ...]
+    runs: U32 | None = None
+    enough: U64 | None = None
+    limit: _Seconds | None = None
+
+
+class Run(_Request):
+    """Run a program to its end; `run` says what the fields mean."""
+
+    do: Literal["run"] = "run"
+    name: str
+    argv: tuple[str, ...]
+    clock: ClockName | None
+    user: str
+    login: U32 | None
+    context: str | None
+    environment: dict[str, str]
+    folder: str
+    stdin: str
+    expect: I32 | None
+    limit: _Seconds
+
+
+class Ready(Sent):
+    """How to tell that a service answers: exactly one of `tcp`, `unix`, `file` and `run`.
+
+    Connect to a port of 127.0.0.1 or a socket, `send` a text or nothing, and read until the one to
+    `expect` comes; a file that has to be there, and may have to contain a text; or a program that
+    has to end with 0.
+    """
+
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset(
+        {"tcp", "unix", "file", "run", "send", "expect", "contains"}
+    )
+
+    tcp: U16 | None = None
+    unix: str | None = None
+    file: str | None = None
+    run: tuple[str, ...] | None = None
+    send: str | None = None
+    expect: str | None = None
+    contains: str | None = None
+
+
+class Start(_Request):
+    """Start a service and wait until it answers; `start` says what the fields mean."""
+
+    do: Literal["start"] = "start"
+    name: str
+    argv: tuple[str, ...]
+    ready: Ready
+    user: str
+    context: str | None
+    environment: dict[str, str]
+    folder: str
+    logs: _Paths
+    pid_file: str | None
+    limit: _Seconds
+
+
+class Stop(_Request):
+    """Stop a service, by a program or else by a signal."""
+
+    do: Literal["stop"] = "stop"
+    name: str
+    argv: tuple[str, ...]
+    signal: I32
+    limit: _Seconds
+
+
+class Mount(_Request):
+    """Mount a directory on itself with options."""
+
+    do: Literal["mount"] = "mount"
+    path: str
+    options: tuple[str, ...]
+
+
+class Read(_Request):
+    """Tell the end of a file."""
+
+    do: Literal["read"] = "read"
+    name: str
+    path: str
+    tail: U64
+
+
+class DropCaches(_Request):
+    """Write back what is dirty, and drop page cache, names and inodes."""
+
+    do: Literal["dropcaches"] = "dropcaches"
+
+
+What = Literal["cpu", "audit", "avc"]
+"""What can be watched: processes, the kernel's queue of audit records, SELinux's cache."""
+
+
+class Watch(_Request):
+    """Begin to watch; a row is taken every `period` nanoseconds of the guest's clock."""
+
+    do: Literal["watch"] = "watch"
+    what: tuple[What, ...]
+    period: U64
+
+
+class Unwatch(_Request):
+    """End watching."""
+
+    do: Literal["unwatch"] = "unwatch"
+
+
+Request = Annotated[
+    Make
+    | Install
+    | Write
+    | Audit
+    | Calls
+    | Command
+    | Run
+    | Start
+    | Stop
+    | Mount
+    | Read
+    | DropCaches
+    | Watch
+    | Unwatch,
+    Field(discriminator="do"),
+]
+"""Any of them."""
+
+
+def make(directories: Sequence[str] = (), files: Sequence[str] = ()) -> Make:
+    """Return the request to create what is missing; the answer is `MadeAnswer`."""
+    return Make(directories=tuple(directories), files=tuple(files))
+
+
+def install(
+    path: str, content: str | bytes, mode: int = 0o644, owner: str = "root", group: str = "root"
+) -> Install:
+    """Return the request to write a file."""
+    raw = content.encode() if isinstance(content, str) else content
+    text = base64.b64encode(raw).decode()
+    if (owner, group) == ("root", "root"):
+        return Install(path=path, mode=mode, base64=text)
+    return Install(path=path, mode=mode, base64=text, owner=owner, group=group)
+
+
+def run(  # noqa: PLR0913  (each is a property of a process)
+    name: str,
+    argv: Sequence[str],
+    *,
+    clock: ClockName | None = None,
+    user: str = "root",
+    login: int | None = None,
+    context: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: str = "/",
+    stdin: str = "",
+    expect: int | None = 0,
+    limit_seconds: float = 60,
+) -> Run:
+    """Return the request to run a program to its end; the answer is `RanAnswer`.
+
+    With a `clock` it is measured. `user` is a name of the guest's /etc/passwd, whose groups it
+    gets; `login` a login id for audit; `context` an SELinux context, set where SELinux is on.
+    Another exit status than `expect` fails the job (None: any will do), as does a program that
+    takes more than `limit_seconds` of the guest's time.
+    """
+    return Run(
+        name=name,
+        argv=tuple(argv),
+        clock=clock,
+        user=user,
+        login=login,
+        context=context,
+        environment=dict(environment or {}),
+        folder=folder,
+        stdin=stdin,
+        expect=expect,
+        limit=limit_seconds,
+    )
+
+
+def start(  # noqa: PLR0913  (each is a property of a service)
+    name: str,
+    argv: Sequence[str],
+    *,
+    ready: Ready,
+    user: str = "root",
+    context: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: str = "/",
+    logs: Sequence[str] = (),
+    pid_file: str | None = None,
+    limit_seconds: float = 60,
+) -> Start:
+    """Return the request to start a service and wait until it answers: with `StartedAnswer`.
+
+    `ready` is tried over and over until `limit_seconds` of the guest's time have passed; then, and
+    where the service ends before, the job fails with the reason and the end of each of `logs`; what
+    the service prints goes to `/run/hardcost/NAME.log`, which is always among them.
+
+    A service stays in the foreground, or writes the number of its process to `pid_file`. From then
+    on the probe looks before and after each request whether it lives: one that died fails the job.
+    """
+    return Start(
+        name=name,
+        argv=tuple(argv),
+        ready=ready,
+        user=user,
+        context=context,
+        environment=dict(environment or {}),
+        folder=folder,
+        logs=tuple(logs),
+        pid_file=pid_file,
+        limit=limit_seconds,
+    )
+
+
+def stop(
+    name: str, *, argv: Sequence[str] = (), signal: int = 15, limit_seconds: float = 30
+) -> Stop:
+    """Return the request to stop a service, by a program `argv` or else by `signal`.
+
+    `StoppedAnswer` says how it ended, whether it had to be killed, and the end of each log.
+    """
+    return Stop(name=name, argv=tuple(argv), signal=signal, limit=limit_seconds)
+
+
+def mount(path: str, options: Sequence[str]) -> Mount:
+    """Return the request to mount a directory on itself with `options`, such as `noexec`.
+
+    `MountedAnswer` has the options that the kernel then shows.
+    """
+    return Mount(path=path, options=tuple(options))
+
+
+def read(name: str, path: str, tail: int = 4096) -> Read:
+    """Return the request for the last `tail` bytes of a file; the answer is `ContentAnswer`."""
+    return Read(name=name, path=path, tail=tail)
+
+
+def watch(what: Sequence[What], period_ns: int = 10_000_000) -> Watch:
+    """Return the request to begin watching; a row is taken every `period_ns` until `Unwatch`."""
+    return Watch(what=tuple(what), period=period_ns)
