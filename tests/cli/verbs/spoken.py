@@ -6,6 +6,7 @@ What differs from run to run (names of runs, times, places, hashes) is put in on
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 import re
@@ -55,7 +56,9 @@ def check(name: str, text: str) -> None:
     kept = _HERE / f"{name}.txt"
     if os.environ.get(REWRITE):
         kept.write_text(text, encoding="utf-8")
-    assert text == kept.read_text(encoding="utf-8"), f"{REWRITE}=1 keeps the new text"
+    before = kept.read_text(encoding="utf-8").splitlines()
+    differs = "\n".join(difflib.unified_diff(before, text.splitlines(), "kept", "now", lineterm=""))
+    assert not differs, f"{differs}\n{REWRITE}=1 keeps the new text"
 
 
 @contextmanager
