@@ -23,8 +23,8 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol import requests as ask
 from hardcost.protocol.answers import RanAnswer, all_of
-from hardcost.schedule import side_by_side
-from hardcost.trial.trial import prepare
+from hardcost.run import parallel
+from hardcost.run.prepare import prepare
 from hardcost.workloads import programs
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict
         prepared.append(dataclasses.replace(ready, boot=boot))
     found = {}
     jobs = max(1, _JOBS // 2)  # two kernels at a time
-    going = side_by_side.outcomes(
-        prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS
-    )
+    going = parallel.outcomes(prepared, measured.machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
     async for done, record in going:
         if isinstance(record, HardcostError):
             raise record

@@ -30,9 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance.program import built
 from hardcost.errors import MachineError
-from hardcost.machines import debian
+from hardcost.machines import debian, kernelconfig
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import config
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.built import Built
 from hardcost.machines.machine import KernelRecipe
@@ -193,7 +192,7 @@ def _built(folder: Path | None) -> Built | None:
 
 def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
     """Return the stock kernel or one with patches, built unless it was before."""
-    options = {} if plain else config.read(FRAGMENT.read_text(), str(FRAGMENT))
+    options = {} if plain else kernelconfig.read(FRAGMENT.read_text(), str(FRAGMENT))
     patches = [] if plain else [str(BOOTS)]
     patches += [] if name == "stock" else [name]
     patches += [str(HOLDS)] if name == "flat" and not plain else []

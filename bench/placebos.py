@@ -36,8 +36,8 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.schedule import side_by_side
-from hardcost.trial.trial import prepare
+from hardcost.run import parallel
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from hardcost.analysis.estimates import Estimate
     from hardcost.analysis.finding import Bill
     from hardcost.controls.control import Control, PlaceboKind
+    from hardcost.run.prepare import Prepared
     from hardcost.store.record import Record
-    from hardcost.trial.trial import Prepared
 
 _EACH: dict[PlaceboKind, int] = {"boot": 20, "sysctl": 10, "rule": 10}
 _RULES = tuple(
@@ -215,7 +215,7 @@ async def _measured(
     """Return the records of trials by identity; identical trials run once."""
     single = {one.identity: one for one in trials}
     known: dict[str, Record] = {}
-    coming = side_by_side.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
+    coming = parallel.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
     async for prepared, outcome in coming:
         if isinstance(outcome, HardcostError):
             raise outcome

@@ -48,7 +48,7 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     files = [Path(name) for name in sys.argv[1:]]
     machine = VirtualMachine(Cache(), Hardware("icount"))
-    constants = fitted.kept(machine) or Constants.of_debian()
+    constants = fitted.kept(machine, Cache()) or Constants.of_debian()
     about = constants.about
     print(f"Linux {about['kernel']}, QEMU {about['qemu']}, constants of {about['date']}")
     print("insn/op; predicted, and measured with the rules less audit without rules")

@@ -21,10 +21,10 @@ from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import snapshot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
-from hardcost.schedule import side_by_side
+from hardcost.run import parallel
+from hardcost.run.prepare import Prepared, prepare
 from hardcost.store.record import Record
 from hardcost.study.read import read
-from hardcost.trial.trial import Prepared, prepare
 
 _ROUNDS = 10
 _LIMIT_SECONDS = 120.0
@@ -93,8 +93,8 @@ def study(machine: VirtualMachine) -> tuple[int, float]:
 async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list[Record]:
     """Return the records of all trials, with one guest at a time for each core."""
     jobs = len(os.sched_getaffinity(0))
-    found = side_by_side.outcomes(
-        prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS, goes_on=False
+    found = parallel.outcomes(
+        prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS, keep_going=False
     )
     return [came async for _, came in found if isinstance(came, Record)]
 

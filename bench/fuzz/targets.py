@@ -16,26 +16,28 @@ from bench.fuzz import mutate, seeds
 from bench.fuzz.run import Target
 
 from bench import fuzz_rules
+from hardcost.analysis.saved import unpacked as finding_unpacked
 from hardcost.auditrules.cost import histogram
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.knownpaths import read_list
 from hardcost.auditrules.rule import RulesError
-from hardcost.cli.finding import unpacked as finding_unpacked
 from hardcost.controls.control import Sysctl
 from hardcost.design import factorial, leave_one_out
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument as instrument_named
+from hardcost.machines import kernelconfig
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
-from hardcost.machines.kernels import config, patches
+from hardcost.machines.kernels import patches
 from hardcost.machines.qemu import answers, vmlinux
 from hardcost.profiles import auditprofile, catalogue
 from hardcost.profiles.importers import khc, scapsettings
 from hardcost.report.text import visible
+from hardcost.run.execute import execute
+from hardcost.run.prepare import prepare
 from hardcost.store.store import Store
 from hardcost.study import read as studies
-from hardcost.trial.trial import execute, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,8 +137,8 @@ def _report(data: bytes) -> None:
 
 
 def _configuration(data: bytes) -> None:
-    text = config.file_text(_file(data, "x.config"))
-    config.check_fit(config.read(text, "x.config"))
+    text = kernelconfig.file_text(_file(data, "x.config"))
+    kernelconfig.check_fit(kernelconfig.read(text, "x.config"))
 
 
 def _event(data: bytes) -> None:

@@ -19,7 +19,8 @@ from hardcost.controls.control import AuditDaemon, AuditRule, Profile, Sysctl
 from hardcost.design.leave_one_out import bill_plan
 from hardcost.design.plan import Workload
 from hardcost.machines.fake import FakeMachine
-from hardcost.trial.trial import execute, prepare
+from hardcost.run.execute import execute
+from hardcost.run.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -42,6 +42,7 @@ def test_records_that_do_not_say_what_was_measured_are_fitted_by_nothing() -> No
 
 @pytest.mark.vm
 def test_a_kernel_that_was_built_for_a_trial_is_not_the_machines_own() -> None:
-    machine = VirtualMachine(Cache(), Hardware("icount"))
+    cache = Cache()
+    machine = VirtualMachine(cache, Hardware("icount"))
     built = {**machine.environment(Boot()), "kernel": "lean"}
-    assert fitted.of_measured(machine, built) is None
+    assert fitted.of_measured(machine, cache, built) is None

@@ -12,7 +12,7 @@ import pytest
 from tests.store.test_store import record
 
 from hardcost.analysis.finding import Bill, Cell, Failure, Finding, Item, Total
-from hardcost.cli.finding import packed
+from hardcost.analysis.saved import packed
 from hardcost.profiles import catalogue
 from hardcost.store.store import Store
 

@@ -7,12 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from hardcost.cli.commands.shared import LSM_MODES
-from hardcost.cli.options import roots, workloads
+from hardcost.cli.options import workloads
 from hardcost.cli.verbs import hardcost
 from hardcost.controls.control import LsmMode
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
-from hardcost.machines.cache import Cache
 
 
 @pytest.mark.parametrize(
@@ -78,15 +77,6 @@ def test_a_guest_has_one_root(tmp_path: Path) -> None:
     words = ["run", "cis-audit", "--image", "disk.img", "--rootfs", str(tmp_path)]
     with pytest.raises(InputError, match="take one of them"):
         CliRunner().invoke(hardcost, words, catch_exceptions=False)
-
-
-def test_a_root_of_the_users_is_looked_at_when_it_is_needed(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache")
-    with pytest.raises(InputError, match="nowhere can't be read: No such file"):
-        roots(tmp_path / "nowhere", None).root(cache)
-    with pytest.raises(InputError, match="holds no Linux system"):
-        roots(None, tmp_path).root(cache)
-    assert roots(None, None).kernel(cache) is None
 
 
 def test_the_command_line_takes_every_security_module() -> None:

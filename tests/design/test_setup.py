@@ -8,7 +8,7 @@ from hardcost.controls.control import Lsm
 from hardcost.design.plan import Configuration, Plan, Setup, Trial, Workload
 from hardcost.errors import InputError
 from hardcost.machines.fake import FakeMachine
-from hardcost.trial.trial import prepare
+from hardcost.run.prepare import prepare
 
 PLAIN = Configuration("plain")
 ENFORCING = Configuration("enforcing", (Lsm("enforcing"),))

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from tests.protocol import trials
 
 from hardcost.protocol.requests import Request
-from hardcost.trial.trial import prepare
+from hardcost.run.prepare import prepare
 
 KEPT = Path(__file__).parent / "jobs.jsonl"
 _REQUEST: TypeAdapter[Request] = TypeAdapter(Request)

@@ -45,7 +45,8 @@ def constants() -> Constants:
     shipped, here = Constants.of_debian(), machine()
     if fitted.fits(shipped, here.environment(Boot())):
         return shipped
-    return fitted.kept(here) or asyncio.run(fitted.fitted(here))
+    cache = Cache()
+    return fitted.kept(here, cache) or asyncio.run(fitted.fitted(here, cache))
 
 
 def test_predictions_are_within_3_percent_of_what_is_measured(

@@ -17,24 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from hardcost.machines.qemu.vm import VirtualMachine
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Machine
 
 _LIMIT_SECONDS = 600.0  # of host time, for all experiments of one kernel
 _FILE = "constants.toml"
 
 
-def place(machine: VirtualMachine) -> Path:
+def place(machine: Machine, cache: Cache) -> Path:
     """Return the folder in the cache where the constants of the machine's kernel are kept."""
-    identity = machine.identity(Boot())
-    # The probe's own code has no part in what the kernel executes.
-    parts = {key: identity[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
-    return machine.cache.root / "constants" / digest(parts)
+    return cache.root / "constants" / digest(machine.kernel_identity())
 
 
-def kept(machine: VirtualMachine) -> Constants | None:
+def kept(machine: Machine, cache: Cache) -> Constants | None:
     """Return the constants that were fitted for the machine's kernel; None if none were."""
-    folder = place(machine)
-    if machine.cache.find(folder.parent.name, folder.name) is None:
+    folder = place(machine, cache)
+    if cache.find(folder.parent.name, folder.name) is None:
         return None
     try:
         return Constants.from_toml((folder / _FILE).read_text())
@@ -53,7 +51,7 @@ def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
     return alike and _version(constants.about) == _version(environment)
 
 
-def of_measured(machine: VirtualMachine, environment: Mapping[str, str]) -> Constants | None:
+def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) -> Constants | None:
     """Return the constants of the kernel in a record's `environment`; None if none were fitted.
 
     Those of a kernel at hand are found by what its image holds; those that come with hardcost by
@@ -62,7 +60,7 @@ def of_measured(machine: VirtualMachine, environment: Mapping[str, str]) -> Cons
     """
     if machine.environment(Boot())["kernel"] != environment.get("kernel"):
         return None
-    found = kept(machine)
+    found = kept(machine, cache)
     if found is not None:
         return found if fits(found, environment) else None
     shipped = Constants.of_debian()
@@ -73,7 +71,7 @@ def _version(about: Mapping[str, str]) -> str:
     return about.get("qemu", "").partition(" ")[0]
 
 
-async def fitted(machine: VirtualMachine) -> Constants:
+async def fitted(machine: Machine, cache: Cache) -> Constants:
     """Measure in a guest, fit the constants, keep them with the kernel, and return them.
 
     Raises:
@@ -94,14 +92,14 @@ async def fitted(machine: VirtualMachine) -> Constants:
         "date": datetime.now(UTC).date().isoformat(),
     }
     constants = fit(levels, about)
-    _keep(machine, constants)
+    _keep(machine, cache, constants)
     return constants
 
 
-def _keep(machine: VirtualMachine, constants: Constants) -> None:
-    folder = place(machine)
+def _keep(machine: Machine, cache: Cache, constants: Constants) -> None:
+    folder = place(machine, cache)
     title = f"constants of rules' cost: {constants.about['kernel']}"
-    machine.cache.throw_away(folder.parent.name, folder.name)
-    with machine.cache.building(folder.parent.name, folder.name, title) as made:
+    cache.throw_away(folder.parent.name, folder.name)
+    with cache.building(folder.parent.name, folder.name, title) as made:
         if made is not None:  # else another run has just measured the same
             (made / _FILE).write_text(constants.to_toml())

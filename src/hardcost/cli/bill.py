@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.cli import budgets, culprits, itemised, options, refused, several
-from hardcost.cli.session import carry_out
+from hardcost.cli import billsearch, billseveral, billsingle, budgets, options, refused
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -19,11 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.analysis.budget import Budget
-    from hardcost.analysis.finding import Finding
-    from hardcost.cli.options import Choices
-    from hardcost.cli.session import Measure
     from hardcost.controls.control import LsmMode, Profile
-    from hardcost.store.record import Record
 
 
 def bill(  # noqa: PLR0913  (click's options)
@@ -43,7 +38,7 @@ def bill(  # noqa: PLR0913  (click's options)
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words)
     limit = None if budget is None else budgets.budget(budget)
-    wanted = culprits.Wanted(budgets.above_zero("--resolution", resolution), most)
+    wanted = billsearch.Wanted(budgets.above_zero("--resolution", resolution), most)
     workloads = chosen.workloads or (Workload("syscalls"),)
     if limit is not None:
         budgets.check_metrics(limit, workloads)
@@ -53,11 +48,11 @@ def bill(  # noqa: PLR0913  (click's options)
     for one in loaded:
         refused.check(one)
     if _is_searched(loaded, method, limit):
-        culprits.bill(loaded[0], workloads, chosen, wanted)
+        billsearch.bill(loaded[0], workloads, chosen, wanted)
     elif len(loaded) > 1:
-        several.bill(loaded, workloads, chosen, limit)
+        billseveral.bill(loaded, workloads, chosen, limit)
     else:
-        _single(loaded[0], workloads, chosen, limit)
+        billsingle.bill(loaded[0], workloads, chosen, limit)
 
 
 def _loaded(
@@ -107,17 +102,3 @@ def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None)
             hint="bill each by itself, or take --method single",
         )
     return searches
-
-
-def _single(
-    loaded: Profile, workloads: Sequence[Workload], chosen: Choices, limit: Budget | None
-) -> None:
-    """Measure each control left out and alone, and print the bill."""
-    plan = itemised.plan_of(loaded, workloads, chosen).set_up(chosen.setup)
-
-    def finding_of(run: str, records: Sequence[Record], measure: Measure) -> Finding:
-        return itemised.finding(loaded, plan, run, records, measure, limit, chosen)
-
-    found = carry_out(plan, chosen, finding_of)
-    if found is not None and found.advice is not None and found.advice.leave_out:
-        raise click.exceptions.Exit(1)

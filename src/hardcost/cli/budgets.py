@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.analysis.finding import Bill
-    from hardcost.cli.session import Measure
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
+    from hardcost.run.session import Run
     from hardcost.store.record import Record
 
 _ONE = re.compile(r"(?P<metric>.*?)\s*<?=\s*(?P<share>[^=<]*)", re.DOTALL)
@@ -69,9 +69,9 @@ def check_metrics(wanted: Budget, workloads: Sequence[Workload]) -> None:
 
 
 def advice(
-    profile: Profile, plan: Plan, records: Sequence[Record], measure: Measure, wanted: Budget
+    profile: Profile, plan: Plan, run: Run, records: Sequence[Record], wanted: Budget
 ) -> Advice:
-    """Propose what to leave out, measure what remains, and go on until the budget is kept.
+    """Propose what to leave out, have the run measure what remains, until the budget is kept.
 
     Raises:
         InputError: The budget names a metric that was not measured.
@@ -85,7 +85,7 @@ def advice(
     while not budget_of.within(totals, limit) and len(dropped) < len(everything):
         dropped = budget_of.propose(itemised, totals, dropped, limit)
         indices = [index for index, name in enumerate(names) if name in dropped]
-        more = measure(leave_one_out.kept_plan(plan, profile, indices))
+        more = run.measure_more(leave_one_out.kept_plan(plan, profile, indices))
         totals = itemise.totals((*records, *more), leave_one_out.without_all(indices))
     kept = len(everything) - len(dropped)
     return Advice(

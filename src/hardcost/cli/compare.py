@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.saved import unpacked
 from hardcost.cli.console import show
-from hardcost.cli.finding import unpacked
 from hardcost.report.jsonout import compare_json
 from hardcost.report.tables.compare_table import compare_table
 from hardcost.store.store import Store

@@ -19,14 +19,17 @@ from hardcost.machines.images import namespace
 from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import initramfs
-from hardcost.machines.qemu.argv import QEMU, Hardware
-from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.machines.qemu.argv import QEMU
+from hardcost.machines.qemu.make import counting
+from hardcost.machines.qemu.vm import kvm_works
 from hardcost.report.text import visible
 from hardcost.store.store import Store
 from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from hardcost.machines.machine import Machine
 
 _FREE_BYTES = 2 << 30  # a kernel, its package and a few snapshots
 _LIMIT_SECONDS = 120.0
@@ -61,7 +64,7 @@ def doctor(format: str) -> None:  # noqa: A002
 
 def _checks() -> list[Check]:
     cache = Cache()
-    machine = VirtualMachine(cache, Hardware("icount"))
+    machine = counting(cache)
     on = _try("host", lambda: host.check().title)
     if not on.ok:
         return [on]  # all else comes from its apt
@@ -167,7 +170,7 @@ def _free(cache: Cache) -> Check:
     )
 
 
-def _exact(machine: VirtualMachine) -> str:
+def _exact(machine: Machine) -> str:
     execution = until_done(machine.execute(Boot(), (), _LIMIT_SECONDS))
     return f"a guest booted; from restore to end {execution.host_seconds:.2f} s"
 

@@ -12,10 +12,9 @@ from hardcost.auditrules.lint.context import Options, gather
 from hardcost.auditrules.loading import load_rules, readings_of
 from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.calibration import fitted
-from hardcost.cli import options
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditRule
-from hardcost.instruments.insn import INSN
+from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.translate import Target
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Profile
+    from hardcost.machines.machine import Machine
 
 
 def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Expected]:
@@ -48,16 +48,15 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Expec
 
 
 def constants_for(
-    chosen: Choices, environment: Mapping[str, str]
+    machine: Machine, chosen: Choices, environment: Mapping[str, str]
 ) -> tuple[Constants | None, tuple[str, ...]]:
     """Return the constants of the kernel that was measured; where there are none, a note why."""
-    machine, _ = options.machine(chosen, INSN.name)
-    found = fitted.of_measured(machine, environment)
+    found = fitted.of_measured(machine, Cache(), environment)
     if found is not None:
         return found, ()
     about, measured = Constants.of_debian().about, environment.get("kernel", "another kernel")
-    words = [f"--kernel {chosen.kernel}"] if chosen.kernel else []
-    words += [f"--cpu {chosen.cpu}"] if chosen.cpu != about["cpu_model"] else []
+    words = [f"--kernel {chosen.wanted.kernel}"] if chosen.wanted.kernel else []
+    words += [f"--cpu {chosen.wanted.cpu}"] if chosen.wanted.cpu != about["cpu_model"] else []
     how = f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
     if machine.environment(Boot())["kernel"] != measured:
         how = "there are none for a kernel that was built for a bill"

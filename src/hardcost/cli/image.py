@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from hardcost.cli.console import image_progress, note, show
+from hardcost.cli.console import note, show
+from hardcost.cli.progress import monitor_of
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.debian import PACKAGES, debian_image
 from hardcost.report.text import visible
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def build(what: str, format: str) -> None:  # noqa: A002, ARG001  (there is one so far)
     """Make the root image of guests with services, unless it is kept, and say where it lies."""
     since = time.monotonic()
-    made = debian_image(Cache(), image_progress())
+    made = debian_image(Cache(), monitor_of("auto").underway)
     seconds = time.monotonic() - since
     if format == "json":
         said = {

@@ -12,15 +12,16 @@ from rich.table import Table
 
 from hardcost.cli import options
 from hardcost.cli.console import note, show
-from hardcost.cli.session import announce_source
+from hardcost.cli.progress import monitor_of
 from hardcost.cli.waiting import until_done
 from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
+from hardcost.machines import kernelconfig
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import config
 from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
+from hardcost.machines.qemu.make import kernels
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel import kernelscore
 from hardcost.report.text import visible
@@ -46,9 +47,9 @@ def build(  # noqa: PLR0913  (click's options)
 ) -> None:
     """Build a kernel, unless it was built before, and say where it lies."""
     cache = Cache()
-    if source is None:
-        announce_source(cache)
-    made = options.kernels(cache, source, jobs, unconfined=allow_unconfined_build)
+    monitor = monitor_of("auto")
+    made = kernels(cache, monitor, source, jobs, unconfined=allow_unconfined_build)
+    made.announce(monitor.note)
     recipe, own = _recipe(base, profile, fragments, single)
     recipe = replace(recipe, patches=(*recipe.patches, *patches))
     note("asking Kconfig what comes of the options …")
@@ -68,7 +69,7 @@ def list_(format: str) -> None:  # noqa: A002
 
 def check(file: Path, format: str) -> None:  # noqa: A002
     """Say which hardening options of the catalogue the kernel configuration FILE lacks."""
-    score = kernelscore.score(config.read(config.file_text(file), str(file)))
+    score = kernelscore.score(kernelconfig.read(kernelconfig.file_text(file), str(file)))
     if format == "json":
         print(json.dumps(_score_data(score, every=True), indent=2))
     else:
@@ -100,7 +101,7 @@ def _recipe(
         recipe = found
     wanted: dict[str, str] = {}
     for path in fragments:
-        wanted |= config.read(config.file_text(path), str(path))
+        wanted |= kernelconfig.read(kernelconfig.file_text(path), str(path))
     for text in single:
         try:
             option = KernelOption.of(text)
@@ -140,7 +141,7 @@ def shown(score: Score) -> str:
 
 
 def _score(one: Built) -> Score:
-    return kernelscore.score(config.read(one.config.read_text(), str(one.config)))
+    return kernelscore.score(kernelconfig.read(one.config.read_text(), str(one.config)))
 
 
 def _data(one: Built) -> dict[str, object]:

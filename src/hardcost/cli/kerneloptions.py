@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from hardcost.cli.console import show
-from hardcost.machines.kernels import config
+from hardcost.machines import kernelconfig
 from hardcost.profiles.kernel.kerneltable import Column, Row, rows
 from hardcost.report.published import published
 from hardcost.report.text import visible
@@ -34,7 +34,7 @@ def present(files: Sequence[Path], format: str, *, differing: bool) -> None:  # 
         InputError: A file can't be read, or is no kernel configuration.
     """
     read = [
-        Column(str(file), config.read(config.file_text(file), str(file)))
+        Column(str(file), kernelconfig.read(kernelconfig.file_text(file), str(file)))
         for file in dict.fromkeys(files)
     ]
     columns = [*read, *_published()]
@@ -63,7 +63,7 @@ def _published() -> list[Column]:
 
 
 def _value(text: str) -> str:
-    return config.NOT_SET if text == "unset" else text
+    return kernelconfig.NOT_SET if text == "unset" else text
 
 
 def _table(columns: Sequence[Column], found: Sequence[Row]) -> Table:

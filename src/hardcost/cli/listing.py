@@ -15,6 +15,7 @@ from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.machines import debian
+from hardcost.machines import names as machines
 from hardcost.machines.cache import Cache
 from hardcost.profiles import catalogue
 from hardcost.report.text import visible
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _KERNEL_OPTIONS = "kernel-options"
-_MACHINES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 
 
 def list_(  # noqa: PLR0913  (click's options)
@@ -70,7 +70,7 @@ def _rows(what: str, store: Path) -> list[Row]:
             **{one.name: one.title for one in INSTRUMENTS.values()},
             **{name: f"rides along: {title}" for name, title in recorders.TITLES.items()},
         },
-        "machines": lambda: _MACHINES,
+        "machines": lambda: machines.TITLES,
     }
     if what in titled:
         return [{"name": name, "title": title} for name, title in titled[what]().items()]

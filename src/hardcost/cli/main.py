@@ -40,9 +40,8 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # it ends already
-        goes_on = "; what was measured is saved: --resume goes on" if _measures() else ""
         with contextlib.suppress(OSError):
-            print(f"interrupted{goes_on}", file=sys.stderr)
+            _say_interrupted()
         status = _INTERRUPTED
     except MemoryError:
         status = _out_of_memory()
@@ -90,6 +89,16 @@ def _heed_signals() -> None:
 def _complain(error: HardcostError) -> None:
     """Say what is wrong; what that needs is not imported where nothing is."""
     imported("hardcost.cli.console:complain")(error)
+
+
+def _say_interrupted() -> None:
+    """Say that the command was interrupted, and whether what it did is saved."""
+    saved = "; what was measured is saved: --resume goes on" if _measures() else ""
+    console = sys.modules.get("hardcost.cli.console")  # to be imported now, it would take long
+    if console is None:
+        print(f"interrupted{saved}", file=sys.stderr)
+    else:
+        console.interrupted(f"interrupted{saved}")
 
 
 class _Notes(logging.Handler):

@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hardcost.cli import console
 from hardcost.cli.commands.shared import STARTS
-from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
-from hardcost.errors import InputError, MachineError
+from hardcost.errors import InputError
 from hardcost.instruments.names import INSTRUMENTS, RIDING
-from hardcost.machines import debian, host
+from hardcost.machines import debian, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
-from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.make import Trust
-from hardcost.machines.qemu import processors
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
-from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+from hardcost.machines.wanted import Wanted
 from hardcost.study.read import workload
 from hardcost.workloads.names import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hardcost.cli.progress import Form
     from hardcost.design.plan import Workload
-    from hardcost.machines.qemu.roots import Roots
+    from hardcost.machines.machine import Machine
+    from hardcost.machines.progress import Listener
 
 
 @dataclass(frozen=True)
 class Choices:
     """What the user chose of how to measure and where results go.
 
-    Without `emulated_time` an emulator's times are refused.
+    `wanted` is what of the machine, whose instrument the plan decides.
     """
 
     machine: str
@@ -45,11 +41,7 @@ class Choices:
     workloads: tuple[Workload, ...] | None
     seeds: tuple[int, ...] | None
     repetitions: int | None
-    kernel: Path | None
-    source: Path | None
-    image: Path | None
-    rootfs: Path | None
-    cpu: str
+    wanted: Wanted
     jobs: int
     fresh: bool
     resume: bool
@@ -61,8 +53,7 @@ class Choices:
     report: Path | None
     format: str
     dry_run: bool
-    emulated_time: bool = True
-    unconfined: bool = False
+    progress: Form = "auto"
 
     @property
     def setup(self) -> Setup:
@@ -82,11 +73,11 @@ def choices(words: dict[str, Any]) -> Choices:
     """Return the values of the options that `measuring` added.
 
     Raises:
-        InputError: A workload is wrong, there is no such processor model, or two options
+        InputError: A workload is wrong, the machine is none that can be had, or two options
             contradict each other.
-        MachineError: The host is none on which hardcost can measure, or QEMU is missing, which
-            lists the models.
+        MachineError: The machine lacks something on this host.
     """
+    console.form(words["progress"])
     if words["fresh"] and words["resume"]:
         raise InputError(
             "--fresh starts a run anew and --resume goes on with one: take one of them"
@@ -95,8 +86,16 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
-    host.check()
-    processors.check(words["cpu"])
+    wanted = Wanted(
+        kernel=words["kernel"],
+        source=words["source"],
+        image=words["image"],
+        rootfs=words["rootfs"],
+        cpu=words["cpu"],
+        emulated_time=words.get("force_emulated_time", True),
+        unconfined=words["allow_unconfined_build"],
+    )
+    names.check(words["machine"], wanted)
     seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
@@ -106,28 +105,23 @@ def choices(words: dict[str, Any]) -> Choices:
         ),
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
-        kernel=words["kernel"],
-        source=words["source"],
-        image=words["image"],
-        rootfs=words["rootfs"],
-        cpu=words["cpu"],
+        wanted=wanted,
         jobs=1 if words["scheduler"] == "serial" else words["jobs"],
         fresh=words["fresh"],
         resume=words["resume"],
         timeout=words["timeout"],
         fresh_boot=None if words["boot"] is None else words["boot"] == "fresh",
         init=words["init"],
-        record=None if words["record"] is None else _riding(words["record"]),
+        record=None if words["record"] is None else _recorders(words["record"]),
         store=words["store"],
         report=words["report"],
         format=words["format"],
         dry_run=words["dry_run"],
-        emulated_time=words.get("force_emulated_time", True),
-        unconfined=words["allow_unconfined_build"],
+        progress=words["progress"],
     )
 
 
-def _riding(text: str) -> tuple[str, ...]:
+def _recorders(text: str) -> tuple[str, ...]:
     """Return the instruments in text such as `cpu,avc`; none if it is empty.
 
     Raises:
@@ -170,53 +164,14 @@ def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
     return tuple(found)
 
 
-def machine(chosen: Choices, instrument: str) -> tuple[VirtualMachine, tuple[str, ...]]:
-    """Return the machine for an instrument, and notes on what its numbers are.
+def machine(chosen: Choices, instrument: str, listener: Listener) -> Machine:
+    """Return the machine for an instrument; `listener` hears what it says while it gets ready.
 
     Raises:
-        MachineError: Times are wanted of a processor, and KVM is not usable.
+        MachineError: It can't measure so: times are wanted of a processor, say, without KVM.
     """
-    cache = Cache()
-    own = roots(chosen.image, chosen.rootfs)
-    made = kernels(cache, chosen.source, unconfined=chosen.unconfined)
-
-    def of(hardware: Hardware) -> VirtualMachine:
-        return VirtualMachine(cache, hardware, chosen.kernel, made, own)
-
-    if INSTRUMENTS[instrument].exact:
-        return of(Hardware("icount", chosen.cpu)), ()
-    note("trying a guest under KVM …")
-    why_not = until_done(kvm_works(cache, chosen.kernel))
-    if why_not is None:
-        return of(Hardware("kvm", "host")), ()
-    if not chosen.emulated_time:
-        raise MachineError(
-            "times can't be itemised here: KVM is not usable, and an emulator's times say nothing"
-            f" of a processor's, and are mostly noise ({why_not})",
-            hint="--instrument insn counts instructions exactly; `hardcost doctor` says whether KVM"
-            " works; --force-emulated-time itemises them all the same",
-        )
-    emulated = (
-        f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
-    )
-    return of(Hardware("tcg", chosen.cpu)), (emulated,)
-
-
-def roots(image: Path | None, rootfs: Path | None) -> Roots:
-    """Return what guests with services have for a root: one of the user's, else our Debian."""
-    if image is not None:
-        return OwnRoots(lambda cache: image_file(image, cache))
-    if rootfs is not None:
-        return OwnRoots(lambda cache: rootfs_dir(rootfs, cache))
-    return DebianRoots(image_progress())
-
-
-def kernels(
-    cache: Cache, source: Path | None, jobs: int | None = None, *, unconfined: bool
-) -> Kernels:
-    """Return what builds kernels, which tells of its progress on stderr."""
-    trust = Trust(unconfined=unconfined, warn=lambda text: note(f"note: {text}"))
-    return Kernels(cache, source, jobs=jobs, told=build_progress(), trust=trust)
+    wanted = replace(chosen.wanted, instrument=instrument, exact=INSTRUMENTS[instrument].exact)
+    return until_done(names.make(chosen.machine, wanted, listener))
 
 
 def package_root(package: str) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.cli.finding import present, unpacked
+from hardcost.analysis.saved import unpacked
+from hardcost.cli.present import present
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:

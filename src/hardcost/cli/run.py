@@ -8,9 +8,8 @@ import click
 
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding, ObservedIn
-from hardcost.cli import options
-from hardcost.cli.finding import notes_of
-from hardcost.cli.session import carry_out
+from hardcost.cli import measuring, options
+from hardcost.cli.present import notes_of
 from hardcost.design import factorial
 from hardcost.errors import MachineError
 from hardcost.report.published import published
@@ -19,6 +18,7 @@ from hardcost.study.read import read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
     from hardcost.store.record import Record
 
@@ -26,7 +26,22 @@ if TYPE_CHECKING:
 def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words)
-    plan = factorial.plan(
+    plan = _plan(study, scale, chosen)
+    if plan.published is not None:
+        published(plan.published)  # reports that there are none before anything is measured
+    with measuring.run_of(plan, chosen) as begun:
+        if begun is None:
+            return
+        records = begun.measure(keep_going=True).records
+        finding = measuring.finished(begun, _finding(plan, begun.name, records, scale))
+    measuring.shown(finding, chosen)
+    if finding.failures:
+        raise click.exceptions.Exit(MachineError.exit_status)
+
+
+def _plan(study: str, scale: str | None, chosen: Choices) -> Plan:
+    """Return the trials of a study, as the user wants them measured."""
+    return factorial.plan(
         read(study, options.package_root, scale),
         factorial.Overrides(
             workloads=chosen.workloads,
@@ -38,13 +53,6 @@ def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (
             record=chosen.record,
         ),
     )
-    if plan.published is not None:
-        published(plan.published)  # that there are none is told before anything is measured
-    found = carry_out(
-        plan, chosen, lambda run, records, _: _finding(plan, run, records, scale), goes_on=True
-    )
-    if found is not None and found.failures:
-        raise click.exceptions.Exit(MachineError.exit_status)
 
 
 def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None) -> Finding:

@@ -1,19 +1,37 @@
-"""A machine that computes its answers: for tests of all that runs above machines."""
+"""A machine that computes its answers: for tests of all that runs above machines.
+
+As `--machine fake` it is a simulated guest (`fakeguest.py`), which no list shows. What boots with
+the parameter `fake=WORD` behaves badly: `fail` (the guest dies in its job), `hang` (it
+goes on until its time limit), `slow` (a trial takes 100 s of a clock that only the fake has),
+`unbootable`, `interrupt` (the user presses Ctrl-C).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from typing import TYPE_CHECKING
 
+from hardcost.errors import MachineError, TrialError
+from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
-from hardcost.machines.machine import Execution
+from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from hardcost.machines.machine import Boot
+    from hardcost.machines.machine import Boot, KernelRecipe
+    from hardcost.machines.progress import Listener
+    from hardcost.machines.wanted import Wanted
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
+
+_BEHAVIOUR = "fake="
+_SLOW_SECONDS = 100.0
+_CONSOLE = (
+    "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
+)
 
 
 class FakeMachine:
@@ -30,14 +48,23 @@ class FakeMachine:
         self,
         answer: Callable[[Boot, Sequence[Request]], Sequence[Answer]],
         account: Callable[[Boot], Account | None] = lambda _: Account(),
+        *,
+        remarks: tuple[str, ...] = (),
+        capabilities: Capabilities = Capabilities(frozenset({"insn", "time"})),  # noqa: B008  (frozen)
     ) -> None:
         """Keep the functions."""
+        self.remarks = remarks
+        self.capabilities = capabilities
         self._answer = answer
         self._account = account
+        self._ready: set[Boot | KernelRecipe] = set()
         self.asked: list[Boot] = []
         self._running = 0
         self.started: list[Boot] = []
         self.most_at_once = 0
+
+    def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
+        """Fetch nothing: it is all here."""
 
     def environment(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
         """Return that it is a fake, in the places where reports look."""
@@ -47,6 +74,23 @@ class FakeMachine:
         """Return what tells its trials apart."""
         return {"machine": self.name, "boot": repr(boot)}
 
+    def kernel_identity(self) -> dict[str, str]:
+        """Return what tells its kernel from all others."""
+        return {"machine": self.name}
+
+    def kernel_name(self, boot: Boot) -> str:
+        """Return the recipe itself."""
+        return repr(boot.kernel)
+
+    def configuration(self, boot: Boot) -> Mapping[str, str] | None:
+        """Return the options of the recipe: each comes out."""
+        return None if boot.kernel is None else dict(boot.kernel.options)
+
+    def relations(self, recipe: KernelRecipe) -> Relations:
+        """Return that each option changes the kernel, and needs no other."""
+        options = tuple(dict(recipe.options).items())
+        return Relations(options, (), (), {name: frozenset() for name, _ in options})
+
     def packages(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
         """Return that there are none."""
         return {}
@@ -55,13 +99,28 @@ class FakeMachine:
         """Return that there is nothing to know."""
         return ()
 
+    def earlier(self) -> Earlier:
+        """Return that every boot takes a second, and every kernel's build ten."""
+        return Earlier(
+            boots={"small": [1.0] * 9, "compiler": [1.0] * 9, "debian": [1.0] * 9},
+            builds=[(10.0, 10)] * 9,
+            begun=True,
+        )
+
     async def account(self, boot: Boot) -> Account | None:
         """Return what the kernel says."""
         self.asked.append(boot)
+        _check_boots(boot)
         return self._account(boot)
 
+    def is_ready(self, boot: Boot) -> bool:
+        """Say whether it was made ready; what boots on a kernel that is built, is."""
+        return (boot.kernel or boot) in self._ready
+
     async def make_ready(self, boot: Boot) -> None:
-        """Be ready."""
+        """Be ready at once."""
+        _check_boots(boot)
+        self._ready.add(boot.kernel or boot)
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Return the computed answers, within the time limit."""
@@ -71,6 +130,49 @@ class FakeMachine:
         try:
             async with asyncio.timeout(limit_seconds):
                 await asyncio.sleep(0)
+                await _misbehave(_behaviour(boot), limit_seconds)
                 return Execution(tuple(self._answer(boot, job)), "", 0.0, 0.0)
         finally:
             self._running -= 1
+
+
+def check(wanted: Wanted) -> None:
+    """Find everything right: it needs nothing of this host."""
+
+
+async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG001  (any maker's)
+    """Return the machine with the simulated guest."""
+    remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
+    return FakeMachine(fakeguest.answers, fakeguest.account, remarks=remarks)
+
+
+def _behaviour(boot: Boot) -> str | None:
+    """Return how a boot misbehaves; None: not at all."""
+    found = [word for word in boot.parameters if word.startswith(_BEHAVIOUR)]
+    return found[-1].removeprefix(_BEHAVIOUR) if found else None
+
+
+def _check_boots(boot: Boot) -> None:
+    """Check that a boot is not meant to fail.
+
+    Raises:
+        MachineError: It is.
+    """
+    if _behaviour(boot) == "unbootable":
+        raise MachineError("the guest did not boot", console=_CONSOLE)
+
+
+async def _misbehave(behaviour: str | None, limit_seconds: float) -> None:
+    """Do what a boot asks for beside its job.
+
+    Raises:
+        TrialError: The guest died, or took longer than its limit.
+    """
+    if behaviour == "fail":
+        raise TrialError("the guest panicked", console=_CONSOLE)
+    takes_longer = behaviour == "slow" and limit_seconds < _SLOW_SECONDS
+    if behaviour == "hang" or takes_longer:
+        raise TrialError(f"the trial did not end within {limit_seconds:.0f} s", console=_CONSOLE)
+    if behaviour == "interrupt":
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(limit_seconds)

@@ -1,12 +1,16 @@
-"""What a machine is to the rest of hardcost: something that boots a state and carries out a job."""
+"""What a machine is to the rest of hardcost: something that boots a state and carries out a job.
+
+Nothing above `machines/` knows more of a machine than this, and `names.py` alone knows which there
+are. What a machine can't do it says in its `Capabilities`; nobody asks which machine it is.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
     from hardcost.protocol.answers import Answer
@@ -76,10 +80,79 @@ class Execution:
     host_seconds: float
 
 
+@dataclass(frozen=True)
+class Capabilities:
+    """What a machine can do; a trial that needs more is refused before anything runs.
+
+    `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
+    kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial.
+    """
+
+    instruments: frozenset[str]
+    guests: frozenset[Guest] = frozenset({"small", "compiler", "debian"})
+    inits: frozenset[Init] = frozenset({"probe", "systemd"})
+    parameters: bool = True
+    kernels: bool = True
+    layouts: bool = True
+    fresh: bool = True
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """How many seconds set-up took on a machine before, the newest last.
+
+    `boots` by guest; `builds` of kernels, each with its steps; `begun`: a kernel's source lies
+    compiled, so that the next build goes on from there.
+    """
+
+    boots: Mapping[Guest, Sequence[float]] = field(default_factory=dict)
+    builds: Sequence[tuple[float, int]] = ()
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """An option that did not come out as asked for; `found` is its value, `why` the reason."""
+
+    option: str
+    wanted: str
+    found: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The options of a recipe by what they do, in its order.
+
+    `effective` change the kernel; those in `already` are so on the base; `unmet` don't come out
+    when all are asked for. `requires`: an effective option comes out only together with those.
+    """
+
+    effective: tuple[tuple[str, str], ...]
+    already: tuple[tuple[str, str], ...]
+    unmet: tuple[Unmet, ...]
+    requires: Mapping[str, frozenset[str]]
+
+
 class Machine(Protocol):
-    """Where trials run."""
+    """Where trials run; `remarks` are what a reader has to know of all its numbers."""
 
     name: str
+    remarks: tuple[str, ...]
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
+
+    def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
+        """Fetch what these boots need and is not here yet; `note` hears of what takes long.
+
+        Raises:
+            InputError: Something that the user brings, such as a root, can't be used.
+            MachineError: It can't be had.
+        """
+        ...
 
     def environment(self, boot: Boot) -> dict[str, str]:
         """Return what a reader has to know of it: versions, models, the host."""
@@ -87,6 +160,27 @@ class Machine(Protocol):
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return all that defines what a job measures here, but the job itself."""
+        ...
+
+    def kernel_identity(self) -> dict[str, str]:
+        """Return what decides how many instructions its own kernel executes for a system call."""
+        ...
+
+    def kernel_name(self, boot: Boot) -> str:
+        """Return what names the kernel that boots: the same for two recipes of one kernel."""
+        ...
+
+    def configuration(self, boot: Boot) -> Mapping[str, str] | None:
+        """Return the options of the kernel that is built for a boot; None if none is built."""
+        ...
+
+    def relations(self, recipe: KernelRecipe) -> Relations:
+        """Return what a recipe's options do to its base.
+
+        Raises:
+            InputError: There is no such base, or the options exclude each other.
+            MachineError: Kernels can't be built here.
+        """
         ...
 
     def packages(self, boot: Boot) -> Mapping[str, str]:
@@ -101,6 +195,10 @@ class Machine(Protocol):
         """
         ...
 
+    def earlier(self) -> Earlier:
+        """Return how long set-up took here before."""
+        ...
+
     async def account(self, boot: Boot) -> Account | None:
         """Return what the kernel says of a boot's parameters; None while the kernel isn't built.
 
@@ -109,8 +207,15 @@ class Machine(Protocol):
         """
         ...
 
+    def is_ready(self, boot: Boot) -> bool:
+        """Say whether `make_ready` has been done for a boot: its kernel built, its snapshot taken.
+
+        Of a boot that needs neither it is true.
+        """
+        ...
+
     async def make_ready(self, boot: Boot) -> None:
-        """Do the slow part once (boot, snapshot), so that `execute` is fast.
+        """Do the slow part once (build, boot, snapshot), so that `execute` is fast.
 
         Raises:
             MachineError: The machine does not start.

@@ -11,8 +11,9 @@ from tests.machines.kernels import linux
 from tests.machines.kernels.linux import AUDIT, THREE, changed
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines import kernelconfig
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels import config, source
+from hardcost.machines.kernels import source
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.built import kept
 from hardcost.machines.kernels.make import Trust
@@ -37,11 +38,11 @@ def test_a_path_that_make_or_a_shell_would_act_on_is_refused(tmp_path: Path, nam
 )
 def test_a_string_that_a_shell_would_act_on_is_refused(value: str) -> None:
     with pytest.raises(InputError, match="INITRAMFS_SOURCE can't be set to"):
-        config.check_fit({"A": "y", "INITRAMFS_SOURCE": value})
+        kernelconfig.check_fit({"A": "y", "INITRAMFS_SOURCE": value})
 
 
 def test_strings_of_ordinary_configurations_are_taken() -> None:
-    config.check_fit(
+    kernelconfig.check_fit(
         {
             "CC_VERSION_TEXT": "gcc (Debian 12.2.0-14+deb12u1) 12.2.0; it's Kconfig's own",
             "DEFAULT_HOSTNAME": "(none)",

@@ -153,10 +153,7 @@ def test_of_many_metrics_the_most_and_the_median_are_named() -> None:
     ]
     first, second, *_ = answer(finding_of(bill_of(items, metrics))).sentences
     assert first.startswith("mine makes chmod 10.0 times as expensive (+9,000 instructions")
-    assert (
-        second
-        == "That is the most of 3 metrics; at the median metric it is 1.50 times the baseline."
-    )
+    assert second == "chmod has the largest ratio of 3 metrics; the median ratio is 1.50."
 
 
 def test_a_profile_of_one_control_has_no_dearest() -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from hardcost.analysis.finding import Finding, SideBySide
-from hardcost.cli.finding import packed, unpacked
+from hardcost.analysis.saved import packed, unpacked
 from hardcost.report.jsonout import to_json
 from hardcost.report.page.page import to_html
 from hardcost.report.tables.several_table import several_table

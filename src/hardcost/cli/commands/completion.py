@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from hardcost.instruments.names import RIDING
 from hardcost.machines.cacheplace import default_root
+from hardcost.machines.names import TITLES
 from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list
 def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer workloads, after those that the word already names."""
     return _after_commas(WORKLOADS, begun)
+
+
+def machines(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the machines that lists show."""
+    return [CompletionItem(one) for one in TITLES if one.startswith(begun)]
 
 
 def riding(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:

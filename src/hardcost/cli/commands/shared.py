@@ -10,8 +10,8 @@ import click
 
 from hardcost.cli.commands import completion
 from hardcost.instruments.names import INSTRUMENTS, RIDING
+from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
-from hardcost.trial.limits import USUAL_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,12 @@ def _measuring(
     for option in reversed(
         (
             click.option(
-                "--machine", type=click.Choice(["vm"]), default="vm", help="Where trials run."
+                "--machine",
+                metavar="NAME",
+                default="vm",
+                show_default=True,
+                shell_complete=completion.machines,
+                help="Where trials run: one of `hardcost list machines`.",
             ),
             click.option(
                 "--instrument",
@@ -156,6 +161,14 @@ def _measuring(
                 "--dry-run",
                 is_flag=True,
                 help="Print the plan and the expected time; measure nothing.",
+            ),
+            click.option(
+                "--progress",
+                type=click.Choice(["auto", "plain", "json", "none"]),
+                default="auto",
+                show_default=True,
+                help="How progress is shown on stderr: on a terminal as bars, else as lines; json"
+                " prints each event as a JSON object on a line; none prints errors alone.",
             ),
             click.option(
                 "--report",

@@ -10,14 +10,14 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.prove.unresolved import numbers_for, resolved
 from hardcost.calibration import check, fitted
 from hardcost.cli.console import note, show
+from hardcost.cli.progress import monitor_of
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done
-from hardcost.machines import host
+from hardcost.machines import names
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
-from hardcost.machines.qemu.argv import Hardware
-from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.machines.wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.calibration.check import Row
+    from hardcost.machines.machine import Machine
 
 _CPU = "max"
+_MACHINE = "vm"  # whose kernel the constants are of
 _LIMIT_SECONDS = 600.0  # of host time, for one measurement
 
 
@@ -72,24 +74,25 @@ def cost(  # noqa: PLR0913  (click's options)
 
 def _constants(
     kernel: Path | None, cpu: str, *, fit: bool, measure: bool
-) -> tuple[Constants, VirtualMachine | None]:
+) -> tuple[Constants, Machine | None]:
     """Return the constants for the kernel, and the machine if there is need of one."""
     if kernel is None and cpu == _CPU and not fit and not measure:
         return Constants.of_debian(), None
-    host.check()
-    machine = VirtualMachine(Cache(), Hardware("icount", cpu), kernel)
-    found = None if fit else fitted.kept(machine)
+    wanted, cache = Wanted(kernel=kernel, cpu=cpu), Cache()
+    names.check(_MACHINE, wanted)
+    machine = until_done(names.make(_MACHINE, wanted, monitor_of("auto")))
+    found = None if fit else fitted.kept(machine, cache)
     if found is None:
         shipped = Constants.of_debian()
         if not fit and fitted.fits(shipped, machine.environment(Boot())):
             return shipped, machine
         note("fitting the constants for this kernel in a guest; this takes about three minutes …")
-        found = until_done(fitted.fitted(machine))
+        found = until_done(fitted.fitted(machine, cache))
     return found, machine
 
 
 def _measured(
-    machine: VirtualMachine, constants: Constants, rules: Sequence[KernelRule]
+    machine: Machine, constants: Constants, rules: Sequence[KernelRule]
 ) -> tuple[Row, ...]:
     note("measuring in a guest with and without the rules …")
 

@@ -20,6 +20,7 @@ from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
 from hardcost.machines.images.image import RootImage
 from hardcost.machines.process import follow, found, run
+from hardcost.machines.progress import ImageProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,16 +82,9 @@ _SETUP = "debian-setup.sh"
 _PLAIN = {"LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(ext4.EPOCH), "TMPDIR": "/tmp"}  # noqa: S108  (of the root that is made)
 
 
-@dataclass(frozen=True)
-class Step:
-    """What is being done for an image, and the seconds since its making began."""
-
-    title: str
-    what: str
-    seconds: float
-
-
-def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None) -> RootImage:
+def debian_image(
+    cache: Cache, told: Callable[[ImageProgress | None], None] | None = None
+) -> RootImage:
     """Return the image of the host's Debian release, made on first use.
 
     `told` is called about each second with the current step, and finally with None.
@@ -150,7 +144,7 @@ class _Making:
 
     codename: str
     title: str
-    hear: Callable[[Step | None], None]
+    hear: Callable[[ImageProgress | None], None]
     since: float
 
     def fill(self, folder: Path) -> None:
@@ -202,7 +196,7 @@ class _Making:
         setup.unlink()
 
     def _tell(self, what: str) -> None:
-        self.hear(Step(self.title, what, time.monotonic() - self.since))
+        self.hear(ImageProgress(self.title, what, time.monotonic() - self.since))
 
 
 def _versions(tree: Path) -> dict[str, str]:

@@ -22,13 +22,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
+from hardcost.machines import kernelconfig
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.kernels import buildlog, config, kconfig, overlay, patches, source, tools
+from hardcost.machines.kernels import buildlog, kconfig, overlay, patches, source, tools
 from hardcost.machines.kernels.built import Built, built, is_known, read_sealed, write_sealed
 from hardcost.machines.kernels.make import Make, Output, Trust
 from hardcost.machines.kernels.overlay import File
 from hardcost.machines.kernels.tree import Tree
+from hardcost.machines.machine import Unmet
 from hardcost.machines.process import follow, running
+from hardcost.machines.progress import BuildProgress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
 _RECIPE = "1"  # increase it when the same parts yield a different kernel
 _SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
 _USUAL_STEPS = 1700  # of the lean kernel from nothing
-_TELLING_STEPS = 50  # done before a build's pace says anything
 _POLL_SECONDS = 0.5
 _KEPT = {"vmlinux": "vmlinux", "System.map": "System.map", ".config": "config"}
 _CONFIGURING_SECONDS = 600.0
@@ -50,38 +52,6 @@ _RESOLVED = "2"  # increase it when the same parts yield a different configurati
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
 # The state of a git tree must not affect a kernel.
 _ALWAYS = "# CONFIG_LOCALVERSION_AUTO is not set\n"
-
-
-@dataclass(frozen=True)
-class Unmet:
-    """An option that did not come out as asked for; `found` is its value, `why` the reason."""
-
-    option: str
-    wanted: str
-    found: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a build is: steps done, of at most about so many, and the seconds since it began.
-
-    `of` is None where nothing is known of how many a kernel takes. `waiting`: it has not begun,
-    since another of the same source is under way.
-    """
-
-    title: str
-    done: int
-    of: int | None
-    seconds: float
-    waiting: bool = False
-
-    @property
-    def left(self) -> float | None:
-        """Return about how many seconds are left at most; None where it is too early to say."""
-        if self.of is None or not _TELLING_STEPS <= self.done <= self.of:
-            return None
-        return self.seconds / self.done * (self.of - self.done)
 
 
 @dataclass(frozen=True)
@@ -109,7 +79,7 @@ class Kernels:
         folder: Path | None = None,
         *,
         jobs: int | None = None,
-        told: Callable[[Progress | None], None] | None = None,
+        told: Callable[[BuildProgress | None], None] | None = None,
         trust: Trust = Trust(),  # noqa: B008  (frozen)
     ) -> None:
         """Build from the source in `folder`, else from Debian's, with `jobs` parallel compilers.
@@ -137,6 +107,11 @@ class Kernels:
         if self._folder is None:
             return source.debian_source(self._cache)
         return source.from_folder(self._folder)
+
+    def announce(self, note: Callable[[str], None]) -> None:
+        """Have `note` hear that Debian's source is fetched, where that is still to come."""
+        if self._folder is None and not any((self._cache.root / "sources").glob("*/Makefile")):
+            note("fetching and unpacking Linux's source, 140 MB; this happens once …")
 
     def depends(self, recipe: KernelRecipe) -> kconfig.Kconfig:
         """Return what the options of a recipe's source depend on."""
@@ -192,7 +167,7 @@ class Kernels:
 
     def configuration(self, recipe: KernelRecipe) -> dict[str, str]:
         """Return the configuration that comes of a recipe, dependencies applied by Kconfig."""
-        return config.read(self._resolved(recipe), "the resolved configuration")
+        return kernelconfig.read(self._resolved(recipe), "the resolved configuration")
 
     def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
         """Return the options of a recipe that don't come out as requested, with the reasons."""
@@ -200,7 +175,7 @@ class Kernels:
         return tuple(
             Unmet(name, wanted, got, depends.why(name, wanted, found))
             for name, wanted in dict(recipe.options).items()
-            if (got := config.value(found, name)) != wanted
+            if (got := kernelconfig.value(found, name)) != wanted
         )
 
     def check(self, recipe: KernelRecipe, only: AbstractSet[str] | None = None) -> None:
@@ -270,7 +245,7 @@ class Kernels:
 
     def _wait(self, title: str, seconds: float) -> None:
         """Tell that a build waits for another."""
-        self._told(Progress(title, 0, None, seconds, waiting=True))
+        self._told(BuildProgress(title, 0, None, seconds, waiting=True))
 
     async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
         """Build a kernel and leave it in `folder`."""
@@ -353,12 +328,14 @@ class Kernels:
             kept = {} if "CCACHE_READONLY" in more else {ccache: ccache}
             argv = self._maker.confined(argv, output, (folder, ccache), kept)
         title = self.title(recipe)
-        usual = _USUAL_STEPS if recipe.base in config.bases() else None
+        usual = _USUAL_STEPS if recipe.base in kernelconfig.bases() else None
         async with running(argv, errors_to=log, keep=[lock]) as process:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
-                self._told(Progress(title, buildlog.steps(log), usual, time.monotonic() - started))
+                self._told(
+                    BuildProgress(title, buildlog.steps(log), usual, time.monotonic() - started)
+                )
             if process.returncode:
                 raise buildlog.failed(log, process.returncode)
         return buildlog.steps(log)
@@ -395,10 +372,10 @@ class Kernels:
     def _resolved(self, recipe: KernelRecipe) -> str:
         """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
         own = dict(recipe.options)
-        base = config.base_text(recipe.base).rstrip("\n") + "\n"
-        config.check_fit(config.read(base, recipe.base) | own)
-        wanted = base + _ALWAYS + config.lines(sorted(own.items()))
-        tiny = recipe.base in config.bases()
+        base = kernelconfig.base_text(recipe.base).rstrip("\n") + "\n"
+        kernelconfig.check_fit(kernelconfig.read(base, recipe.base) | own)
+        wanted = base + _ALWAYS + kernelconfig.lines(sorted(own.items()))
+        tiny = recipe.base in kernelconfig.bases()
         parts = {
             "wanted": wanted,
             "start": "tinyconfig" if tiny else "nothing",

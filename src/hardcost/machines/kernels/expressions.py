@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hardcost.machines.kernels.config import value
+from hardcost.machines.kernelconfig import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

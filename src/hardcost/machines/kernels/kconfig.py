@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.machines.kernels.config import NOT_SET, value
+from hardcost.machines.kernelconfig import NOT_SET, value
 from hardcost.machines.kernels.expressions import holds, names, parts
 
 if TYPE_CHECKING:

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.machines.kernelconfig import NOT_SET, value
 from hardcost.machines.kernels import expressions
-from hardcost.machines.kernels.config import NOT_SET, value
+from hardcost.machines.machine import Relations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hardcost.machines.kernels.builder import Kernels, Unmet
+    from hardcost.machines.kernels.builder import Kernels
     from hardcost.machines.kernels.kconfig import Kconfig
     from hardcost.machines.machine import KernelRecipe
-
-
-@dataclass(frozen=True)
-class Relations:
-    """The options of a recipe by what they do, in its order.
-
-    `effective` change the kernel; those in `already` are so on the base; `unmet` don't come out
-    when all are asked for. `requires`: an effective option comes out only together with those.
-    """
-
-    effective: tuple[tuple[str, str], ...]
-    already: tuple[tuple[str, str], ...]
-    unmet: tuple[Unmet, ...]
-    requires: Mapping[str, frozenset[str]]
 
 
 def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.debian import Step
     from hardcost.machines.images.image import RootImage
     from hardcost.machines.images.ownkernel import OwnKernel
+    from hardcost.machines.progress import ImageProgress
 
 
 class Roots(Protocol):
@@ -49,7 +49,7 @@ class Roots(Protocol):
 class DebianRoots:
     """Debian with the services that workloads drive, and Linux's source, both made here."""
 
-    def __init__(self, told: Callable[[Step | None], None] | None = None) -> None:
+    def __init__(self, told: Callable[[ImageProgress | None], None] | None = None) -> None:
         """Have `told` hear how far the making of the root is."""
         self._told = told
         self._made: RootImage | None = None

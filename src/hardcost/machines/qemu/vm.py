@@ -17,8 +17,10 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
+from hardcost.machines.kernels import built
 from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.machine import Boot
+from hardcost.machines.kernels.relations import relations
+from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
 from hardcost.machines.qemu import argv, fresh, initramfs, inquiry, kernel, snapshot
 from hardcost.machines.qemu.limits import twice_at_most
@@ -26,11 +28,11 @@ from hardcost.machines.qemu.parameters import Parameters
 from hardcost.machines.qemu.roots import DebianRoots
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.image import RootImage
-    from hardcost.machines.machine import Execution
+    from hardcost.machines.machine import Execution, Guest, KernelRecipe, Relations
     from hardcost.machines.qemu.roots import Roots
     from hardcost.protocol.requests import Request
 
@@ -40,6 +42,7 @@ _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any 
 _DISK = "does something else write to the cache, or does its disk fail?"
 _KVM_DEVICE = Path("/dev/kvm")
 _ACCOUNT = "account.json"
+_GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")
 
 
 class VirtualMachine:
@@ -47,18 +50,22 @@ class VirtualMachine:
 
     name = "vm"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what a guest is made of, and what to say of it)
         self,
         cache: Cache,
         hardware: argv.Hardware,
         image: Path | None = None,
         kernels: Kernels | None = None,
         roots: Roots | None = None,
+        *,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         """Boot the kernel in `image`, else the root's own, else Debian's; or what `kernels` builds.
 
         `roots` says what Debian guests have for a root: Debian, made here, unless told otherwise.
+        `remarks` are what a reader has to know of all numbers.
         """
+        self.remarks = remarks
         self.cache = cache
         self.hardware = hardware
         self.kernels = kernels or Kernels(cache)
@@ -87,6 +94,21 @@ class VirtualMachine:
             raise MachineError(f"{argv.QEMU} does not say its version: {said[:80]!r}")
         return found.group(1)
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """It boots anything, and reads what its hardware shows: instructions, or the clock."""
+        exact = self.hardware.acceleration == "icount"
+        return Capabilities(instruments=frozenset({"insn" if exact else "time"}))
+
+    def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
+        """Fetch packages and Linux's source, and make the root of guests with services."""
+        if not (self.cache.root / "kernels").is_dir():
+            note("fetching a kernel and the audit package; this happens once …")
+        if any(boot.kernel is not None for boot in boots):
+            self.kernels.announce(note)
+        if any(boot.guest == "debian" for boot in boots):
+            self.roots.root(self.cache)  # takes minutes, once, with a progress of its own
+
     def environment(self, boot: Boot) -> dict[str, str]:
         """Return versions and models, for a reader."""
         image = {"image": ", ".join(f"{disk.title} {disk.digest}" for disk in self.disks(boot))}
@@ -114,12 +136,17 @@ class VirtualMachine:
             "machine": self.name,
             "qemu": self.qemu_version,
             "hardware": " ".join(argv.machine_words(self.hardware, boot, disks)),
-            "kernel": self._kernel_digest(boot),
+            "kernel": self.kernel_name(boot),
             "kernel_line": argv.kernel_line(self.hardware, boot, disks),
             "initramfs": self._initramfs_digest(boot),
             "host": "" if exact else platform.node(),
             **images,
         }
+
+    def kernel_identity(self) -> dict[str, str]:
+        """Return what decides what its own kernel executes; the probe's code has no part in it."""
+        whole = self.identity(Boot())
+        return {key: whole[key] for key in ("qemu", "hardware", "kernel", "kernel_line")}
 
     def disks(self, boot: Boot) -> tuple[RootImage, ...]:
         """Return a Debian guest's root, and Linux's source where it is wanted; made on first use.
@@ -148,6 +175,26 @@ class VirtualMachine:
             for unmet in self.kernels.unmet(boot.kernel)
         )
 
+    def configuration(self, boot: Boot) -> Mapping[str, str] | None:
+        """Return the options of the kernel that is built for a boot."""
+        return None if boot.kernel is None else self.kernels.configuration(boot.kernel)
+
+    def relations(self, recipe: KernelRecipe) -> Relations:
+        """Return what a recipe's options do to its base, by asking Kconfig."""
+        return relations(self.kernels, recipe)
+
+    def earlier(self) -> Earlier:
+        """Return how long boots and builds took, by what the cache has noted of them."""
+        known = took.remembered(self.cache)
+        return Earlier(
+            boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
+            builds=[
+                (float(one.about["seconds"]), int(one.about["steps"]))
+                for one in built.kept(self.cache)
+            ],
+            begun=any((self.cache.root / "builds").glob("*/whole")),
+        )
+
     async def account(self, boot: Boot) -> Account | None:
         """Return what the kernel says of a boot's parameters, asked once and kept."""
         if boot.kernel is not None and self.kernels.find(boot.kernel) is None:
@@ -168,7 +215,9 @@ class VirtualMachine:
 
     def _with(self, hardware: argv.Hardware) -> VirtualMachine:
         """Return the same machine with other hardware."""
-        return VirtualMachine(self.cache, hardware, self._image, self.kernels, self.roots)
+        return VirtualMachine(
+            self.cache, hardware, self._image, self.kernels, self.roots, remarks=self.remarks
+        )
 
     def is_ready(self, boot: Boot) -> bool:
         """Say whether what `boot` needs is in the cache: its kernel if built, or its snapshot."""
@@ -248,7 +297,7 @@ class VirtualMachine:
             self._initramfses[kind] = initramfs.initramfs(self.cache, boot.guest, kernel)
         return self._initramfses[kind]
 
-    def _kernel_digest(self, boot: Boot) -> str:
+    def kernel_name(self, boot: Boot) -> str:
         """Return what names the kernel: its image's content, or all that it will be built of."""
         if boot.kernel is None:
             return self.kernel.digest

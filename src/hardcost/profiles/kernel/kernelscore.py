@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.machines.kernels.config import NOT_SET
+from hardcost.machines.kernelconfig import NOT_SET
 from hardcost.profiles.kernel import kerneloptions
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Kernel, KernelOption
-from hardcost.machines.kernels import config
+from hardcost.machines import kernelconfig
 from hardcost.profiles.kernel import kerneloptions
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _built_in(profile: Profile) -> set[str]:
     known = {
         name: value
         for base in bases
-        for name, value in config.read(config.base_text(base), base).items()
+        for name, value in kernelconfig.read(kernelconfig.base_text(base), base).items()
     }
     own = {one.option: one.value for one in profile.controls if isinstance(one, KernelOption)}
-    known |= {name: value for name, value in own.items() if value != config.NOT_SET}
-    return {name for name, value in known.items() if value != config.NOT_SET}
+    known |= {name: value for name, value in own.items() if value != kernelconfig.NOT_SET}
+    return {name for name, value in known.items() if value != kernelconfig.NOT_SET}

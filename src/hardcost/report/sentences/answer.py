@@ -126,7 +126,8 @@ def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
     compared = f"compared to a system with {baseline_words(finding)}"
     yield f"{profile} {changed}, {compared} ({instrument})."
     if len(totals) > 1:
-        yield f"That is the most of {len(totals)} metrics; at the median metric {_median(totals)}."
+        largest = f"{quoted(worst.metric)} has the largest ratio of {len(totals)} metrics"
+        yield f"{largest}; the median ratio is {_median(totals)}."
 
 
 def _factor(total: Total) -> float:
@@ -136,10 +137,7 @@ def _factor(total: Total) -> float:
 
 def _median(totals: Sequence[Total]) -> str:
     factors = [factor for factor in map(_factor, totals) if math.isfinite(factor)]
-    if not factors:
-        return "it is unknown"
-    middle = statistics.median(factors)
-    return "nothing changes" if middle == 1 else f"it is {ratio(middle)[1:]} times the baseline"
+    return ratio(statistics.median(factors))[1:] if factors else "unknown"
 
 
 def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:

@@ -18,6 +18,7 @@ from hardcost.report.sentences.caveats import (
     unresolved_notes,
 )
 from hardcost.report.sentences.search import search_lines
+from hardcost.report.tables.first_screen import first_screen
 from hardcost.report.tables.layout import (
     Column,
     Document,
@@ -77,7 +78,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
     left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
-            Lines(answer(finding).sentences),
+            *first_screen(answer(finding)),
             *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),

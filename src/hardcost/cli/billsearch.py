@@ -1,0 +1,203 @@
+"""A bill by group testing: the search asks, a run answers, until the culprits are named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.analysis import blamed
+from hardcost.analysis.estimates import cells
+from hardcost.analysis.finding import Finding
+from hardcost.analysis.resolved import resolved
+from hardcost.cli import console, measuring, options
+from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.present import notes_of
+from hardcost.cli.progress import monitor_of
+from hardcost.controls.apply import kernel
+from hardcost.controls.control import KernelOption
+from hardcost.design import culprits, placebos
+from hardcost.design.compared import compared_with
+from hardcost.design.group_testing import Settings, bound, statement
+from hardcost.design.leave_one_out import PROFILE
+from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.machines.machine import Boot
+from hardcost.profiles.kernel import kerneloptions
+from hardcost.run.search import Search
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.analysis.finding import Search as Story
+    from hardcost.cli.options import Choices
+    from hardcost.controls.control import Control, Profile
+    from hardcost.design.culprits import Suspects
+    from hardcost.design.group_testing import Outcome
+    from hardcost.design.plan import Plan, Workload
+    from hardcost.instruments.instrument import Instrument
+    from hardcost.store.record import Record
+
+MOST_KERNELS = 12
+"""Configurations of a search that builds kernels, unless the user allows more."""
+
+_FORESEEN_CULPRITS = 3  # so many as the search's own statement speaks of
+
+_USUAL_NOISE = 0.02  # relative, of an instrument that is not exact; the search finds its own
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How the user wants a search: the least cost that matters, the most configurations."""
+
+    resolution: float
+    most: int | None
+
+
+def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wanted: Wanted) -> None:
+    """Search for what is to blame for a profile's cost; print, save and report the bill.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine, a trial or the store.
+    """
+    if chosen.repetitions is not None:
+        raise InputError(
+            "a search decides itself how often it measures",
+            hint="leave --repetitions out, or take --method single",
+        )
+    profile, found = _suspects(profile, chosen)
+    settings = _settings(found, chosen, wanted)
+    said = statement(found.problem, settings)
+    console.note(said)
+    plan = _first_plan(profile, found, workloads, chosen)
+    plan = replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
+    with measuring.run_of(plan, chosen, most=most_configurations(found, settings)) as run:
+        if run is None:
+            return
+        records = run.measure().records
+        searched = Search(run, plan, found, records)
+        outcome = searched.outcome(_above_chance(settings, records))
+        named_by = blamed.guide_name(records)
+        story = blamed.told(found.problem.names, outcome, said, named_by)
+        finding = _finding(profile, plan, run.name, found, outcome, searched.records, story)
+        finding = measuring.finished(run, finding)
+    measuring.shown(finding, chosen)
+
+
+def _suspects(profile: Profile, chosen: Choices) -> tuple[Profile, Suspects]:
+    """Return what a search may switch, and the profile without what it need not ask about.
+
+    Raises:
+        InputError: There is nothing to be searched.
+    """
+    profile, requires = _that_hold(profile, chosen)
+    found = culprits.suspects(profile, requires, _group_of)
+    if not found.switched:
+        why = "; ".join(profile.notes)
+        raise InputError(f"nothing in the profile {profile.name} can be searched: {why}")
+    return profile, found
+
+
+def _settings(found: Suspects, chosen: Choices, wanted: Wanted) -> Settings:
+    """Return how the search goes: of kernels that are built it measures fewer."""
+    builds = any(isinstance(one, KernelOption) for one in found.switched)
+    return Settings(
+        threshold=wanted.resolution,
+        most=wanted.most or (MOST_KERNELS if builds else None),
+        noise=None if _instrument(chosen).exact else _USUAL_NOISE,
+    )
+
+
+def _first_plan(
+    profile: Profile, found: Suspects, workloads: Sequence[Workload], chosen: Choices
+) -> Plan:
+    """Return what is measured before the search asks: the baseline, the whole, and placebos."""
+    exact = _instrument(chosen).exact
+    return culprits.first_plan(
+        profile,
+        found,
+        workloads,
+        instrument=_instrument(chosen).name,
+        seeds=chosen.seeds,
+        placebos=placebos.affordable((*found.fixed, *found.switched), workloads) if exact else 0,
+    ).set_up(chosen.setup)
+
+
+def _instrument(chosen: Choices) -> Instrument:
+    return instrument_named(chosen.instrument or INSN.name)
+
+
+def most_configurations(found: Suspects, settings: Settings) -> int:
+    """Return how many configurations a search is to be expected to measure at most."""
+    most = bound(len(found.switched), _FORESEEN_CULPRITS)
+    return most if settings.most is None else min(most, settings.most)
+
+
+def _above_chance(settings: Settings, records: Sequence[Record]) -> Settings:
+    """Return the settings with a resolution that placebos do not reach."""
+    chance = blamed.chance(records)
+    if chance <= settings.threshold:
+        return settings
+    console.note(
+        f"placebos seem to cost {chance:.2%} of the baseline: the search looks for no less"
+    )
+    return replace(settings, threshold=chance)
+
+
+def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
+    profile: Profile,
+    plan: Plan,
+    run: str,
+    found: Suspects,
+    outcome: Outcome,
+    records: Sequence[Record],
+    story: Story,
+) -> Finding:
+    bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
+    bill = replace(bill, compared_with=compared_with(profile))
+    measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
+    whole = [one for one in records if one.configuration == PROFILE]
+    return Finding(
+        run=run,
+        study=plan.study,
+        title=plan.title,
+        instrument=plan.instrument,
+        cells=cells(
+            measured, [one for one in records if not placebos.reference(one.configuration)]
+        ),
+        notes=tuple(dict.fromkeys((baseline_note(profile), *plan.notes, *notes_of(whole)))),
+        bill=bill,
+        search=story,
+    )
+
+
+def _that_hold(
+    profile: Profile, chosen: Choices
+) -> tuple[Profile, Mapping[str, frozenset[str]] | None]:
+    """Return the profile without kernel options that change nothing or can't hold, with notes."""
+    recipe = kernel(profile.controls)
+    if recipe is None or not recipe.options:
+        return profile, None
+    listener = monitor_of(chosen.progress)
+    machine = options.machine(chosen, _instrument(chosen).name, listener)
+    machine.fetch((Boot(kernel=recipe),), listener.note)
+    console.note("asking Kconfig what the options do to the base …")
+    known = machine.relations(recipe)
+    kept = {KernelOption(name, value) for name, value in known.effective}
+    notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
+    if known.already:
+        same = ", ".join(f"{name}={value}" for name, value in known.already)
+        notes.append(f"so on the base already, and of no cost here: {same}")
+    return replace(
+        profile,
+        controls=tuple(
+            one for one in profile.controls if not isinstance(one, KernelOption) or one in kept
+        ),
+        notes=(*profile.notes, *notes),
+    ), known.requires
+
+
+def _group_of(control: Control) -> str:
+    """Return where the control belongs: an option's group in the catalogue, else its kind."""
+    entry = kerneloptions.entry_of(control.option) if isinstance(control, KernelOption) else None
+    return control.mechanism if entry is None else entry.group

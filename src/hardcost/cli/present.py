@@ -1,0 +1,77 @@
+"""A run's finding, shown: on a terminal or as JSON, and as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.cli.console import note, show
+from hardcost.errors import StoreError
+from hardcost.report.jsonout import to_json
+from hardcost.report.page.page import to_html
+from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.run_table import run_table
+from hardcost.report.tables.several_table import several_table
+from hardcost.workloads.names import WORKLOADS, SaysSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.store.record import Record
+
+
+def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return what a reader of these trials has to know, each remark once."""
+    remarks = [note for record in records for note in record.notes]
+    metrics = [(record, metric) for record in records for metric in record.measured]
+    remarks += [
+        f"{record.configuration}: audit lost {metric.lost} events during {metric.metric}"
+        for record, metric in metrics
+        if metric.lost
+    ]
+    workloads = [WORKLOADS[record.workload.partition(" ")[0]] for record in records]
+    remarks += [one.SETTINGS for one in workloads if isinstance(one, SaysSettings)]
+    remarks += [
+        WORKLOADS[record.workload.partition(" ")[0]].AUDIT_NOTE
+        for record, metric in metrics
+        if metric.fired
+    ]
+    return tuple(dict.fromkeys(remarks))
+
+
+def present(finding: Finding, form: str, report: Path | None) -> None:
+    """Print a finding to stdout as `form` says, and write its HTML report."""
+    try:
+        if form == "json":
+            print(to_json(finding))
+        else:
+            show(_table(finding))
+    finally:  # also where the reader of what is printed has gone
+        if report is not None:
+            write_report(finding, report)
+
+
+def _table(finding: Finding) -> ConsoleRenderable:
+    """Return a finding for a terminal: several bills, one, or a run."""
+    if finding.together is not None:
+        return several_table(finding)
+    return bill_table(finding) if finding.bill is not None else run_table(finding)
+
+
+def write_report(finding: Finding, path: Path) -> None:
+    """Write the HTML report.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(to_html(finding), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"the report {path} can't be written: {error.strerror}", hint="--report names another"
+        ) from error
+    note(f"report: {path}")

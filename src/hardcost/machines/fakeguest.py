@@ -1,0 +1,212 @@
+"""A guest that is simulated: it answers a job as the probe would, with made-up counts.
+
+The counts are the same for the same boot and job. Each call has a base; on top of it comes what is
+on: so many instructions for each audit rule, for each boot parameter and sysctl in a table, and
+more for a rule that fires. Two layouts of memory differ by some instructions.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from hardcost.errors import TrialError
+from hardcost.machines.bootline import Account, Verdict
+from hardcost.protocol.answers import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hardcost.machines.machine import Boot
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+_Json = dict[str, Any]
+
+_OVERHEAD = 50  # ticks of a window with nothing in it
+_BASES = {"null": 200, "read": 400, "open": 1500, "stat": 900, "chmod": 1200, "exec": 400_000}
+_OTHER_BASE = 1000
+_RULE = 20  # instructions that a rule adds to every call
+_FIRED = 2000  # and to the call that it records
+_SWITCHED_ON = 100  # that audit itself adds
+_WORDS = {"init_on_alloc=1": 300, "mitigations=off": -150, "slab_nomerge": 0}
+_OPTIONS = {("INIT_ON_ALLOC_DEFAULT_ON", "y"): 300, ("SLUB_DEBUG_ON", "y"): 500}  # of a kernel
+_SETTINGS = {"kernel/randomize_va_space": 40, "vm/overcommit_memory": 10}
+_TWICE = ("init_on_alloc=1", "init_on_free=1")  # what the two cost besides, where both are on
+_TOGETHER = 70
+_UNKNOWN = "nosuch"  # what words begin with that its kernel does not know
+_LAYOUTS = 16
+_USER = 1000
+_COMMAND = 1_000_000  # instructions of a program
+
+
+def account(boot: Boot) -> Account:
+    """Return what its kernel says of a boot line: words that begin with `nosuch` are unknown."""
+    return Account(
+        tuple(
+            Verdict(word, refused="the guest's kernel does not know it")
+            for word in boot.parameters
+            if word.startswith(_UNKNOWN)
+        ),
+        (("spectre_v2", "Mitigation: made up"),),
+    )
+
+
+def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
+    """Return the answers to a job, in the order of its requests.
+
+    Raises:
+        TrialError: There is a request that it does not know.
+    """
+    found: list[_Json] = [
+        {"event": "hello", "protocol": 1, "probe": "fake", "kernel": "fake", "gap": None}
+    ]
+    state = _State(boot)
+    for request in job:
+        answer = _ANSWERS.get(request.do)
+        if answer is None:
+            raise TrialError(f"the fake guest does not know the request '{request.do}'")
+        found += answer(state, request.as_json())
+    return [read(json.dumps(one).encode()) for one in found]
+
+
+class _State:
+    """What is on in the guest so far: rules by their text, settings by their path."""
+
+    def __init__(self, boot: Boot) -> None:
+        self.boot = boot
+        self.rules: list[str] | None = None
+        self.settings: dict[str, str] = {}
+
+    def added_to(self, call: str) -> int:
+        """Return the instructions that what is on adds to a call."""
+        words = self.boot.parameters
+        added = sum(_WORDS.get(word, 0) for word in words)
+        added += _TOGETHER if all(word in words for word in _TWICE) else 0
+        options = self.boot.kernel.options if self.boot.kernel is not None else ()
+        added += sum(_OPTIONS.get(option, 0) for option in options)
+        on = (path for path, value in self.settings.items() if value != "0")
+        added += sum(_SETTINGS.get(path, 0) for path in on)
+        if self.rules is None or "audit=0" in words:
+            return added
+        added += _SWITCHED_ON + _RULE * len(self.rules)
+        return added + _FIRED * sum(self.fired(call).values())
+
+    def fired(self, call: str) -> dict[str, int]:
+        """Return how often each key's rule records a call."""
+        found: dict[str, int] = {}
+        for rule in self.rules or ():
+            words = rule.split()
+            if "-S" in words and call in words[words.index("-S") + 1].split(","):
+                key = words[words.index("-k") + 1] if "-k" in words else "(none)"
+                found[key] = found.get(key, 0) + 1
+        return found
+
+    def layout(self) -> int:
+        """Return the instructions that the memory's layout adds."""
+        seed = self.boot.layout_seed
+        return 0 if seed is None else zlib.crc32(f"{seed}".encode()) % _LAYOUTS
+
+
+def _written(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    path = request["path"]
+    name = path.removeprefix("/proc/sys/")
+    if _UNKNOWN in name:
+        raise TrialError(f"the guest reports: {path}: No such file or directory (os error 2)")
+    before = state.settings.get(name, "0")
+    after = request.get("value", before)
+    state.settings[name] = after
+    return [{"event": "written", "path": path, "before": before, "after": after}]
+
+
+def _audited(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    kept: list[str] = []
+    for line in request["rules"].splitlines():
+        words = line.split()
+        if words[:1] in (["-a"], ["-A"], ["-w"]):
+            kept.append(line)
+        elif words[:1] == ["-d"]:
+            kept = [one for one in kept if one.split()[1:] != words[1:]]
+    state.rules = kept
+    said = {"exit": 0, "stdout": "", "stderr": "", "loaded": len(kept)}
+    return [{"event": "audit", **said}]
+
+
+def _made(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    directories, files = request["directories"], request["files"]
+    inodes = {path: number for number, path in enumerate((*directories, *files), 1)}
+    made = {"directories": len(directories), "files": len(files), "inodes": inodes}
+    return [{"event": "made", **made}]
+
+
+def _measured(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    clock = request["clock"]
+    found: list[_Json] = [{"event": "clock", "clock": clock, "overhead": [_OVERHEAD]}]
+    for call in request["calls"]:
+        name = call["name"]
+        each = _BASES.get(name, _OTHER_BASE) + state.added_to(name) + state.layout()
+        ticks = _OVERHEAD + each * call["batch"]
+        is_on = state.rules is not None
+        found.append(
+            {
+                "event": "call",
+                "name": name,
+                "clock": clock,
+                "batch": call["batch"],
+                "samples": [ticks] * call["samples"],
+                "uid": _USER,
+                "loginuid": _USER,
+                "audit": _audit(state, name) if is_on else None,
+                "output": "",
+            }
+        )
+    return found
+
+
+def _commanded(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    ended = {
+        "event": "command",
+        "status": 0,
+        "signal": None,
+        "ticks": _COMMAND + state.added_to("exec") + state.layout(),
+        "user": 0,
+        "system": 0,
+        "stdout": "",
+        "stdout_bytes": 0,
+        "stderr": "",
+        "stderr_bytes": 0,
+        "audit": None if state.rules is None else _audit(state, "exec"),
+        "interruptions": 0,
+        "period": 0,
+    }
+    return [dict(ended) for _ in range(request.get("runs", 1))]
+
+
+def _installed(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "installed", "path": request["path"], "bytes": 0}]
+
+
+def _mounted(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "mounted", "path": request["path"], "options": request["options"]}]
+
+
+def _dropped(_state: _State, _request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "dropped"}]
+
+
+def _audit(state: _State, call: str) -> dict[str, Any]:
+    by_key = state.fired(call)
+    return {"records": sum(by_key.values()), "lost": 0, "by_key": by_key}
+
+
+_ANSWERS: Mapping[str, Callable[[_State, Mapping[str, Any]], list[_Json]]] = {
+    "write": _written,
+    "audit": _audited,
+    "make": _made,
+    "calls": _measured,
+    "command": _commanded,
+    "install": _installed,
+    "mount": _mounted,
+    "dropcaches": _dropped,
+}

@@ -1,0 +1,56 @@
+"""Which machines there are, by name; nothing here imports what they are made of."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from hardcost.machines.machine import Machine
+    from hardcost.machines.progress import Listener
+    from hardcost.machines.wanted import Wanted
+
+TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
+"""The machines that a user is shown, each with what it is."""
+
+_MAKERS = {"vm": "hardcost.machines.qemu.make", "fake": "hardcost.machines.fake"}
+"""Modules with `check` and `make` as below, by the part of a machine's name before a colon.
+
+`fake` computes its answers, and is for tests: no list shows it.
+"""
+
+
+def is_known(name: str) -> bool:
+    """Say whether there is a machine of that name."""
+    return name.partition(":")[0] in _MAKERS
+
+
+def check(name: str, wanted: Wanted) -> None:
+    """Check, before anything is fetched, that a machine can be had on this host.
+
+    Raises:
+        InputError: There is none of that name, or what is wanted of it can't be.
+        MachineError: Something is missing on this host.
+    """
+    _maker(name).check(wanted)
+
+
+async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
+    """Return the machine of a name; `listener` hears what it says while it gets ready.
+
+    Raises:
+        InputError: There is none of that name.
+        MachineError: It can't measure what is wanted.
+    """
+    machine: Machine = await _maker(name).make(wanted, listener)
+    return machine
+
+
+def _maker(name: str) -> ModuleType:
+    if not is_known(name):
+        raise InputError(f"there is no machine '{name}'", hint=f"there are {', '.join(TITLES)}")
+    return import_module(_MAKERS[name.partition(":")[0]])

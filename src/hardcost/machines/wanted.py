@@ -1,0 +1,29 @@
+"""What a user chose of the machine that trials run on, whichever it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The instrument, whether it repeats exactly, and what guests are made of.
+
+    `kernel` is an image to boot, `source` the Linux that kernels are built from, `image` or
+    `rootfs` a root for guests with services, `cpu` a processor model. Without `emulated_time` an
+    emulator's times are refused; `unconfined`: what is built may run outside a sandbox.
+    """
+
+    instrument: str = "insn"
+    exact: bool = True
+    kernel: Path | None = None
+    source: Path | None = None
+    image: Path | None = None
+    rootfs: Path | None = None
+    cpu: str = "max"
+    emulated_time: bool = True
+    unconfined: bool = False

@@ -1,0 +1,156 @@
+"""Carrying out what is missing of a run: boot lines asked about, kernels built, boots, trials."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.run import parallel
+from hardcost.run.bootlines import BootLines, problems_of
+from hardcost.run.monitor import Failed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from hardcost.machines.machine import Boot, Machine
+    from hardcost.run.monitor import Monitor
+    from hardcost.run.outlook import Outlook
+    from hardcost.run.prepare import Prepared
+    from hardcost.store.record import Record
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many guests run at a time, and how many seconds a trial may take (None: as usual)."""
+
+    jobs: int
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the trials of a run are carried out, within which limits, and who hears of it.
+
+    `lines` are the boot lines that the machine's kernels were asked about so far.
+    """
+
+    machine: Machine
+    monitor: Monitor
+    limits: Limits
+    lines: BootLines = field(default_factory=BootLines)
+
+
+async def refused(
+    trials: Sequence[Prepared], site: Site, *, keep_going: bool
+) -> dict[str, InputError]:
+    """Return the errors of trials whose kernel does not take a boot parameter, by identity.
+
+    Raises:
+        InputError: There are such, and the run does not keep going.
+    """
+    errors = await site.lines.ask(trials, site.machine, site.limits.jobs)
+    if errors and not keep_going:
+        raise InputError.of(problems_of(errors.values()))
+    for reason in dict.fromkeys(map(str, errors.values())):
+        site.monitor.hear(Failed(reason))
+    return dict(errors)
+
+
+async def outcomes(
+    missing: Sequence[Prepared], site: Site, outlook: Outlook, *, keep_going: bool
+) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
+    """Yield what comes of each trial as it ends, once its kernel is built and its guest booted.
+
+    Raises:
+        HardcostError: Something failed, and the run does not keep going.
+    """
+    given_up: dict[str, HardcostError] = {}
+    if await _build(missing, site):  # of kernels that were not there, nobody could ask before
+        given_up.update(await refused(missing, site, keep_going=keep_going))
+    unbootable = await _boot(
+        _lacking(missing, site.machine),
+        site,
+        outlook.expected_seconds("boots"),
+        keep_going=keep_going,
+    )
+    given_up |= {one.identity: unbootable[one.boot] for one in missing if one.boot in unbootable}
+    for trial in missing:
+        if trial.identity in given_up:
+            yield trial, given_up[trial.identity]
+    bootable = [trial for trial in missing if trial.identity not in given_up]
+    failed, started = len(given_up), time.monotonic()
+    expected = outlook.expected_seconds("trials")
+    with site.monitor.stage("trials", len(bootable), expected) as advance:
+        running = parallel.outcomes(
+            bootable,
+            site.machine,
+            jobs=site.limits.jobs,
+            limit_seconds=site.limits.seconds,
+            keep_going=keep_going,
+        )
+        async with contextlib.aclosing(running):
+            async for trial, came in running:
+                if isinstance(came, HardcostError):
+                    failed += 1
+                    name, workload = trial.trial.configuration.name, str(trial.trial.workload)
+                    site.monitor.hear(Failed(str(came), name, workload))
+                yield trial, came
+                advance()
+    lost = f", {failed} failed" if failed else ""
+    site.monitor.note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s{lost}")
+
+
+def _lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
+    """Return the boots that have no snapshot yet, or no kernel."""
+    return [
+        boot for boot in dict.fromkeys(trial.boot for trial in trials) if not machine.is_ready(boot)
+    ]
+
+
+async def _build(missing: Sequence[Prepared], site: Site) -> bool:
+    """Build the kernels that are not built yet, and say whether there were any."""
+    boots = [boot for boot in _lacking(missing, site.machine) if boot.kernel is not None]
+    kernels = {site.machine.kernel_name(boot): boot for boot in boots}
+    for number, boot in enumerate(kernels.values(), 1):
+        site.monitor.note(f"building kernel {number} of {len(kernels)}; each is kept")
+        await site.machine.make_ready(boot)
+    return bool(kernels)
+
+
+async def _boot(
+    boots: Sequence[Boot], site: Site, expected_seconds: float | None, *, keep_going: bool
+) -> dict[Boot, MachineError]:
+    """Boot a guest for each kernel line that has no snapshot yet; return those that do not boot.
+
+    Raises:
+        MachineError: One does not boot, and the run does not keep going.
+    """
+    failed: dict[Boot, MachineError] = {}
+    if not boots:
+        return failed
+    site.monitor.note(f"booting {len(boots)} guests for their snapshots; this happens once")
+    free = asyncio.Semaphore(site.limits.jobs)
+    with site.monitor.stage("boots", len(boots), expected_seconds) as advance:
+
+        async def boot_one(boot: Boot) -> None:
+            async with free:
+                try:
+                    await site.machine.make_ready(boot)
+                except MachineError as error:
+                    if not keep_going:
+                        raise
+                    failed[boot] = error
+                    site.monitor.hear(Failed(str(error)))
+            advance()
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for boot in boots:
+                    group.create_task(boot_one(boot))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None  # the others were stopped for it
+    return failed

@@ -1,0 +1,114 @@
+"""What is still to be done for a plan, and how long that will take, by what earlier work took."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.run import timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.machines.machine import Machine
+    from hardcost.run.prepare import Prepared
+    from hardcost.run.timing import History, Kind, Stage, Work
+    from hardcost.store.record import Record
+    from hardcost.store.store import Run, Store
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The trials of a plan: `known` are measured already, `missing` the others, each state once.
+
+    `stages` are what has to be done for these, with the time that each is expected to take.
+    """
+
+    prepared: tuple[Prepared, ...]
+    known: Mapping[str, Record]
+    missing: tuple[Prepared, ...]
+    stages: tuple[Stage, ...]
+
+    def expected_seconds(self, stage: str) -> float | None:
+        """Return about how long a stage takes; None if it has no work, or nobody can know."""
+        return next((one.span.middle for one in self.stages if one.name == stage), None)
+
+
+def known_records(
+    prepared: Sequence[Prepared], store: Store | None, run: Run | None = None
+) -> dict[str, Record]:
+    """Return what the store has of trials, by identity; of a fresh `run`, only its own records."""
+    if store is None:
+        return {}
+    own = run if run is not None and run.fresh else None
+    found = {one.identity: store.record(one.identity, own) for one in prepared}
+    return {identity: record for identity, record in found.items() if record is not None}
+
+
+def history(machine: Machine, store: Store | None) -> History:
+    """Return what is known of how long work took here; `store` None knows of no trials."""
+    trials: defaultdict[Kind, list[float]] = defaultdict(list)
+    for workload, instrument, seconds in store.durations() if store else ():
+        trials[workload, instrument].append(seconds)
+    earlier = machine.earlier()
+    return timing.History(
+        trials=trials, boots=earlier.boots, builds=earlier.builds, begun=earlier.begun
+    )
+
+
+def outlook(  # noqa: PLR0913  (it is made of just these)
+    prepared: Sequence[Prepared],
+    known: Mapping[str, Record],
+    machine: Machine,
+    earlier: History,
+    *,
+    jobs: int,
+    most: int | None = None,
+) -> Outlook:
+    """Return what is to be done for trials of which the `known` ones are not.
+
+    `most` is how many configurations a search measures at most, of which the `prepared` trials are
+    the first: the baseline's, then the whole profile's.
+    """
+    wanted: dict[str, Prepared] = {}
+    for one in prepared:
+        if one.identity not in known:
+            wanted.setdefault(one.identity, one)
+    missing = tuple(wanted.values())
+    work = _work(missing, machine, earlier)
+    stages = timing.stages(work, earlier, jobs)
+    if most is not None:
+        at_most = timing.stages(_at_most(prepared, work, most), earlier, jobs)
+        stages = timing.between(stages, at_most)
+    return Outlook(tuple(prepared), known, missing, stages)
+
+
+def _work(missing: Sequence[Prepared], machine: Machine, earlier: History) -> Work:
+    """Return what has to be done for trials that are not in the store."""
+    lacking = dict.fromkeys(one.boot for one in missing if not machine.is_ready(one.boot))
+    builds = {machine.kernel_name(boot) for boot in lacking if boot.kernel is not None}
+    return timing.Work(
+        builds=len(builds),
+        begun=earlier.begun,
+        boots=[boot.guest for boot in lacking if boot.kernel is None],
+        trials=[(str(one.trial.workload), one.trial.instrument) for one in missing],
+    )
+
+
+def _at_most(prepared: Sequence[Prepared], first: Work, most: int) -> Work:
+    """Return the work of a search that measures `most` configurations, begun by `first`."""
+    baseline = prepared[0].boot
+    whole = [one for one in prepared if one.trial.configuration != prepared[0].trial.configuration]
+    if not whole:
+        return first
+    more, boot = max(0, most - 2), whole[0].boot
+    builds = boot.kernel is not None and boot.kernel != baseline.kernel
+    boots = not builds and boot != baseline
+    trials = [(str(one.trial.workload), one.trial.instrument) for one in whole]
+    return timing.Work(
+        builds=first.builds + more * builds,
+        begun=first.begun,
+        boots=[*first.boots, *[boot.guest] * (more * boots)],
+        trials=[*first.trials, *trials * more],
+    )

@@ -1,0 +1,79 @@
+"""Trials in parallel on one machine, a guest for each job; they yield records, never write."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from typing import TYPE_CHECKING
+
+from hardcost.errors import HardcostError, InputError, MachineError
+from hardcost.run.execute import execute
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from hardcost.machines.machine import Machine
+    from hardcost.run.prepare import Prepared
+    from hardcost.store.record import Record
+
+
+async def outcomes(
+    trials: Sequence[Prepared],
+    machine: Machine,
+    *,
+    jobs: int,
+    limit_seconds: float | None,
+    keep_going: bool = False,
+) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
+    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
+
+    Trials start in their order. With `keep_going` a trial that fails is yielded with its
+    error like any other, also where the user's input is to blame, such as a sysctl that the guest's
+    kernel does not have. Otherwise no more are started, those that started before it still end, and
+    the error of the first of them that failed is raised: the same one each time. `limit_seconds`
+    None is the usual limit of a trial's guest.
+    """
+    waiting = iter(trials)
+    running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
+
+    def start_next() -> None:
+        for trial in waiting:
+            task = _came(trial, machine, limit_seconds, keep_going=keep_going)
+            running[asyncio.create_task(task)] = trial
+            if len(running) >= jobs:
+                return
+
+    try:
+        start_next()
+        watched = list(running)
+        while running:
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            for task in [task for task in running if task.done() and task.exception() is None]:
+                yield running.pop(task), task.result()
+            failed = next((task for task in running if task.done()), None)
+            if failed is None:
+                start_next()
+                watched = list(running)
+                continue
+            watched = list(itertools.takewhile(lambda task: not task.done(), running))
+            if not watched:
+                failed.result()
+    finally:
+        for task in running:
+            task.cancel()
+        for task in running:
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def _came(
+    trial: Prepared, machine: Machine, limit_seconds: float | None, *, keep_going: bool
+) -> Record | HardcostError:
+    """Return what came of a trial; its error is raised unless the run keeps going."""
+    try:
+        return await execute(trial, machine, limit_seconds)
+    except (MachineError, InputError) as error:
+        if not keep_going:
+            raise
+        return error

@@ -1,0 +1,180 @@
+"""Trials worked out: what boots, what the probe is asked to do, and the hash of all that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls import apply
+from hardcost.design.factorial import start_order
+from hardcost.errors import InputError
+from hardcost.instruments import recorders
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.machines.machine import Boot
+from hardcost.workloads.names import NeedsDisk, NeedsTree
+from hardcost.workloads.names import check as check_workload
+from hardcost.workloads.names import workload as workload_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.design.plan import Plan, Trial
+    from hardcost.machines.machine import Guest, Machine
+    from hardcost.protocol.requests import Request
+    from hardcost.run.monitor import Monitor
+    from hardcost.workloads.names import WorkloadModule
+
+FIXED_LAYOUT_SEED = 0
+"""The seed that stands for no randomness: one memory layout, the same for every trial."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A trial, worked out: what boots, what the probe is asked to do, and the hash of all that.
+
+    `notes` are what a reader has to know of the machine's state before anything is run.
+    """
+
+    trial: Trial
+    boot: Boot
+    job: tuple[Request, ...]
+    identity: str
+    notes: tuple[str, ...] = ()
+
+
+def check_workloads(plan: Plan) -> None:
+    """Check the parameters of a plan's workloads, before anything is fetched, built or booted.
+
+    Raises:
+        InputError: One is wrong under the plan's instrument.
+    """
+    instrument = instrument_named(plan.instrument)
+    for one in dict.fromkeys(trial.workload for trial in plan.trials):
+        check_workload(one.name, dict(one.parameters), [instrument])
+
+
+def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepared, ...]:
+    """Have the machine fetch what it needs, and work out every trial, in the order of their start.
+
+    Raises:
+        InputError: A control, workload or kernel is wrong, or beyond what the machine can do.
+        MachineError: Something is missing on this host.
+    """
+    trials = start_order(plan)
+    boots = dict.fromkeys(boot_of(trial) for trial in trials)
+    for boot in boots:
+        _check_able(boot, plan.instrument, machine)
+    machine.fetch(tuple(boots), monitor.note)
+    prepared = []
+    with monitor.stage("trials worked out", len(trials)) as advance:
+        for trial in trials:
+            prepared.append(prepare(trial, machine))
+            advance()
+    return tuple(prepared)
+
+
+def prepare(trial: Trial, machine: Machine) -> Prepared:
+    """Work a trial out without running it.
+
+    Raises:
+        InputError: Its workload, instrument, or a control does not exist or can't be applied.
+    """
+    parameters = dict(trial.workload.parameters)
+    instrument = instrument_named(trial.instrument)
+    workload = workload_named(trial.workload.name, parameters)
+    controls, setup = trial.configuration.controls, trial.setup
+    boot = boot_of(trial)
+    notes = machine.notes(boot)
+    job = (
+        *apply.requests(controls),
+        *recorders.requests_before(setup.record),
+        *workload.requests(parameters, instrument),
+        *recorders.requests_after(setup.record),
+        *apply.finish(controls),
+    )
+    parts = {
+        "machine": machine.identity(boot),
+        "job": [request.as_json() for request in job],
+        "instrument": trial.instrument,
+        "seed": trial.seed,
+        "repetition": trial.repetition,
+    }
+    return Prepared(trial, boot, job, _hash(parts), notes)
+
+
+def boot_of(trial: Trial) -> Boot:
+    """Return what boots for a trial.
+
+    Raises:
+        InputError: Its workload or a control does not exist or can't be applied.
+    """
+    parameters = dict(trial.workload.parameters)
+    workload = workload_named(trial.workload.name, parameters)
+    controls, setup = trial.configuration.controls, trial.setup
+    return Boot(
+        parameters=apply.boot_parameters(controls),
+        layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
+        kernel=apply.kernel(controls),
+        guest=_guest(trial, workload),
+        init=setup.init,
+        fresh=setup.fresh,
+        tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
+        disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
+    )
+
+
+def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
+    """Return the guest that holds both what the workload needs and what the setup asks for.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not trial.setup.whole or workload.GUEST == "debian":
+        return workload.GUEST
+    if workload.GUEST == "small":
+        return "debian"
+    raise InputError(
+        f"the workload {trial.workload.name} has a guest of its own, and what is compared needs a"
+        " whole Debian system",
+        hint="`hardcost list workloads` shows others",
+    )
+
+
+def _check_able(boot: Boot, instrument: str, machine: Machine) -> None:
+    """Check that a machine can boot so, and has the instrument.
+
+    Raises:
+        InputError: It can't, or has not.
+    """
+    lacking = list(_beyond(boot, instrument, machine))
+    if lacking:
+        raise InputError(
+            f"the machine {machine.name} can't do what is asked: {'; '.join(lacking)}",
+            hint="leave that out, or take another machine: `hardcost list machines`",
+        )
+
+
+def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
+    """Yield what a boot needs that the machine does not have."""
+    able = machine.capabilities
+    if instrument not in able.instruments:
+        yield f"it does not have the instrument {instrument}"
+    if boot.guest not in able.guests:
+        yield f"it has no guest '{boot.guest}'"
+    if boot.init not in able.inits:
+        yield f"its services are not started by {boot.init}"
+    if boot.parameters and not able.parameters:
+        yield f"it takes no boot parameters ({' '.join(boot.parameters)})"
+    if boot.kernel is not None and not able.kernels:
+        yield "it boots no kernels that are built with options or patches"
+    if boot.layout_seed is not None and not able.layouts:
+        yield "it can't repeat a memory layout by its seed"
+    if boot.fresh and not able.fresh:
+        yield "it does not boot for each trial"
+
+
+def _hash(parts: dict[str, Any]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

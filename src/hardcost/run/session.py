@@ -1,0 +1,283 @@
+"""A run: one execution of a plan, from its trials to its finding, saved as it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from hardcost.analysis import saved
+from hardcost.analysis.cautions import cautioned
+from hardcost.analysis.coarse import coarse
+from hardcost.analysis.finding import Failure, Score
+from hardcost.errors import HardcostError, MachineError
+from hardcost.profiles.kernel import kernelscore
+from hardcost.run import carryout
+from hardcost.run.carryout import Site
+from hardcost.run.execute import PACKAGE_SEPARATOR
+from hardcost.run.monitor import Expected
+from hardcost.run.outlook import history, known_records, outlook
+from hardcost.run.prepare import prepare_all
+from hardcost.store.record import Record
+from hardcost.workloads.names import resolutions
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping, Sequence
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.design.plan import Plan
+    from hardcost.machines.machine import Machine
+    from hardcost.run.carryout import Limits
+    from hardcost.run.monitor import Monitor
+    from hardcost.run.outlook import Outlook
+    from hardcost.run.prepare import Prepared
+    from hardcost.store.store import Run as Entry
+    from hardcost.store.store import Store
+
+    Outcomes = dict[str, Record | HardcostError]
+    """What came of trials, by their identity."""
+
+_Result = TypeVar("_Result")
+
+
+class Wait(Protocol):
+    """Runs work to its end and returns its result, as `asyncio.run` does."""
+
+    def __call__(self, work: Coroutine[Any, Any, _Result], /) -> _Result:
+        """Run it; a signal that comes meanwhile may cancel it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The records of a plan's trials, in their order, and what failed where the run kept going."""
+
+    records: tuple[Record, ...]
+    failures: tuple[Failure, ...] = ()
+
+
+class Run:
+    """One execution of a plan.
+
+    `measure` measures the plan, then as many others as it takes; `finish` saves what was found.
+    What was measured before is taken from the store, and every trial is saved as it ends.
+    """
+
+    @classmethod
+    def of(  # noqa: PLR0913  (the parts of a run meet here)
+        cls,
+        plan: Plan,
+        prepared: Sequence[Prepared],
+        machine: Machine,
+        store: Store,
+        monitor: Monitor,
+        *,
+        limits: Limits,
+        wait: Wait = asyncio.run,
+        fresh: bool = False,
+        resume: bool = False,
+        most: int | None = None,
+    ) -> Self:
+        """Begin a run of a plan whose trials are `prepared`, and say how long it will take.
+
+        `fresh`: nothing of earlier runs is taken from the store. `resume`: the newest run of the
+        same plan that was interrupted continues. `most` is how many configurations a search
+        measures at most, whose first ones are the plan's.
+
+        Raises:
+            StoreError: The store can't be read or written, or another process has that run.
+        """
+        entry = _entry(plan, prepared, store, monitor, fresh=fresh, resume=resume)
+        earlier = history(machine, store)
+        known = known_records(prepared, store, entry)
+        first = outlook(prepared, known, machine, earlier, jobs=limits.jobs, most=most)
+        monitor.hear(Expected(first.stages))
+        return cls(Site(machine, monitor, limits), store, entry, first, wait)
+
+    def __init__(self, site: Site, store: Store, entry: Entry, first: Outlook, wait: Wait) -> None:
+        """Hold what `of` has put together; `first` is what the run begins with."""
+        self.monitor = site.monitor
+        self._site = site
+        self._store = store
+        self._entry = entry
+        self._first = first
+        self._wait = wait
+        self._prepared: list[Prepared] = list(first.prepared)
+        self._measured = Measured(())
+
+    @property
+    def name(self) -> str:
+        """The run's name in the store."""
+        return self._entry.name
+
+    @property
+    def machine(self) -> Machine:
+        """Where its trials run."""
+        return self._site.machine
+
+    def measure(self, *, keep_going: bool = False) -> Measured:
+        """Measure what the run's plan asks for and the store does not have.
+
+        With `keep_going`, trials that fail are part of what comes back; else the first ends the
+        run.
+
+        Raises:
+            HardcostError: A trial failed, where the run does not keep going, or all did; what was
+                saved before stays.
+        """
+        self._measured = self._carried_out(self._first, keep_going=keep_going)
+        return self._measured
+
+    def measure_more(self, plan: Plan) -> tuple[Record, ...]:
+        """Measure what another plan asks for in the same run, and return its records.
+
+        Raises:
+            HardcostError: As of `measure`; the first trial that fails ends the run.
+        """
+        machine, limits = self._site.machine, self._site.limits
+        prepared = prepare_all(plan, machine, self.monitor)
+        self._prepared += prepared
+        known = known_records(prepared, self._store, self._entry)
+        more = outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
+        return self._carried_out(more, keep_going=False).records
+
+    def finish(self, finding: Finding) -> Finding:
+        """Save what was found, with what the run knows of machine, kernels and failures."""
+        site = self._site
+        whole = dataclasses.replace(
+            finding,
+            machine=site.machine.name,
+            environment=environment_of(self._measured.records),
+            notes=(*site.machine.remarks, *finding.notes, *site.lines.notes),
+            scores=self._scores(),
+            failures=self._measured.failures,
+        )
+        whole = coarse(cautioned(whole, site.lines.controls, site.lines.faults), resolutions())
+        self._store.finish(self._entry, saved.packed(whole))
+        return whole
+
+    def _carried_out(self, todo: Outlook, *, keep_going: bool) -> Measured:
+        refused = self._wait(carryout.refused(todo.prepared, self._site, keep_going=keep_going))
+        came: Outcomes = {**todo.known, **refused}
+        self._say_what_is_known(todo, came)
+        missing = [one for one in todo.missing if one.identity not in came]
+        if missing:
+            came |= self._wait(self._saved(missing, todo, keep_going=keep_going))
+        return _measured(todo.prepared, came)
+
+    def _say_what_is_known(self, todo: Outlook, came: Mapping[str, object]) -> None:
+        for damage in self._store.damaged:
+            self.monitor.note(f"{damage}; it is measured again")
+        self._store.damaged.clear()
+        if found := sum(isinstance(came.get(one.identity), Record) for one in todo.prepared):
+            self.monitor.note(f"{found} of {len(todo.prepared)} trials are in the store already")
+
+    async def _saved(
+        self, missing: Sequence[Prepared], todo: Outlook, *, keep_going: bool
+    ) -> Outcomes:
+        """Carry out trials, save each record as its trial ends, and return what came of all."""
+        came: Outcomes = {}
+        running = carryout.outcomes(missing, self._site, todo, keep_going=keep_going)
+        async with contextlib.aclosing(running):
+            async for trial, one in running:
+                came[trial.identity] = one
+                if isinstance(one, Record):
+                    self._store.save(self._entry, one)
+        return came
+
+    def _scores(self) -> dict[str, Score]:
+        """Return how each kernel that was built does against the catalogue, by configuration."""
+        boots = {
+            one.trial.configuration.name: one.boot
+            for one in self._prepared
+            if one.boot.kernel is not None
+        }
+        scores = {}
+        for name, boot in boots.items():
+            configuration = self._site.machine.configuration(boot)
+            if configuration is not None:
+                score = kernelscore.score(configuration)
+                scores[name] = Score(score.met, score.total)
+        return scores
+
+
+def environment_of(records: Sequence[Record]) -> dict[str, str]:
+    """Return the environment of all records; where they differ, each value once."""
+    keys = dict.fromkeys(key for record in records for key in record.environment)
+    found = {}
+    for key in keys:
+        values = list(dict.fromkeys(record.environment.get(key, "") for record in records))
+        found[key] = _packages(values) if key == "packages" else " and ".join(values)
+    return found
+
+
+def _packages(values: Sequence[str]) -> str:
+    """Return the packages of several trials, each once."""
+    every = {one for value in values if value for one in value.split(PACKAGE_SEPARATOR)}
+    return PACKAGE_SEPARATOR.join(sorted(every))
+
+
+def _entry(  # noqa: PLR0913  (a row of the store, and how it came about)
+    plan: Plan,
+    prepared: Sequence[Prepared],
+    store: Store,
+    monitor: Monitor,
+    *,
+    fresh: bool,
+    resume: bool,
+) -> Entry:
+    """Return a new run in the store, or the one of the same plan that was interrupted."""
+    identities = json.dumps([plan.study, *(trial.identity for trial in prepared)])
+    digest = hashlib.sha256(identities.encode()).hexdigest()
+    if resume:
+        interrupted = store.unfinished(digest)
+        if interrupted is not None:
+            monitor.note(f"going on with {interrupted.name}")
+            return interrupted
+        monitor.note("no unfinished run of this plan: starting one")
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    name = f"{plan.study}-{stamp}-{secrets.token_hex(2)}"
+    return store.start(name, digest, plan.study, fresh=fresh)
+
+
+def _measured(prepared: Sequence[Prepared], came: Mapping[str, Record | HardcostError]) -> Measured:
+    """Return what came of trials, under the names that were asked for.
+
+    Raises:
+        HardcostError: All failed.
+    """
+    each = [(trial, came[trial.identity]) for trial in prepared]
+    errors = [(trial, one) for trial, one in each if isinstance(one, HardcostError)]
+    if len(errors) == len(prepared) and errors:
+        raise errors[0][1]
+    records = tuple(
+        one.model_copy(
+            update={
+                "configuration": trial.trial.configuration.name,
+                "workload": str(trial.trial.workload),
+            }
+        )
+        for trial, one in each
+        if isinstance(one, Record)
+    )
+    return Measured(records, tuple(_failure(trial, error) for trial, error in errors))
+
+
+def _failure(prepared: Prepared, error: HardcostError) -> Failure:
+    trial = prepared.trial
+    said = [f"{one.place}: {one.message}" if one.place else one.message for one in error.problems]
+    return Failure(
+        configuration=trial.configuration.name,
+        workload=str(trial.workload),
+        seed=trial.seed,
+        repetition=trial.repetition,
+        reason="; ".join(said),
+        hint=error.problems[0].hint,
+        log=error.console if isinstance(error, MachineError) else "",
+    )

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from tests.report.guests import filecopy
+
+from hardcost.cli import present as present_module
+from hardcost.cli.present import notes_of
+from hardcost.store.record import Record
+from hardcost.workloads import postfix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def record(workload: str) -> Record:
+    return Record(
+        identity=workload,
+        configuration="none",
+        workload=workload,
+        instrument="insn",
+        seed=0,
+        repetition=0,
+        measured=(),
+        environment={},
+        notes=(),
+        start_seconds=0.0,
+        host_seconds=0.0,
+    )
+
+
+def test_what_differs_from_debians_configuration_of_a_server_is_told_once() -> None:
+    records = [record("postfix mails=1"), record("syscalls"), record("postfix mails=2")]
+    assert notes_of(records) == (postfix.SETTINGS,)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_report_is_written_where_nobody_reads_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    def gone(*_: object) -> NoReturn:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(present_module, "show", gone)
+    monkeypatch.setattr("builtins.print", gone)
+    monkeypatch.setattr(present_module, "note", lambda _: None)
+    with pytest.raises(BrokenPipeError):
+        present_module.present(filecopy(), form, tmp_path / "r.html")
+    assert "</html>" in (tmp_path / "r.html").read_text()

@@ -1,0 +1,40 @@
+"""Machines are found by name, and each makes what the interface asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+
+import pytest
+
+from hardcost.errors import InputError
+from hardcost.machines import names
+from hardcost.machines.machine import Boot
+from hardcost.machines.wanted import Wanted
+from hardcost.run.monitor import Silent
+
+
+def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(InputError, match="no machine 'nosuch'") as error:
+        names.check("nosuch", Wanted())
+    assert error.value.problems[0].hint == "there are vm"
+
+
+def test_what_stands_after_a_colon_is_the_machines_own_business() -> None:
+    assert names.is_known("fake:somewhere")
+    assert not names.is_known("somewhere:fake")
+
+
+@pytest.mark.parametrize("module", names._MAKERS.values())
+def test_every_maker_checks_and_makes(module: str) -> None:
+    maker = import_module(module)
+    assert callable(maker.check)
+    assert asyncio.iscoroutinefunction(maker.make)
+
+
+def test_the_fake_is_hidden_needs_nothing_and_is_no_other_machine() -> None:
+    assert "fake" not in names.TITLES
+    names.check("fake", Wanted(cpu="no such model"))
+    fake = asyncio.run(names.make("fake", Wanted(), Silent()))
+    assert fake.identity(Boot())["machine"] == "fake"
+    assert fake.remarks
