@@ -7,42 +7,22 @@ more for a rule that fires. Two layouts of memory differ by some instructions.
 
 from __future__ import annotations
 
+import json
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import TrialError
 from hardcost.machines.bootline import Account, Verdict
-from hardcost.protocol.answers import (
-    AuditAnswer,
-    AuditCounts,
-    CallAnswer,
-    ClockAnswer,
-    CommandAnswer,
-    DroppedAnswer,
-    HelloAnswer,
-    InstalledAnswer,
-    MadeAnswer,
-    MountedAnswer,
-    WrittenAnswer,
-)
-from hardcost.protocol.requests import (
-    USER,
-    Audit,
-    Calls,
-    Command,
-    DropCaches,
-    Install,
-    Make,
-    Mount,
-    Write,
-)
+from hardcost.protocol.answers import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.machine import Boot
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
+
+_Json = dict[str, Any]
 
 _OVERHEAD = 50  # ticks of a window with nothing in it
 _BASES = {"null": 200, "read": 400, "open": 1500, "stat": 900, "chmod": 1200, "exec": 400_000}
@@ -57,6 +37,7 @@ _TWICE = ("init_on_alloc=1", "init_on_free=1")  # what the two cost besides, whe
 _TOGETHER = 70
 _UNKNOWN = "nosuch"  # what words begin with that its kernel does not know
 _LAYOUTS = 16
+_USER = 1000
 _COMMAND = 1_000_000  # instructions of a program
 
 
@@ -78,38 +59,16 @@ def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
     Raises:
         TrialError: There is a request that it does not know.
     """
-    hello = HelloAnswer(protocol=1, probe="fake", kernel="fake", gap=None)
+    found: list[_Json] = [
+        {"event": "hello", "protocol": 1, "probe": "fake", "kernel": "fake", "gap": None}
+    ]
     state = _State(boot)
-    return [hello, *(answer for request in job for answer in _answered(state, request))]
-
-
-def _answered(state: _State, request: Request) -> Sequence[Answer]:
-    match request:
-        case Calls():
-            return _measured(state, request)
-        case Command():
-            return [_commanded(state)] * (request.runs or 1)
-        case _:
-            return [_done(state, request)]
-
-
-def _done(state: _State, request: Request) -> Answer:
-    match request:
-        case Write():
-            answer: Answer = _written(state, request)
-        case Audit():
-            answer = _audited(state, request)
-        case Make():
-            answer = _made(request)
-        case Install():
-            answer = InstalledAnswer(path=request.path, bytes=0)
-        case Mount():
-            answer = MountedAnswer(path=request.path, options=request.options)
-        case DropCaches():
-            answer = DroppedAnswer()
-        case _:
+    for request in job:
+        answer = _ANSWERS.get(request.do)
+        if answer is None:
             raise TrialError(f"the fake guest does not know the request '{request.do}'")
-    return answer
+        found += answer(state, request.as_json())
+    return [read(json.dumps(one).encode()) for one in found]
 
 
 class _State:
@@ -150,74 +109,104 @@ class _State:
         return 0 if seed is None else zlib.crc32(f"{seed}".encode()) % _LAYOUTS
 
 
-def _written(state: _State, request: Write) -> Answer:
-    name = request.path.removeprefix("/proc/sys/")
+def _written(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    path = request["path"]
+    name = path.removeprefix("/proc/sys/")
     if _UNKNOWN in name:
-        raise TrialError(
-            f"the guest reports: {request.path}: No such file or directory (os error 2)"
-        )
+        raise TrialError(f"the guest reports: {path}: No such file or directory (os error 2)")
     before = state.settings.get(name, "0")
-    after = before if request.value is None else request.value
+    after = request.get("value", before)
     state.settings[name] = after
-    return WrittenAnswer(path=request.path, before=before, after=after)
+    return [{"event": "written", "path": path, "before": before, "after": after}]
 
 
-def _audited(state: _State, request: Audit) -> Answer:
+def _audited(state: _State, request: Mapping[str, Any]) -> list[_Json]:
     kept: list[str] = []
-    for line in request.rules.splitlines():
+    for line in request["rules"].splitlines():
         words = line.split()
         if words[:1] in (["-a"], ["-A"], ["-w"]):
             kept.append(line)
         elif words[:1] == ["-d"]:
             kept = [one for one in kept if one.split()[1:] != words[1:]]
     state.rules = kept
-    return AuditAnswer(exit=0, stdout="", stderr="", loaded=len(kept))
+    said = {"exit": 0, "stdout": "", "stderr": "", "loaded": len(kept)}
+    return [{"event": "audit", **said}]
 
 
-def _made(request: Make) -> Answer:
-    inodes = {path: at for at, path in enumerate((*request.directories, *request.files), 1)}
-    return MadeAnswer(directories=len(request.directories), files=len(request.files), inodes=inodes)
+def _made(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    directories, files = request["directories"], request["files"]
+    inodes = {path: number for number, path in enumerate((*directories, *files), 1)}
+    made = {"directories": len(directories), "files": len(files), "inodes": inodes}
+    return [{"event": "made", **made}]
 
 
-def _measured(state: _State, request: Calls) -> list[Answer]:
-    found: list[Answer] = [ClockAnswer(clock=request.clock, overhead=(_OVERHEAD,))]
-    for call in request.calls:
-        each = _BASES.get(call.name, _OTHER_BASE) + state.added_to(call.name) + state.layout()
+def _measured(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    clock = request["clock"]
+    found: list[_Json] = [{"event": "clock", "clock": clock, "overhead": [_OVERHEAD]}]
+    for call in request["calls"]:
+        name = call["name"]
+        each = _BASES.get(name, _OTHER_BASE) + state.added_to(name) + state.layout()
+        ticks = _OVERHEAD + each * call["batch"]
+        is_on = state.rules is not None
         found.append(
-            CallAnswer(
-                name=call.name,
-                clock=request.clock,
-                batch=call.batch,
-                samples=(_OVERHEAD + each * call.batch,) * call.samples,
-                uid=USER,
-                loginuid=USER,
-                audit=_counts(state, call.name),
-                output="",
-            )
+            {
+                "event": "call",
+                "name": name,
+                "clock": clock,
+                "batch": call["batch"],
+                "samples": [ticks] * call["samples"],
+                "uid": _USER,
+                "loginuid": _USER,
+                "audit": _audit(state, name) if is_on else None,
+                "output": "",
+            }
         )
     return found
 
 
-def _commanded(state: _State) -> Answer:
-    return CommandAnswer(
-        status=0,
-        signal=None,
-        ticks=_COMMAND + state.added_to("exec") + state.layout(),
-        interruptions=0,
-        period=0,
-        user=0,
-        system=0,
-        stdout="",
-        stdout_bytes=0,
-        stderr="",
-        stderr_bytes=0,
-        audit=_counts(state, "exec"),
-    )
+def _commanded(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    ended = {
+        "event": "command",
+        "status": 0,
+        "signal": None,
+        "ticks": _COMMAND + state.added_to("exec") + state.layout(),
+        "user": 0,
+        "system": 0,
+        "stdout": "",
+        "stdout_bytes": 0,
+        "stderr": "",
+        "stderr_bytes": 0,
+        "audit": None if state.rules is None else _audit(state, "exec"),
+        "interruptions": 0,
+        "period": 0,
+    }
+    return [dict(ended) for _ in range(request.get("runs", 1))]
 
 
-def _counts(state: _State, call: str) -> AuditCounts | None:
-    """Return the records of a call; None where audit is off."""
-    if state.rules is None:
-        return None
+def _installed(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "installed", "path": request["path"], "bytes": 0}]
+
+
+def _mounted(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "mounted", "path": request["path"], "options": request["options"]}]
+
+
+def _dropped(_state: _State, _request: Mapping[str, Any]) -> list[_Json]:
+    return [{"event": "dropped"}]
+
+
+def _audit(state: _State, call: str) -> dict[str, Any]:
     by_key = state.fired(call)
-    return AuditCounts(records=sum(by_key.values()), lost=0, by_key=by_key)
+    return {"records": sum(by_key.values()), "lost": 0, "by_key": by_key}
+
+
+_ANSWERS: Mapping[str, Callable[[_State, Mapping[str, Any]], list[_Json]]] = {
+    "write": _written,
+    "audit": _audited,
+    "make": _made,
+    "calls": _measured,
+    "command": _commanded,
+    "install": _installed,
+    "mount": _mounted,
+    "dropcaches": _dropped,
+}
