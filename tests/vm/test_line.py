@@ -16,6 +16,7 @@ from hardcost.machines.qemu import fresh, initramfs
 from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.workloads import syscalls
+from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
 QUICK = {"calls": "null+open"}
-JOB = syscalls.requests(QUICK, INSTRUMENTS["insn"])
+JOB = syscalls.requests(asked(syscalls, QUICK), INSTRUMENTS["insn"])
 
 
 def medians(answers: tuple[Answer, ...]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.units import Unit
 from hardcost.workloads import unixbench, unixbenchtable
+from hardcost.workloads.names import asked, check
 
 if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
@@ -36,7 +37,7 @@ def test_there_are_twelve_tests_with_a_baseline_each_and_a_name_of_unixbench() -
 
 
 def test_the_program_is_installed_and_run_once_for_each_test() -> None:
-    install, *runs = unixbench.requests({"copies": "cpus"}, INSN)
+    install, *runs = unixbench.requests(asked(unixbench, {"copies": "cpus"}), INSN)
     assert base64.b64decode(install["base64"]).startswith(b"\x7fELF")
     assert install["mode"] == 0o755
     assert [run["argv"][1] for run in runs] == list(unixbench.tests())
@@ -47,15 +48,15 @@ def test_the_program_is_installed_and_run_once_for_each_test() -> None:
 
 def test_work_multiplies_loops_and_seconds_are_those_of_each_test() -> None:
     one = {"tests": "pipe"}
-    (_, run) = unixbench.requests(one | {"work": "3"}, INSN)
+    (_, run) = unixbench.requests(asked(unixbench, one | {"work": "3"}), INSN)
     assert run["argv"][2:4] == ["--loops", str(3 * unixbench.tests()["pipe"].loops)]
-    (_, run) = unixbench.requests(one | {"seconds": "9"}, TIME)
+    (_, run) = unixbench.requests(asked(unixbench, one | {"seconds": "9"}), TIME)
     assert run["argv"][2:4] == ["--seconds", "9"]
 
 
 def test_a_test_costs_ticks_for_each_operation_and_has_no_index_when_instructions_count() -> None:
     answers = [told(name) for name in unixbench.tests()]
-    found = unixbench.measured({}, answers, INSN)
+    found = unixbench.measured(asked(unixbench, {}), answers, INSN)
     assert [one.metric for one in found] == list(unixbench.tests())
     assert all((one.unit, one.samples) == (INSN.per_op, (250.0,)) for one in found)
 
@@ -69,10 +70,10 @@ def test_the_index_is_ten_at_the_baseline_and_only_of_all_twelve() -> None:
         told(name, operations=test.baseline / test.rate, ticks=10**9)
         for name, test in unixbench.tests().items()
     ]
-    *_, index = unixbench.measured({}, answers, TIME)
+    *_, index = unixbench.measured(asked(unixbench, {}), answers, TIME)
     assert (index.metric, index.unit) == ("index", Unit.INDEX)
     assert index.samples[0] == pytest.approx(10)
-    (only,) = unixbench.measured({"tests": "pipe"}, answers, TIME)
+    (only,) = unixbench.measured(asked(unixbench, {"tests": "pipe"}), answers, TIME)
     assert only.metric == "pipe"
 
 
@@ -92,7 +93,7 @@ def test_a_test_that_fails_or_says_nothing_is_never_a_number(
     answer: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        unixbench.measured({"tests": "pipe"}, [answer], INSN)
+        unixbench.measured(asked(unixbench, {"tests": "pipe"}), [answer], INSN)
 
 
 @pytest.mark.parametrize(
@@ -111,20 +112,22 @@ def test_a_value_that_cannot_be_is_an_error_with_a_remedy(
     parameters: dict[str, str], instrument: Instrument
 ) -> None:
     with pytest.raises(InputError) as error:
-        unixbench.requests(parameters, instrument)
+        check("unixbench", parameters, [instrument])
     assert error.value.problems[0].hint
 
 
 def test_unixbench_itself_is_run_where_it_is_named() -> None:
-    (run,) = unixbench.requests(RUN | {"tests": "pipe+system-call", "copies": "2"}, TIME)
+    (run,) = unixbench.requests(
+        asked(unixbench, RUN | {"tests": "pipe+system-call", "copies": "2"}), TIME
+    )
     assert run["argv"][3:] == ["/opt/UnixBench/Run", "pipe", "syscall"]
     assert '-c 2 "$@"' in run["argv"][2]
-    (run,) = unixbench.requests(RUN | {"copies": "cpus"}, TIME)
+    (run,) = unixbench.requests(asked(unixbench, RUN | {"copies": "cpus"}), TIME)
     assert "nproc" in run["argv"][2]
 
 
 def test_unixbenchs_table_gives_the_same_metrics_as_our_own_program() -> None:
-    found = unixbench.measured(RUN, [ran("Run", SAMPLE)], TIME)
+    found = unixbench.measured(asked(unixbench, RUN), [ran("Run", SAMPLE)], TIME)
     assert [one.metric for one in found] == [*unixbench.tests(), "index"]
     values = {one.metric: one.samples[0] for one in found}
     assert values["pipe"] == pytest.approx(1e9 / 1251400.0)
@@ -169,4 +172,4 @@ def test_a_table_of_another_form_is_never_a_number(change: tuple[str, str], mess
     text = SAMPLE.replace(*change)
     assert text != SAMPLE
     with pytest.raises(TrialError, match=message):
-        unixbench.measured(RUN, [ran("Run", text)], TIME)
+        unixbench.measured(asked(unixbench, RUN), [ran("Run", text)], TIME)

@@ -11,6 +11,7 @@ from hardcost.cli.session import carry_out
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
 from hardcost.profiles.catalogue import load, load_scap
 from hardcost.profiles.commandline import Settings, profile_of, with_settings
 from hardcost.profiles.kernel.preferred import booted
@@ -41,7 +42,7 @@ def bill(  # noqa: PLR0913  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
     settings = Settings(sysctl, options.started(words), lsm)
-    chosen = options.choices(words)
+    chosen = options.choices(words, INSN.name)
     limit = None if budget is None else budgets.budget(budget)
     wanted = culprits.Wanted(budgets.above_zero("--resolution", resolution), most)
     workloads = chosen.workloads or (Workload("syscalls"),)

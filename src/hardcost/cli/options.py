@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.console import build_progress, image_progress, note
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
-from hardcost.errors import InputError, MachineError
+from hardcost.errors import InputError, MachineError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian, host
 from hardcost.machines.cache import Cache
@@ -24,7 +24,6 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 from hardcost.study.read import workload
-from hardcost.workloads.names import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,8 +77,10 @@ def started(words: dict[str, Any]) -> tuple[str, ...]:
     return tuple(word for word in boots if word not in STARTS)
 
 
-def choices(words: dict[str, Any]) -> Choices:
+def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
     """Return the values of the options that `measuring` added.
+
+    `usual` is the instrument where none is chosen; None: not known yet.
 
     Raises:
         InputError: A workload is wrong, there is no such processor model, or two options
@@ -95,15 +96,14 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
+    asked, seeds = words["workload"], words["seeds"]
+    own = None if asked is None else workloads(asked, words["instrument"] or usual)
     host.check()
     processors.check(words["cpu"])
-    seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
         instrument=words["instrument"],
-        workloads=(
-            None if words["workload"] is None else workloads(words["workload"], words["instrument"])
-        ),
+        workloads=own,
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
         kernel=words["kernel"],
@@ -153,20 +153,21 @@ def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
             wrong, or a workload stands twice.
     """
     found: list[Workload] = []
+    problems: list[Problem] = []
     for one in text.split(","):
         try:
-            read = workload(one)
-            if instrument is not None:
-                check(read.name, dict(read.parameters), [INSTRUMENTS[instrument]])
+            read = workload(one, instrument)
         except InputError as error:
-            problem = error.problems[0]
-            raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
+            problems += error.problems
+            continue
         if read in found:
-            raise InputError(
-                f"--workload: '{read}' stands twice",
-                hint="it is measured once: leave one of them out",
-            )
+            hint = "it is measured once: leave one of them out"
+            problems.append(Problem(f"'{read}' stands twice", hint=hint))
         found.append(read)
+    if problems:
+        raise InputError.of(
+            tuple(replace(one, message=f"--workload: {one.message}") for one in problems)
+        )
     return tuple(found)
 
 

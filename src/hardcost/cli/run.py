@@ -14,7 +14,7 @@ from hardcost.cli.session import carry_out
 from hardcost.design import factorial
 from hardcost.errors import MachineError
 from hardcost.report.published import published
-from hardcost.study.read import read
+from hardcost.study.read import instrument_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file."""
-    chosen = options.choices(words)
+    chosen = options.choices(words, instrument_of(study))
+    measured_by = chosen.instrument if chosen.workloads is None else None
     plan = factorial.plan(
-        read(study, options.package_root, scale),
+        read(study, options.package_root, scale, measured_by),
         factorial.Overrides(
             workloads=chosen.workloads,
             instrument=chosen.instrument,

@@ -15,7 +15,14 @@ from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.store.record import Record
 from hardcost.trial.limits import USUAL_LIMITS
-from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, NeedsDisk, NeedsTree
+from hardcost.workloads.names import (
+    WORKLOADS,
+    CountsOperations,
+    KnowsRemedy,
+    NeedsDisk,
+    NeedsTree,
+    asked,
+)
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -52,9 +59,9 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
-    parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
-    workload = workload_named(trial.workload.name, parameters)
+    workload = workload_named(trial.workload.name)
+    parameters = asked(workload, dict(trial.workload.parameters))
     controls, setup = trial.configuration.controls, trial.setup
     boot = Boot(
         parameters=apply.boot_parameters(controls),
@@ -93,9 +100,9 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
             died, or the workload failed.
     """
     trial = prepared.trial
-    parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
-    module = workload_named(trial.workload.name, parameters)
+    module = workload_named(trial.workload.name)
+    parameters = asked(module, dict(trial.workload.parameters))
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)
@@ -146,7 +153,7 @@ def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
     return {"packages": PACKAGES_PARTED.join(told)} if told else {}
 
 
-def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
+def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
     """Return the guest that holds both what the workload needs and what the setup asks for.
 
     Raises:
