@@ -28,7 +28,7 @@ WORKLOADS = (
 
 def profiles(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the catalogue's profiles, and files."""
-    return _or_files(_names(_OURS / "controls" / "catalogue"), begun)
+    return _or_files(_names(_OURS / "profiles" / "catalogue"), begun)
 
 
 def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
