@@ -1,13 +1,14 @@
 """What changes nothing must cost nothing: 40 placebos, billed as any control is.
 
-Run by hand: `python bench/placebos.py [--quick] [-o FILE.json] [WORKLOAD…]`.
+Run by hand: `python bench/placebos.py [--quick] [--alone] [--first N] [-o FILE.json] [WORKLOAD…]`.
+`--first 23` takes other placebos than those from which the table `least.SEEN` was made (0 to 19).
 
 Alone: each placebo is billed as the only control of a profile. Its bill's own placebos are drawn
 from the others of its kind, many times, which is what a user's bill does once. Mixed: a few
 placebos at a time stand amid real audit rules in one bill, measured as `hardcost bill` does.
 Counted are false alarms: items and totals that are called distinguishable from 0 though nothing was
-done. Of each metric the table says the least cost that is told from chance (the largest over all
-bills), and how many of the real rules were found.
+done. For each metric the table says the least cost that is distinguishable from chance (the largest
+over all bills), and how many of the real rules were found.
 """
 
 from __future__ import annotations
@@ -39,19 +40,15 @@ from hardcost.schedule import side_by_side
 from hardcost.trial.trial import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.estimates import Estimate
     from hardcost.analysis.finding import Bill
-    from hardcost.controls.control import Control
+    from hardcost.controls.control import Control, PlaceboKind
     from hardcost.store.record import Record
     from hardcost.trial.trial import Prepared
 
-_CONTROLS = (
-    *(Placebo("boot", number) for number in range(20)),
-    *(Placebo("sysctl", number) for number in range(10)),
-    *(Placebo("rule", number) for number in range(10)),
-)
+_EACH: dict[PlaceboKind, int] = {"boot": 20, "sysctl": 10, "rule": 10}
 _RULES = tuple(
     AuditRule(Rule(f"-a always,exit -F arch=b64 -S swapon -F uid={uid} -k real"))
     for uid in range(70_001, 70_007)
@@ -92,20 +89,35 @@ def main() -> None:
     """Measure, print the table, write the JSON; status 1 if more than 1 % are false alarms."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one small mixed bill")
+    parser.add_argument("--alone", action="store_true", help="no mixed bills")
+    parser.add_argument("--first", type=int, default=0, help="the first placebo's number")
     parser.add_argument("--jobs", type=int, default=2, help="guests at a time")
     parser.add_argument("-o", "--output", type=Path, help="where to write the rows as JSON")
     parser.add_argument("only", nargs="*", help="syscalls, small, large, build (default: all)")
     chosen = parser.parse_args()
+    rows = asyncio.run(_bench(chosen))
+    sys.exit(sum(row.alarms for row in rows) > 0.01 * sum(row.asked for row in rows))
+
+
+async def _bench(chosen: argparse.Namespace) -> list[Row]:
+    """Return the rows of all chosen workloads, showing those known so far after each."""
     machine = VirtualMachine(Cache(), Hardware("icount"))
+    first = chosen.first
+    placebos = [Placebo(kind, first + at) for kind, count in _EACH.items() for at in range(count)]
     rows: list[Row] = []
     for name, workload in _workloads(machine.cache).items():
         if chosen.only and name not in chosen.only:
             continue
-        rows += _bench(machine, name, workload, chosen.jobs, quick=chosen.quick)
+        found = _alone_rows(name, await _alone(machine, placebos, workload, chosen.jobs))
+        if not chosen.alone:
+            profiles = _profiles(placebos, quick=chosen.quick)
+            for profile, bill in await _billed(machine, profiles, workload, chosen.jobs):
+                _count(found, name, profile, bill)
+        rows += found.values()
         _show(rows)
         if chosen.output:
             chosen.output.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    sys.exit(sum(row.alarms for row in rows) > 0.01 * sum(row.asked for row in rows))
+    return rows
 
 
 def _workloads(cache: Cache) -> dict[str, Workload]:
@@ -127,32 +139,30 @@ def _workloads(cache: Cache) -> dict[str, Workload]:
     }
 
 
-def _bench(
-    machine: VirtualMachine, name: str, workload: Workload, jobs: int, *, quick: bool
-) -> list[Row]:
-    """Return the rows of one workload."""
+def _alone_rows(name: str, alone: Mapping[str, Mapping[str, Sequence[Estimate]]]) -> dict[str, Row]:
+    """Return the rows of a workload, by metric, of placebos that are billed alone."""
     rows: dict[str, Row] = defaultdict(lambda: Row(""))
-    alone = asyncio.run(_alone(machine, workload, jobs))
-    for kind in ("boot", "sysctl", "rule"):
+    for kind in _EACH:
         for metric, shifts in alone[kind].items():
             _count_alone(rows[metric], f"{name} {metric}", shifts)
-    groups = -(-len(_CONTROLS) // _TOGETHER)
-    mixed = [_CONTROLS[at::groups] for at in range(groups)]
-    profiles = [_profile(*_RULES, *some) for some in mixed]
+    return rows
+
+
+def _profiles(placebos: Sequence[Placebo], *, quick: bool) -> list[Profile]:
+    """Return profiles of real rules with a few placebos amid them."""
     if quick:
-        profiles = [_profile(*_RULES[:3], *_CONTROLS[2::13])]
-    for profile, bill in asyncio.run(_billed(machine, profiles, workload, jobs)):
-        _count(rows, name, profile, bill)
-    return list(rows.values())
+        return [_profile(*_RULES[:3], *placebos[2::13])]
+    groups = -(-len(placebos) // _TOGETHER)
+    return [_profile(*_RULES, *placebos[at::groups]) for at in range(groups)]
 
 
 async def _alone(
-    machine: VirtualMachine, workload: Workload, jobs: int
+    machine: VirtualMachine, placebos: Sequence[Placebo], workload: Workload, jobs: int
 ) -> dict[str, dict[str, list[Estimate]]]:
     """Return what each placebo seems to cost over its baseline, by kind and metric."""
-    records = []
+    records: list[Record] = []
     for daemon in ((), (AuditDaemon(),)):
-        mine = [one for one in _CONTROLS if (one.kind == "rule") == bool(daemon)]
+        mine = [one for one in placebos if (one.kind == "rule") == bool(daemon)]
         trials = [
             Trial(Configuration(name, (*daemon, *controls)), workload, "insn", 0)
             for name, controls in (
@@ -164,7 +174,7 @@ async def _alone(
         records += found.values()
     shifts: dict[str, dict[str, list[Estimate]]] = defaultdict(lambda: defaultdict(list))
     for metric, known in by_metric(records).items():
-        for one in _CONTROLS:
+        for one in placebos:
             against = known[f"{BASELINE} {one.kind == 'rule'}"]
             shifts[one.kind][metric].append(shift(known[one.name], against))
     return shifts

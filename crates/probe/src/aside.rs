@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn processes_are_found_by_name() {
         let name = std::fs::read_to_string("/proc/self/comm").expect("readable");
-        let own = std::process::id().cast_signed();
+        let own = rustix::process::getpid().as_raw_nonzero().get();
         assert!(find(name.trim_end()).expect("a listing").contains(&own));
         assert!(find("no such name").expect("a listing").is_empty());
     }

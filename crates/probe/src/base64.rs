@@ -8,7 +8,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     for group in digits.as_bytes().chunks(4) {
-        let bits = group.iter().try_fold(0, |bits, &digit| Some(bits << 6 | value(digit)?))?;
+        let bits = group.iter().try_fold(0, |bits, &digit| Some((bits << 6) | value(digit)?))?;
         let missing = 4 - group.len();
         let all = (bits << (6 * missing)).to_be_bytes();
         bytes.extend_from_slice(&all[1..4 - missing]);

@@ -29,7 +29,7 @@ impl Clock for Tsc {
         let (low, high): (u32, u32);
         // SAFETY: reads a register. Without `nomem` the compiler takes it for a memory barrier.
         unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) }
-        u64::from(high) << 32 | u64::from(low)
+        (u64::from(high) << 32) | u64::from(low)
     }
 }
 

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_process_runs_while_it_does() {
-        let own = std::process::id().cast_signed();
+        let own = rustix::process::getpid().as_raw_nonzero().get();
         let (process, thread) = (clock_of_process(own), clock_of_thread());
         assert!(process > Some(0) && thread > 0);
         while clock_of_thread() == thread {}

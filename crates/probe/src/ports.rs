@@ -121,7 +121,7 @@ pub fn stop() -> u64 {
             options(nostack),
         );
     }
-    (u64::from(high) << 32 | u64::from(low)).wrapping_sub(start)
+    ((u64::from(high) << 32) | u64::from(low)).wrapping_sub(start)
 }
 
 /// Ends QEMU.

@@ -74,7 +74,7 @@ fn keys(record: &str) -> Vec<String> {
 fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks_exact(2);
     let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = |pair: &[u8]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    let byte = |pair: &[u8]| u8::try_from((digit(pair[0])? << 4) | digit(pair[1])?).ok();
     pairs.remainder().is_empty().then(|| pairs.map(byte).collect())?
 }
 

@@ -130,6 +130,8 @@ fn printed() -> Logs {
 mod tests {
     use std::process::Command;
 
+    use rustix::process::{Pid, Signal, kill_process};
+
     use super::{Guard, State, reason, stands_still};
 
     #[test]
@@ -137,9 +139,9 @@ mod tests {
         let state = State { message: Some("no room".into()), ..State::default() };
         assert_eq!(reason(&state), "no room");
         let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
-        let pid = nap.id().cast_signed();
+        let pid = Pid::from_child(&nap).as_raw_nonzero().get();
         assert!(!stands_still(pid));
-        Command::new("kill").args(["-STOP", &pid.to_string()]).status().expect("stopped");
+        kill_process(Pid::from_child(&nap), Signal::STOP).expect("stopped");
         while !stands_still(pid) {}
         let services = vec![("web".into(), pid), ("gone".into(), i32::MAX)];
         let text = reason(&State { services, ..State::default() });

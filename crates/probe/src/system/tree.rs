@@ -54,7 +54,14 @@ fn descendants(root: i32, parents: &[(i32, i32)]) -> Vec<i32> {
 mod tests {
     use std::process::Command;
 
+    use rustix::process::{Pid, getpid, getppid};
+
     use super::{descendants, is_ours, parent, parents};
+
+    fn own_and_parent() -> (i32, i32) {
+        let number = |pid: Pid| pid.as_raw_nonzero().get();
+        (number(getpid()), getppid().map_or(0, number))
+    }
 
     #[test]
     fn children_and_theirs_belong_to_a_process() {
@@ -66,17 +73,17 @@ mod tests {
     #[test]
     fn only_what_was_started_here_is_ours() {
         let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
-        assert!(is_ours(nap.id().cast_signed()));
+        assert!(is_ours(Pid::from_child(&nap).as_raw_nonzero().get()));
         nap.kill().and_then(|()| nap.wait()).expect("killed");
-        let own = (std::process::id().cast_signed(), std::os::unix::process::parent_id());
-        assert!(!is_ours(own.0) && !is_ours(own.1.cast_signed()) && !is_ours(1) && !is_ours(0));
+        let (own, parent) = own_and_parent();
+        assert!(!is_ours(own) && !is_ours(parent) && !is_ours(1) && !is_ours(0));
     }
 
     #[test]
     fn the_parent_stands_behind_a_name_that_may_hold_anything() {
         assert_eq!(parent("12 (a) b (c) S 7 12 12 0"), Some(7));
         assert_eq!(parent("nonsense"), None);
-        let own = (std::process::id().cast_signed(), std::os::unix::process::parent_id());
-        assert!(parents().contains(&(own.0, own.1.cast_signed())));
+        let (own, parent) = own_and_parent();
+        assert!(parents().contains(&(own, parent)));
     }
 }

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
 use rustix::thread::gettid;
@@ -121,10 +122,9 @@ impl CpuWatch {
         }
         let newest = self.newest_id();
         let new = match newest {
-            Some(newest) if newest >= self.last => self.last + 1..newest + 1,
-            // The numbers have begun anew, or are not told.
-            Some(newest) => 1..newest + 1,
-            None => 0..0,
+            Some(newest) if newest >= self.last => self.last + 1..=newest,
+            Some(newest) => 1..=newest, // the kernel began to count from 1 again
+            None => RangeInclusive::new(1, 0),
         };
         self.last = newest.unwrap_or(self.last);
         // Our own thread is the only one whose number the kernel takes for its process's.
@@ -352,6 +352,8 @@ fn sampled() -> (u64, u64) {
 mod tests {
     use std::process::Command;
 
+    use rustix::process::Pid;
+
     use super::{CpuWatch, Exit, Process, Row, short};
     use crate::session::Place;
 
@@ -376,7 +378,7 @@ mod tests {
     fn a_process_lives_on_whose_thread_ended_before_it_was_looked_at() {
         let mut watch = CpuWatch::begin(Place::Host);
         let mut nap = Command::new("sleep").arg("60").spawn().expect("starts");
-        let pid = nap.id().cast_signed();
+        let pid = Pid::from_child(&nap).as_raw_nonzero().get();
         let of = |thread| Exit { thread, process: pid, name: "nap".into(), ran: 1 };
         watch.note(&of(pid + 1), &mut Row::default());
         watch.take();
