@@ -28,7 +28,7 @@ from hardcost.trial.trial import prepare
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flat_sets import RuleSet
+    from bench.flat_sets import RuleSet
 
     from hardcost.machines.machine import Request
 

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rule_optimize import sets
+# A script finds its own folder alone, and not the one that this is in.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.rule_optimize import sets
 
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
