@@ -1,9 +1,9 @@
-# The work is in scripts/; `make help` lists what there is.
+# The work is in scripts/; `make help` lists the targets.
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test coverage bench lint lock clean
 
-help: ## say what the targets do
+help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' Makefile | expand -t 16
 
 setup: ## install what is missing and build what has changed
@@ -13,7 +13,7 @@ run: ## set up, then print what a sample of audit rules costs
 	@scripts/setup
 	.venv/bin/hardcost bill audit-samples --workload syscalls
 
-test: ## set up, then run the linters and the tests (ARGS: what pytest is given)
+test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
 	@scripts/setup --test
 	@scripts/test $(ARGS)
 
@@ -26,14 +26,14 @@ bench: ## set up, then measure hardcost itself
 	.venv/bin/python bench/run.py
 	.venv/bin/python bench/command_line.py
 
-lint: ## set up, then run the linters alone
+lint: ## set up, then run only the linters
 	@scripts/setup --test
 	@scripts/lint
 
 lock: ## bring uv.lock up to date with pyproject.toml
 	@scripts/lock
 
-clean: ## remove all that was built or installed in this folder
+clean: ## remove everything built or installed in this folder
 	rm -rf build .venv target src/hardcost/bin \
 	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,13 +1,13 @@
-"""Does the prover list all that its answers rest on? `python bench/assumptions.py --sets 60`.
+"""Does the prover list every assumption that it relies on? `python bench/assumptions.py --sets 60`.
 
 First each assumption that a proof can list is violated by itself: two sets that the prover calls
-equal under it are loaded in a guest where it does not hold, and have to record something else. Then
-drawn sets and their optimised twins, proved equal, are loaded in guests that violate some
-assumption: wherever they record something else, their proof has to list it. Where nothing is
-violated they have to record the same.
+equal under it are loaded in a guest where it does not hold, and must record different events. Then
+random sets and their optimised versions, proved equal, are loaded in guests that violate some
+assumptions: if they record different events, the proof must list the assumption. If nothing is
+violated they must record the same.
 
 With --later KERNEL (Linux 6.12.75 or later) the assumption about the kernel is violated too, and a
-rule that is narrowed by the kernel's own class of calls has to record what the rule itself does.
+rule that is narrowed by the kernel's own class of calls must record what the rule itself does.
 
 Status 1 if an assumption can't be shown, or one is missing from a proof.
 """
@@ -23,24 +23,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance import watches
+from conformance.calls import file, remove
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
+from conformance.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
 from hardcost.auditrules.optimize.optimise import Options
-from hardcost.battery import watches
-from hardcost.battery.calls import file, remove
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
-from hardcost.battery.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
+    from conformance.calls import Call
+    from conformance.run import Battery
     from hardcost.auditrules.translate import Target
-    from hardcost.battery.calls import Call
-    from hardcost.battery.run import Battery
 
 
 def main() -> int:
-    """Print what came, and return the exit status."""
+    """Print the results, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=60, help="drawn sets for each violation")
     parser.add_argument("--seed", type=int, default=1)
@@ -83,7 +86,7 @@ def narrowed(machine: VirtualMachine) -> bool:
 
 
 def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
-    """Load drawn pairs where one assumption or none is violated; say whether all is listed."""
+    """Load random pairs with one or no assumption violated; say whether all are listed."""
     battery = watches.learned(machine)
     plain = drawn(chance, battery, sets)
     files = drawn(chance, battery, sets, target=watches.FILES)
@@ -104,7 +107,7 @@ def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
         (("b32",), no_b32, "file", watches.EVERY_CALL),
         (("raised",), never, "file", watches.EVERY_CALL),
         *(((code,), plain, code, watches.EVERY_CALL) for code in watches.VIOLATED),
-        # What is taken for a file is a directory in two of these.
+        # In two of these worlds, supposed files are directories.
         *(((code, "kinds"), files, code, watches.EVERY_CALL) for code in watches.VIOLATED),
         (("replaced",), [within(one, len(calls)) for one in plain], "file", calls),
     ]
@@ -113,7 +116,7 @@ def explored(machine: VirtualMachine, chance: random.Random, sets: int) -> bool:
 
 
 def within(pair: watches.Pair, count: int) -> watches.Pair:
-    """Return a pair whose calls are among so many."""
+    """Return a pair restricted to `count` calls."""
     return replace(pair, calls=tuple(sorted({at % count for at in pair.calls})))
 
 
@@ -151,8 +154,8 @@ def tried(
             counts["NOT LISTED"] += 1
             print(f"original:\n{one.pair.original}made:\n{one.pair.made}")
             print(*(calls[at] for at in one.differ), sep="\n")
-    said = ", ".join(f"{amount} {what}" for what, amount in counts.items())
-    print(f"{' and '.join(codes) or 'nothing'} violated ({world}): {said}", flush=True)
+    shown_counts = ", ".join(f"{amount} {what}" for what, amount in counts.items())
+    print(f"{' and '.join(codes) or 'nothing'} violated ({world}): {shown_counts}", flush=True)
     return not counts["NOT LISTED"]
 
 

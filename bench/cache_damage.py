@@ -1,10 +1,10 @@
-"""What hardcost does with a damaged cache: `python bench/cache_damage.py --rounds 100 --seed 1`.
+"""How hardcost handles a damaged cache: `python bench/cache_damage.py --rounds 100 --seed 1`.
 
-Makes a cache of its own by running a study, then damages one file of a random entry in each round
-(a byte flipped, the file cut, grown, removed, another added, two swapped) and runs the study again.
-Each run has to print the same numbers, whether it healed the cache or did not use what was damaged,
-or to refuse with status 3 and a remedy. Status 1 if one does anything else. The package index of
-apt has to be at hand, since damaged packages are fetched again. `--cache` keeps what was made.
+Creates its own cache by running a study. Each round then damages one file of a random entry (a byte
+flipped, the file cut, grown, removed, another added, two swapped) and runs the study again. Each
+run must print the same numbers, whether it healed the cache or did not use the damaged file, or
+refuse with status 3 and a remedy. Status 1 if a run does anything else. apt's package index must be
+available, since damaged packages are fetched again. `--cache` keeps the cache.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cache", type=Path, help="a cache for nothing else; kept afterwards")
-    parser.add_argument("--only", choices=sorted(WAYS), help="damage in this way alone")
+    parser.add_argument("--cache", type=Path, help="a cache used for nothing else; kept afterwards")
+    parser.add_argument("--only", choices=sorted(WAYS), help="damage only in this way")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)
     with tempfile.TemporaryDirectory(prefix="hardcost-damage-") as name:
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 class Ran:
-    """A run of the study: its status, its numbers, what it said."""
+    """A run of the study: its status, its numbers, its messages."""
 
     def __init__(self, status: int, out: str, err: str, seconds: float) -> None:
         """Keep the part of the output that is numbers."""
@@ -78,7 +78,7 @@ def study(tool: Tool) -> Ran:
 
 
 def outcome(whole: Ran, after: Ran) -> str:
-    """Return what became of a damage."""
+    """Return the outcome of a damage."""
     if "Traceback" in after.err or after.status not in {0, REFUSED}:
         return "WRONG"
     if after.status == REFUSED:
@@ -89,11 +89,11 @@ def outcome(whole: Ran, after: Ran) -> str:
 
 
 def damage(cache: Path, chance: random.Random, ways: Sequence[str]) -> tuple[str, str]:
-    """Damage a file of an entry at random, in one of `ways`; return its kind, and what was done."""
+    """Damage a file of a random entry in one of `ways`; return the entry's kind and the damage."""
     kind = chance.choice([one for one in KINDS if any((cache / one).glob("[!.]*"))])
     place = chance.choice(sorted((cache / kind).glob("[!.]*")))
     files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
-    # A package has thousands of files of which few are used; half of the damage is to be there.
+    # A package has thousands of files, of which few are used; half of the damage targets those.
     used = [path for path in files if path.parent == place or path.parent.name == "boot"]
     path = chance.choice(used if used and chance.random() < 1 / 2 else files)
     way = chance.choice(ways)
@@ -102,7 +102,7 @@ def damage(cache: Path, chance: random.Random, ways: Sequence[str]) -> tuple[str
 
 
 def _flip(path: Path, chance: random.Random) -> None:
-    """Change a byte where the file holds something."""
+    """Change a byte where the file has data."""
     size = path.stat().st_size
     with path.open("r+b") as file:
         place = chance.randrange(max(size, 1))

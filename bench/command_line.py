@@ -1,7 +1,7 @@
-"""How long the command line takes where nothing is measured: help, version, TAB.
+"""How long commands take that measure nothing: help, version, TAB completion.
 
-Processor time (user and system) of a whole process, the median of five. Wall time says more of what
-else the machine does.
+Processor time (user and system) of a whole process, the median of five. Wall time would mostly
+show what else the machine does.
 """
 
 from __future__ import annotations

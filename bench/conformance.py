@@ -4,13 +4,14 @@
     .venv/bin/python bench/conformance.py --both --cases 100000
 
 A kernel is `debian` (the machine's own), `stock` (the lean kernel that hardcost builds), `flat`
-(the same with the patches of that name), or a file, a vmlinux or bzImage. `--beside` names a second
-one that gets the same sets and calls: its records are then compared with the first one's, record by
-record and key by key, and the rules as both list them. `--both` is short for stock beside flat.
+(the same with the patches of that name), or a vmlinux or bzImage file. `--beside` names a second
+kernel that gets the same sets and calls: its records are then compared with those of the first,
+record by record and key by key, and so are the rules that both list. `--both` is short for stock
+beside flat.
 
-Prints each disagreement whole, as it is found; then cases, disagreements and seconds, and how often
-each oddity was exercised. Exits with 1 if there is any disagreement or difference, or if something
-was never exercised.
+Prints each disagreement completely, as it is found; then cases, disagreements and seconds, and how
+often each oddity was exercised. Exits with 1 if there is any disagreement or difference, or if
+something was never exercised.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from hardcost.battery import conformance
-from hardcost.battery.beside import Beside, beside
-from hardcost.battery.repertoire import CALLS
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance import cases
+from conformance.beside import Beside, beside
+from conformance.repertoire import CALLS
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe, Machine
 from hardcost.machines.qemu.argv import Hardware
@@ -34,7 +38,7 @@ _SHOWN = 20  # disagreements
 
 
 def main() -> int:
-    """Run the cases that are asked for, and return the exit status."""
+    """Run the requested cases, and return the exit status."""
     chosen = _arguments()
     names = [chosen.kernel, *([chosen.beside] if chosen.beside else [])]
     guests = [guest(name) for name in names]
@@ -44,7 +48,7 @@ def main() -> int:
     counts = [Counter[str]() for _ in names]
     both = Beside(Counter(), ())
     found = 0
-    rounds = conformance.on_each(guests, chosen.cases, chosen.seed, listed=len(guests) > 1)
+    rounds = cases.on_each(guests, chosen.cases, chosen.seed, listed=len(guests) > 1)
     for parts in rounds:
         for name, part, sums in zip(names, parts, counts, strict=True):
             sums.update(part.comparison.counts)
@@ -55,12 +59,12 @@ def main() -> int:
             _shown(" and ".join(names), compared.differences, len(both.differences))
             both += compared
         seconds = time.monotonic() - started
-        told = f"{counts[0]['cases']} cases, {found} disagreements, {seconds:.0f} s"
-        print(f"{told}, {len(both.differences)} differences", file=sys.stderr)
+        total = f"{counts[0]['cases']} cases, {found} disagreements, {seconds:.0f} s"
+        print(f"{total}, {len(both.differences)} differences", file=sys.stderr)
     missing = [
         f"{fact} ({name})"
         for name, sums in zip(names, counts, strict=True)
-        for fact in conformance.EXERCISED
+        for fact in cases.EXERCISED
         if not sums[fact]
     ]
     _print(chosen, names, counts, (found, both), time.monotonic() - started)
@@ -71,7 +75,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Audit semantics against a real kernel.")
-    parser.add_argument("--cases", type=int, default=100_000, help="at least so many")
+    parser.add_argument("--cases", type=int, default=100_000, help="the least number")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kernel", default="debian", help="debian, stock, flat, or a file")
     parser.add_argument("--beside", default="", help="a second kernel, compared with the first")
@@ -83,7 +87,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def guest(name: str) -> tuple[Machine, Boot]:
-    """Return the machine, and what it boots, for a kernel's name or file."""
+    """Return the machine and its boot for a kernel's name or file."""
     hardware = Hardware("tcg")
     if name == "debian":
         return VirtualMachine(Cache(), hardware), Boot()
@@ -95,7 +99,7 @@ def guest(name: str) -> tuple[Machine, Boot]:
 
 
 def _shown(who: str, found: tuple[object, ...], before: int) -> int:
-    """Print what was found unless enough was printed before, and return how much it is."""
+    """Print findings up to a limit, and return their number."""
     for one in found[: max(_SHOWN - before, 0)]:
         print(f"{who}: {one}\n", flush=True)
     return len(found)
@@ -108,7 +112,7 @@ def _print(
     found: tuple[int, Beside],
     seconds: float,
 ) -> None:
-    """Print the figures: a column for each kernel, then what the two are beside each other."""
+    """Print the figures: a column for each kernel, then the comparison of the two."""
     disagreements, both = found
     print(f"{'kernel':40}{'  '.join(names)}")
     print(f"{'seed':40}{chosen.seed}")

@@ -1,10 +1,10 @@
 """The figures of README.md and docs/: `python bench/figures.py [--check] [--slow] [PAGE …]`.
 
 Every block of output and every table of figures in these pages stands below a comment that says
-what produces it, and so does a figure in a sentence where it has one. This runs all of that with a
-fresh store and writes the figures anew; with `--check` it compares, prints how pages and output
-differ, and exits with 1 if they do. Kernels and guests come from the user's cache. What takes long
-(builds of kernels, Debian guests) is left as it is without `--slow`.
+what produces it, and so does a figure in a sentence if it has one. This script runs all of that
+with a fresh store and updates the figures. With `--check` it compares, prints how pages and output
+differ, and exits with 1 if they do. Kernels and guests come from the user's cache. Anything slow
+(kernel builds, Debian guests) is skipped without `--slow`.
 
     <!-- figures: bill audit-samples; name: samples -->      the block below is what that prints
     <!-- figures: run x.toml; rows: a, b; metrics: null; show: diff -->      a table, row by row
@@ -14,10 +14,10 @@ differ, and exits with 1 if they do. Kernels and guests come from the user's cac
     354<!--= samples null interaction -->                    a figure in a sentence
 
 Words are those of `hardcost`; `python` starts a script of bench/, {package:NAME} is the folder of
-a Debian package. `; slow` marks what takes long. A block may leave lines out: it is a part of the
-output, in its order, and `…` says where something is missing. To write it anew, each of its lines
-is replaced by the line of the output that differs from it by figures alone, as far as possible.
-Where a command fails, or prints no such line, the page keeps what it has, and the status is 1.
+a Debian package. `; slow` marks slow commands. A block may leave lines out: it is a part of the
+output, in order, and `…` shows where something is missing. To update it, each of its lines is
+replaced by the line of the output that differs from it only in figures, as far as possible. If a
+command fails, or prints no such line, the page keeps its text, and the status is 1.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _STAMP = re.compile(r"-\d{8}-\d{6}-[0-9a-f]{4}")
 _ONE_STAMP = "-20260101-120000-ab12"
 _PACKAGE = re.compile(r"\{package:([a-z0-9.+-]+)\}")
 _GAP = "…"
-_FAILED = 2  # the least exit status that is no answer
-_ALIKE = 0.8  # the least likeness of two lines that may be the same one
-_FOLLOWING = 0.875  # what it is worth that a line follows the one that it followed; exact in binary
+_FAILED = 2  # the lowest exit status that is not an answer
+_ALIKE = 0.8  # the least likeness of two lines that may correspond
+_FOLLOWING = 0.875  # the bonus if a line follows the one that it followed; exact in binary
 
 
 class FiguresError(Exception):
@@ -72,7 +72,7 @@ class FiguresError(Exception):
 
 @dataclass(frozen=True)
 class Mark:
-    """What a mark says: what produces the block below, and how it is shown."""
+    """The contents of a mark: what produces the block below, and how it is shown."""
 
     page: str
     line: int
@@ -86,11 +86,11 @@ class Mark:
 
     @property
     def slow(self) -> bool:
-        """Say whether what it asks for takes long."""
+        """Say whether it marks a slow command."""
         return "slow" in self.options
 
     def listed(self, option: str) -> list[str]:
-        """Return the values of an option, which are joined by commas."""
+        """Return the values of an option, which are separated by commas."""
         return [one.strip() for one in self.options.get(option, "").split(",") if one.strip()]
 
 
@@ -103,7 +103,7 @@ class Block:
     last: int
 
     def lines(self, page: Sequence[str]) -> list[str]:
-        """Return the lines as they stand in the page."""
+        """Return the lines as they are in the page."""
         return list(page[self.first : self.last])
 
 
@@ -143,8 +143,8 @@ def blocks(page: str, lines: Sequence[str]) -> Iterator[Block]:
 def unmarked(page: str, lines: Sequence[str]) -> list[str]:
     """Return where a page has a block of output without a mark.
 
-    That is a fence that is no list of commands. One with a language other than JSON is a file or
-    a program, and needs none.
+    Such a block is a fence that is not a list of commands. A fence with a language other than JSON
+    is a file or a program, and needs no mark.
     """
     marked = {block.first for block in blocks(page, lines)}
     found, opened = [], None
@@ -171,10 +171,10 @@ def _commands(lines: Sequence[str]) -> bool:
 
 
 def merged(block: Sequence[str], output: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return a block with its lines taken anew from the output, and those that are not there.
+    """Return a block updated from the output, and its lines that the output lacks.
 
-    The lines are aligned in order, so that as many as possible are the same, or the same but for
-    figures; a line that followed another goes on following it where that can be.
+    The lines are aligned in order, so that as many as possible are identical, or identical except
+    for figures; a line keeps following the one that it followed if possible.
     """
     wanted = [at for at, line in enumerate(block) if _is_matched(line)]
     likeness = [[_likeness(block[at], line) for line in output] for at in wanted]
@@ -190,7 +190,7 @@ def _is_matched(line: str) -> bool:
 
 
 def _likeness(line: str, other: str) -> float:
-    """Return how alike two lines are: 3 if the same, 2 but for figures, 1 if nearly, else 0."""
+    """Return how alike two lines are: 3 if equal, 2 except for figures, 1 if nearly, else 0."""
     if line == other:
         return 3.0
     mine, its = _key(line), _key(other)
@@ -204,19 +204,19 @@ def _likeness(line: str, other: str) -> float:
 
 
 def _key(line: str) -> str:
-    """Return a line without its figures, and without what aligns them."""
+    """Return a line without its figures and their alignment."""
     words = ("#" if _FIGURE.fullmatch(word) else word for word in re.split(r"[\s│]+", line.strip()))
     return re.sub(r"-{2,}|━+|─+", "-", " ".join(words))
 
 
 def _aligned(likeness: Sequence[Sequence[float]], follows: Sequence[bool]) -> dict[int, int]:
-    """Return which line of the output each line of a block becomes, by dynamic programming.
+    """Return the line of the output for each line of a block, by dynamic programming.
 
     `likeness` is of each line of the block with each of the output; a line that `follows` the one
-    above it is worth more where it follows that in the output too.
+    above it counts more if it also follows that in the output.
     """
     lines, length = len(likeness), len(likeness[0]) if likeness else 0
-    ends = [[-math.inf] * (length + 1) for _ in range(lines + 1)]  # the last of each is aligned
+    ends = [[-math.inf] * (length + 1) for _ in range(lines + 1)]  # with the last of each aligned
     best = [[0.0] * (length + 1) for _ in range(lines + 1)]
     for i, j in itertools.product(range(1, lines + 1), range(1, length + 1)):
         if likeness[i - 1][j - 1]:
@@ -243,7 +243,7 @@ def _aligned(likeness: Sequence[Sequence[float]], follows: Sequence[bool]) -> di
 
 @dataclass
 class Producer:
-    """Runs what marks ask for in a folder of its own, each command once."""
+    """Runs the commands of marks in a folder of its own, each command once."""
 
     folder: Path
     store: Path | None = None  # None: a fresh one
@@ -251,7 +251,7 @@ class Producer:
     named: dict[str, Mark] = field(default_factory=dict)
 
     def prepare(self) -> None:
-        """Make the folder what commands expect: what is read of the project, the rest writable."""
+        """Set up the folder that commands expect: the project's files, and writable places."""
         shutil.copytree(ROOT / "docs", self.folder / "docs")
         for name in ("bench", "kernel", "src", "tests"):
             (self.folder / name).symlink_to(ROOT / name)
@@ -263,7 +263,7 @@ class Producer:
         return {**os.environ, "PYTHONPATH": paths, "HARDCOST_STORE": store, "COLUMNS": "120"}
 
     def output(self, mark: Mark, *more: str) -> str:
-        """Return what a mark's command prints.
+        """Return the output of a mark's command.
 
         Raises:
             FiguresError: It failed.
@@ -276,21 +276,21 @@ class Producer:
                 argv, cwd=self.folder, env=self._environment, capture_output=True, check=False
             )
             if done.returncode >= _FAILED:
-                said = done.stderr.decode(errors="replace")[-2000:]
-                raise FiguresError(f"{mark.where}: status {done.returncode}: {said}")
+                output = done.stderr.decode(errors="replace")[-2000:]
+                raise FiguresError(f"{mark.where}: status {done.returncode}: {output}")
             self.printed[words] = _STAMP.sub(_ONE_STAMP, done.stdout.decode())
         return self.printed[words]
 
     def data(self, mark: Mark) -> dict[str, Any]:
-        """Return what a mark's command prints as JSON."""
+        """Return the output of a mark's command as JSON."""
         found: dict[str, Any] = json.loads(self.output(mark, "--format", "json"))
         return found
 
     def produced(self, mark: Mark, block: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return the block that a mark asks for, and lines of it that nothing produces.
+        """Return the block for a mark, and lines of the old block that nothing produces.
 
         Raises:
-            FiguresError: The command failed, or does not print what the mark asks for.
+            FiguresError: The command failed, or does not print what the mark requires.
         """
         if "name" in mark.options:
             self.named[mark.options["name"]] = mark
@@ -307,7 +307,7 @@ class Producer:
         return merged(block, [line.rstrip() for line in self.output(mark).splitlines()])
 
     def figure(self, mark: Mark, name: str, what: str) -> str:
-        """Return the figure `what` of the command called `name`, as a sentence has it."""
+        """Return the figure `what` of the command called `name`, as shown in a sentence."""
         return figure(self.data(self._of(mark, name)), what)
 
     def _of(self, mark: Mark, name: str) -> Mark:
@@ -317,7 +317,7 @@ class Producer:
 
 
 def _argv(words: Sequence[str]) -> list[str]:
-    """Return what is started for a mark's words."""
+    """Return the command line for a mark's words."""
     placed = [_PACKAGE.sub(lambda found: str(package_root(found[1])), word) for word in words]
     if placed[0] == "sh":
         return ["sh", "-c", placed[1]]
@@ -334,7 +334,7 @@ def _cell(data: Mapping[str, Any], configuration: str, metric: str) -> dict[str,
 
 
 def _table(mark: Mark, data: Mapping[str, Any], block: Sequence[str]) -> list[str]:
-    """Return a table with the figures of a row for each configuration, its labels as they are.
+    """Return a table with the figures of a row for each configuration, its labels unchanged.
 
     A row `a - b` is by how much a exceeds b; `show: diff` gives differences from the baseline.
     """
@@ -408,7 +408,7 @@ def _of_bill(data: Mapping[str, Any], metric: str, kind: str) -> str:
 
 
 def renewed(page: str, text: str, producer: Producer, *, slow: bool) -> tuple[str, list[str]]:
-    """Return a page with its figures taken anew, and what could not be; that stays as it is."""
+    """Return a page with updated figures, and the faults; their text stays unchanged."""
     lines, faults = text.split("\n"), []
     found: list[str] = []
     at = 0
@@ -448,15 +448,15 @@ def renewed(page: str, text: str, producer: Producer, *, slow: bool) -> tuple[st
 
 
 def main() -> int:
-    """Write or compare the figures, and return the exit status."""
+    """Update or compare the figures, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"default: {', '.join(PAGES)}")
     parser.add_argument("--check", action="store_true", help="compare; 1 if a figure differs")
-    parser.add_argument("--slow", action="store_true", help="also what takes long")
+    parser.add_argument("--slow", action="store_true", help="include slow commands")
     parser.add_argument(
         "--store",
         type=lambda text: Path(text).resolve(),
-        help="go on with this store, such as that of an interrupted run (default: a fresh one)",
+        help="continue with this store, such as that of an interrupted run (default: a fresh one)",
     )
     chosen = parser.parse_args()
     differ = False
@@ -476,7 +476,7 @@ def main() -> int:
                 sys.stdout.writelines(itertools.chain(diff))
             elif new != text:
                 path.write_text(new)
-                print(f"{page}: written anew")
+                print(f"{page}: updated")
     return int(differ)
 
 

@@ -1,4 +1,4 @@
-"""The audit filter made flat, beside the stock one: what calls, loading and memory cost.
+"""The flat audit filter beside the stock one: the cost of calls, loading and memory.
 
     .venv/bin/python bench/flat.py
     .venv/bin/python bench/flat.py --only calls --only loading --json flat.json
@@ -7,10 +7,10 @@ Builds the lean kernel and the same with the patches `flat`, unless they are in 
 measures both in guests whose clock counts instructions. Prints Markdown: the tables, and for each
 line of the acceptance list whether it holds. Exits with 1 if one does not.
 
-The parts: `calls` (under some thirty sets of rules), `layouts` (operations that vary with the
-layout of memory, in several), `stig` (published sets, all calls), `loading` (480 rules of several
-kinds, loaded and deleted), `memory`. `--stock` and `--flat` name other kernels by their files, a
-vmlinux or bzImage each.
+The parts: `calls` (under about thirty rule sets), `layouts` (operations that vary with the memory
+layout, in several layouts), `stig` (published sets, all calls), `loading` (480 rules of several
+kinds, loaded and deleted), `memory`. `--stock` and `--flat` select other kernels by file, a vmlinux
+or bzImage each.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ SEEDS = range(1, 9)
 
 
 def main() -> int:
-    """Measure what is asked for, print it, and return the exit status."""
+    """Measure the selected parts, print them, and return the exit status."""
     parser = argparse.ArgumentParser(description="The flat audit filter beside the stock one.")
     parser.add_argument("--only", action="append", choices=PARTS, help="may be given again")
     parser.add_argument("--json", type=Path, help="a file for all figures")
-    parser.add_argument("--stock", type=Path, help="another kernel in the place of stock")
-    parser.add_argument("--flat", type=Path, help="another kernel in the place of flat")
+    parser.add_argument("--stock", type=Path, help="another kernel instead of stock")
+    parser.add_argument("--flat", type=Path, help="another kernel instead of flat")
     chosen = parser.parse_args()
     kernels = Pair(
         flat_kernels.kernel("stock", chosen.stock), flat_kernels.kernel("flat", chosen.flat)
@@ -77,8 +77,8 @@ def main() -> int:
     for line in lines:
         print(line)
     if chosen.json:
-        told = {"environment": environment, **figures, "lines": [asdict(one) for one in lines]}
-        chosen.json.write_text(json.dumps(told, indent=1))
+        record = {"environment": environment, **figures, "lines": [asdict(one) for one in lines]}
+        chosen.json.write_text(json.dumps(record, indent=1))
     return int(not all(line.holds for line in lines))
 
 
@@ -103,12 +103,12 @@ async def measure(kernels: Pair[Kernel], parts: Iterable[str]) -> tuple[list[Lin
 
 
 async def of_both(kernels: Pair[Kernel], measured: Callable[[Kernel], Awaitable[T]]) -> Pair[T]:
-    """Return the same of both kernels; guests of both run side by side."""
+    """Return the same measurement of both kernels; their guests run side by side."""
     return Pair(*await asyncio.gather(measured(kernels.stock), measured(kernels.flat)))
 
 
 async def calls(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
-    """Calls under sets of rules."""
+    """Calls under rule sets."""
     sets = flat_sets.of_calls()
     found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, sets))
     print(*calls_text(found), sep="", flush=True)
@@ -116,7 +116,7 @@ async def calls(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 
 async def layouts(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
-    """Operations that vary with the layout of memory."""
+    """Operations that vary with the memory layout."""
     sets = flat_sets.of_seeds()
     found = await of_both(
         kernels, lambda kernel: flat_kernels.over_seeds(kernel, sets, VARYING, SEEDS)
@@ -126,7 +126,7 @@ async def layouts(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 
 async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
-    """Published sets of rules."""
+    """Published rule sets."""
     none, *_ = (one for one in flat_sets.of_calls() if one.name == "no rules")
     sets = flat_sets.profiles()
     found = await of_both(kernels, lambda kernel: flat_kernels.calls(kernel, (none, *sets)))
@@ -135,7 +135,7 @@ async def stig(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 
 async def loading(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
-    """Rules loaded and deleted."""
+    """Loading and deleting rules."""
 
     async def of(kernel: Kernel) -> dict[str, flat_kernels.Changes]:
         kinds = flat_sets.of_loading()
@@ -149,7 +149,7 @@ async def loading(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
 
 
 async def memory(kernels: Pair[Kernel]) -> tuple[list[Line], dict[str, Any]]:
-    """What the kernel holds in memory."""
+    """The kernel's memory use."""
     sets = flat_sets.of_memory()
 
     async def of(kernel: Kernel) -> dict[str, flat_kernels.Memory]:

@@ -1,14 +1,14 @@
 /*
- * Runs in a guest, as root: what changing audit rules costs, and what the kernel's slabs hold.
+ * Runs in a guest, as root: the cost of changing audit rules, and the contents of kernel slabs.
  *
- *   rules          takes the rules that are loaded, and deletes and adds them again, one by one,
- *                  the first one first and the last one first; prints the nanoseconds of processor
- *                  time that each request took, in which one is one instruction, how long all of
- *                  them took with idle time, and what the kernel did about them later
- *   slabs          has all slabs give back what is free, then prints /proc/slabinfo and more
+ *   rules          deletes the loaded rules and adds them again, one by one, forward and backward;
+ *                  prints the nanoseconds of processor time for each request (one nanosecond is one
+ *                  instruction), the time of all requests including idle time, and the kernel's
+ *                  later work for them
+ *   slabs          makes all slabs release free memory, then prints /proc/slabinfo and more
  *
- * Requests are made under SCHED_FIFO, so that nobody else's work lies in their windows; what is
- * deferred (RCU's callbacks) is counted by how much less of a loop gets done afterwards.
+ * Requests run under SCHED_FIFO, so that no other process's work is counted; deferred work (RCU's
+ * callbacks) is measured by the slowdown of a loop afterwards.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -37,7 +37,7 @@ static struct rule {
 static int count;
 static int audit;
 static uint32_t sequence;
-static uint64_t nothing; /* what asking the clock twice takes */
+static uint64_t nothing; /* the cost of reading the clock twice */
 
 static struct message {
 	struct nlmsghdr header;
@@ -64,7 +64,7 @@ static uint64_t used(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-/* Sends a request; returns the instructions of the system call, in which the kernel does it. */
+/* Sends a request; returns the instructions of the system call, which does all of its work. */
 static uint64_t ask(int type, const void *data, uint32_t size, int flags)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -113,7 +113,7 @@ static void list(void)
 	}
 }
 
-/* How often a loop goes round in so many ticks, beside whatever else has to be done. */
+/* The number of iterations of a loop in so many ticks, besides any other work. */
 static uint64_t spin(void)
 {
 	volatile int last;
@@ -128,7 +128,7 @@ static uint64_t spin(void)
 
 static uint64_t took[MOST];
 
-/* Changes all rules, forward or backward; prints what all and each of them took, and later work. */
+/* Changes all rules, forward or backward; prints the cost of each and all, and of later work. */
 static void phase(const char *name, int type, int backward, uint64_t quiet)
 {
 	schedule(SCHED_FIFO, 1);
@@ -216,7 +216,7 @@ static void slabs(void)
 	shrink();
 	nap(100);
 	shrink();
-	print_file("/proc/sys/vm/stat_refresh"); /* has the processors' parts added up */
+	print_file("/proc/sys/vm/stat_refresh"); /* adds up the processors' parts */
 	print_file("/proc/slabinfo");
 	print_file("/proc/vmstat");
 	print_file("/proc/vmallocinfo");

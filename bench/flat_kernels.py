@@ -1,4 +1,4 @@
-"""What `flat.py` asks of a guest: calls under rules, changes of rules, the kernel's memory."""
+"""The guest measurements of `flat.py`: calls under rules, changes of rules, kernel memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _JOBS = len(os.sched_getaffinity(0))
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel to be measured: its name in tables, and how a guest comes to it."""
+    """A kernel to measure: its name in tables, and how its guest is set up."""
 
     name: str
     machine: VirtualMachine
@@ -53,7 +53,7 @@ class Kernel:
 
 
 def kernel(name: str, image: Path | None = None) -> Kernel:
-    """Return the kernel `stock` or `flat`, built if need be, or the one in `image`."""
+    """Return the kernel `stock` or `flat`, built if necessary, or the one in `image`."""
     if image is None:
         recipe = KernelRecipe("lean", patches=("flat",) if name == "flat" else ())
         image = asyncio.run(Kernels(Cache()).build(recipe)).image
@@ -64,7 +64,7 @@ def kernel(name: str, image: Path | None = None) -> Kernel:
 
 
 async def calls(measured: Kernel, sets: Sequence[RuleSet]) -> dict[str, dict[str, float]]:
-    """Return each set's name with the instructions of each call of the workload `syscalls`.
+    """Return the instructions of each call of the workload `syscalls`, by the set's name.
 
     Each set has a guest of its own, as in a study; a call's figure is the median of its samples.
     """
@@ -76,9 +76,9 @@ async def calls(measured: Kernel, sets: Sequence[RuleSet]) -> dict[str, dict[str
 async def over_seeds(
     measured: Kernel, sets: Sequence[RuleSet], names: Sequence[str], seeds: Sequence[int]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the instructions of calls, with the kernel's and programs' memory laid out by seeds.
+    """Return the instructions of calls, with kernel and program memory laid out by seeds.
 
-    For calls whose figure depends on where things lie; a seed lays out both kernels alike.
+    For calls whose figure depends on the memory layout; a seed gives both kernels the same layout.
     """
     workload = Workload("syscalls", (("calls", "+".join(names)),))
     states = {one.name: _state(one) for one in sets}
@@ -124,14 +124,14 @@ async def _levels(measured: Kernel, trials: Sequence[Trial]) -> dict[Trial, dict
 
 @dataclass(frozen=True)
 class Changes:
-    """What it took to change rules, in instructions.
+    """The cost of changing rules, in instructions.
 
-    `requests` has the kernel's work for each request, rule by rule, by what was done: the caller's
-    processor time, so without the time in which it waits (for a grace period of RCU); `deferred` is
-    what the kernel did about all of them within 40e6 instructions after the last. `auditctl` is the
-    processor time of auditctl as a whole, kernel and program: once while nothing is audited yet,
-    else with audit on, so that auditctl's own calls pay for the rules that it has loaded. `waited`
-    are nanoseconds of the guest from start to end, idle time included: no instructions.
+    `requests` has the kernel's work for each request, rule by rule, by kind of change: the caller's
+    processor time, without the time that it waits (for an RCU grace period). `deferred` is the
+    kernel's later work for all of them, within 40e6 instructions after the last. `auditctl` is the
+    processor time of auditctl as a whole, kernel and program: once before auditing starts, then
+    with audit on, so that auditctl's own calls pay for the rules loaded so far. `waited` are
+    nanoseconds of the guest from start to end, idle time included: not instructions.
     """
 
     requests: dict[str, list[int]]
@@ -202,9 +202,9 @@ def _program() -> bytes:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the kernel holds: bytes of used objects by slab cache, and beyond slabs.
+    """The kernel's memory: bytes of used objects by slab cache, and beyond slabs.
 
-    `large` are allocations that are too large for a slab, `mapped` those of vmalloc.
+    `large` are allocations too large for a slab, `mapped` those of vmalloc.
     """
 
     slabs: dict[str, int]
@@ -213,7 +213,7 @@ class Memory:
 
 
 async def memory(measured: Kernel, rules: RuleSet) -> Memory:
-    """Return what the kernel holds under rules."""
+    """Return the kernel's memory use under rules."""
     job = [
         *audit.requests(rules.controls),
         _install(),

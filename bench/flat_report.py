@@ -1,4 +1,4 @@
-"""What `flat.py` found, as Markdown, and which lines of the acceptance list hold."""
+"""The results of `flat.py` as Markdown, and which lines of the acceptance list hold."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from bench.flat_kernels import Changes, Memory
 
 SHOWN = ("null", "read", "write", "stat", "fstat", "open")
-"""The calls of which the acceptance list speaks."""
+"""The calls in the acceptance list."""
 
 AT_MOST = 1.01
 LEAST_GAIN = 0.5
-DEARER = 5.0  # instructions a call, than on stock
+DEARER = 5.0  # instructions a call more than on stock
 VARYING = (
     "exec", "fork", "connect", "unix", "pipe", "context-switch", "creat", "rename", "link",
 )  # fmt: skip
-"""Operations that differ by some instructions with where things lie in memory.
+"""Operations that vary by a few instructions with the memory layout.
 
-Several processes take part, or names and pages are looked up whose places decide on the way there.
+They involve several processes, or look up names and pages whose locations affect the path.
 """
 
-_ERRORS = 3  # standard errors on either side of a mean: there are some forty means
+_ERRORS = 3  # standard errors on either side of a mean: there are about forty means
 LOADING = 2.0
 DELETING = 1.0
 FEW = ("audit off", "no rules", "1 rule", "catch-all")
-"""The sets of no rule or one that are no kind of single rules by themselves."""
+"""The sets of at most one rule that are not kinds of single rules."""
 
 Levels = dict[str, dict[str, float]]
 """Instructions by call, by set of rules."""
@@ -51,14 +51,14 @@ class Pair(Generic[T]):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the acceptance list, and whether it holds; `detail` is the figure nearest to no."""
+    """A line of the acceptance list, and whether it holds; `detail` is the most critical figure."""
 
     what: str
     holds: bool
     detail: str
 
     def __str__(self) -> str:
-        """Return it as an item of a list."""
+        """Return it as a list item."""
         return f"- {'holds' if self.holds else 'DOES NOT HOLD'}: {self.what} ({self.detail})"
 
 
@@ -77,7 +77,7 @@ def both(stock: float, flat: float) -> str:
 
 
 def calls_text(levels: Pair[Levels]) -> Iterator[str]:
-    """Yield the tables of calls under sets of rules."""
+    """Yield the tables of calls under rule sets."""
     many = [name for name in levels.stock if not name.startswith("1: ")]
     rows = [
         [name, *(both(levels.stock[name][call], levels.flat[name][call]) for call in SHOWN)]
@@ -101,7 +101,7 @@ def calls_text(levels: Pair[Levels]) -> Iterator[str]:
 
 
 def calls_lines(levels: Pair[Levels]) -> Iterator[Line]:
-    """Yield what the acceptance list asks of calls."""
+    """Yield the acceptance lines about calls."""
     flat, stock = levels.flat, levels.stock
     yield _near(flat, "160 rules", "1 rule", SHOWN)
     yield _near(flat, "160 rules + catch-all", "catch-all", SHOWN)
@@ -133,7 +133,7 @@ def calls_lines(levels: Pair[Levels]) -> Iterator[Line]:
 
 
 def calls_in(operation: str) -> int:
-    """Return how many system calls an operation makes; 1 for the one that makes none."""
+    """Return the number of system calls in an operation; 1 for the one without any."""
     return max(1, len(events.operations()[operation]))
 
 
@@ -142,7 +142,7 @@ Seeded = dict[str, dict[str, list[float]]]
 
 
 def seeded_text(found: Pair[Seeded]) -> Iterator[str]:
-    """Yield the table of operations that vary with the layout of memory."""
+    """Yield the table of operations that vary with the memory layout."""
     count = len(next(iter(next(iter(found.stock.values())).values())))
     yield (
         f"\nOperations that vary with the layout of memory: by how many instructions flat is dearer"
@@ -157,7 +157,7 @@ def seeded_text(found: Pair[Seeded]) -> Iterator[str]:
 
 
 def _means(found: Pair[Seeded], name: str) -> dict[str, tuple[float, float]]:
-    """Return the mean difference of each operation, and what the measurement leaves open."""
+    """Return the mean difference of each operation, and its uncertainty."""
     means = {}
     for call, stock in found.stock[name].items():
         more = [now - was for was, now in zip(stock, found.flat[name][call], strict=True)]
@@ -167,7 +167,7 @@ def _means(found: Pair[Seeded], name: str) -> dict[str, tuple[float, float]]:
 
 
 def seeded_lines(found: Pair[Seeded]) -> Iterator[Line]:
-    """Yield what the acceptance list asks of operations that vary."""
+    """Yield the acceptance lines about operations that vary."""
     dearer = sorted(
         (
             ((mean - error) / calls_in(call), mean, error, name, call)
@@ -197,7 +197,7 @@ def _near(levels: Levels, many: str, few: str, names: Sequence[str]) -> Line:
 
 
 def profiles_text(levels: Pair[Levels], sizes: Mapping[str, int]) -> Iterator[str]:
-    """Yield a table for each published set of rules."""
+    """Yield a table for each published rule set."""
     bare = levels.stock["no rules"]
     for name, size in sizes.items():
         stock, flat = levels.stock[name], levels.flat[name]
@@ -224,7 +224,7 @@ def _saved(stock: float, flat: float) -> str:
 Loaded = dict[str, "Changes"]
 
 _PART = 160
-"""The rules that are there already in the part of adding that is told apart."""
+"""The number of rules loaded before the part of adding that is shown separately."""
 
 _TOLD = {
     "add": "added",
@@ -234,7 +234,7 @@ _TOLD = {
 
 
 def loading_text(found: Pair[Loaded]) -> Iterator[str]:
-    """Yield the tables of what changes of rules cost."""
+    """Yield the tables of the cost of changing rules."""
     one = next(iter(found.stock.values()))
     yield (
         "\n### Loading and deleting 480 rules\n\n"
@@ -289,11 +289,11 @@ def _requested(kind: str, stock: Changes, flat: Changes) -> list[str]:
 def _beside(
     stock: Mapping[str, float],
     flat: Mapping[str, float],
-    told: Callable[[float, float], str],
+    shown: Callable[[float, float], str],
     which: Iterable[str] | None = None,
 ) -> list[str]:
-    """Return how each figure is told, stock beside flat: those of `which`, or all of stock's."""
-    return [told(stock[what], flat[what]) for what in which or stock]
+    """Return each figure, stock beside flat: those of `which`, or all of stock's."""
+    return [shown(stock[what], flat[what]) for what in which or stock]
 
 
 def _thousands(stock: float, flat: float) -> str:
@@ -305,7 +305,7 @@ def _milliseconds(stock: float, flat: float) -> str:
 
 
 def loading_lines(found: Pair[Loaded]) -> Iterator[Line]:
-    """Yield what the acceptance list asks of loading and deleting."""
+    """Yield the acceptance lines about loading and deleting."""
     for kind, stock in found.stock.items():
         flat = found.flat[kind]
         whole = {"loading, by request": "add"}
@@ -321,7 +321,7 @@ def loading_lines(found: Pair[Loaded]) -> Iterator[Line]:
 
 
 def _whole(changes: Changes, what: str) -> float:
-    """Return the instructions of all requests, and what was done about them later."""
+    """Return the instructions of all requests, and of the later work for them."""
     return float(sum(changes.requests[what])) + changes.deferred[what]
 
 
@@ -331,7 +331,7 @@ def _whole(changes: Changes, what: str) -> float:
 def memory_text(
     found: Pair[dict[str, Memory]], sizes: Mapping[str, int], sections: Pair[dict[str, int]]
 ) -> Iterator[str]:
-    """Yield the table of the memory that flat takes beyond stock."""
+    """Yield the table of flat's memory use beyond stock."""
     yield "\n### Memory\n\n"
     yield (
         "Bytes that flat's kernel holds beyond stock's under the same rules: used objects of each"

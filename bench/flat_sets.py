@@ -1,4 +1,4 @@
-"""The sets of audit rules under which `flat.py` measures."""
+"""The audit rule sets of `flat.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
 
 NOBODY = 70000
-"""A user that nobody is, and the numbers after it."""
+"""A user id without a user, and the ids after it."""
 
 CATCH_ALL = f"-a always,exit -S all -F uid={NOBODY}"
 MANY_CALLS = (
@@ -29,19 +29,19 @@ MANY_CALLS = (
 
 @dataclass(frozen=True)
 class RuleSet:
-    """A set of rules: its name in tables, and the controls that load it."""
+    """A rule set: its name in tables, and the controls that load it."""
 
     name: str
     controls: tuple[Control, ...]
 
     @property
     def size(self) -> int:
-        """How many rules it has."""
+        """The number of rules."""
         return sum(isinstance(control, AuditRule) for control in self.controls)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The rules as they are written."""
+        """The rules as written."""
         return tuple(one.rule.text for one in self.controls if isinstance(one, AuditRule))
 
 
@@ -50,32 +50,32 @@ def of_lines(name: str, lines: Iterable[str]) -> RuleSet:
     read = [read_line(line, Place(name, at)) for at, line in enumerate(lines, 1)]
     rules = [AuditRule(one.rule) for one in read if one.rule is not None]
     if len(rules) < len(read):
-        raise SystemExit(f"{name}: a line is no rule")
+        raise SystemExit(f"{name}: a line is not a rule")
     return RuleSet(name, (AuditDaemon(), *rules))
 
 
 def single(count: int) -> tuple[str, ...]:
-    """Return rules for one call that nothing makes, as the study audit-rules has them."""
+    """Return rules for one call that is never made, as in the study audit-rules."""
     users = range(NOBODY + 1, NOBODY + 1 + count)
     return tuple(f"-a always,exit -F arch=b64 -S swapon -F uid={user}" for user in users)
 
 
 def every_call(count: int, arch: str = "b64") -> tuple[str, ...]:
-    """Return rules that name every call, by users that nobody is."""
+    """Return rules for every call, by users that do not exist."""
     users = range(NOBODY + 1, NOBODY + 1 + count)
     return tuple(f"-a always,exit -F arch={arch} -S all -F uid={user}" for user in users)
 
 
 def many_calls(count: int) -> tuple[str, ...]:
-    """Return rules that name thirty calls each."""
+    """Return rules for thirty calls each."""
     users = range(NOBODY + 1, NOBODY + 1 + count)
     return tuple(f"-a always,exit -F arch=b64 -S {MANY_CALLS} -F uid={user}" for user in users)
 
 
 def directories(kind: str, count: int = 50) -> tuple[str, ...]:
-    """Return rules on so many directories, none of which a measured call touches.
+    """Return rules on `count` directories that no measured call touches.
 
-    `watch` are those that `-w` makes, `plain` have no permission, `arch` one architecture too.
+    `watch` are those of `-w`, `plain` have no permission, `arch` also have one architecture.
     """
     form = {
         "watch": "-w /dir{0}/ -p wa -k x",
@@ -115,11 +115,11 @@ ONE_RULE: dict[str, str] = {
     "exclude": "-a always,exclude -F msgtype=CWD",
     "filesystem": "-a never,filesystem -F fstype=tracefs",
 }
-"""Single rules of every kind: under none may a call be dearer than on stock."""
+"""Single rules of every kind: under none may a call cost more than on stock."""
 
 
 def of_calls() -> tuple[RuleSet, ...]:
-    """Return the sets under which calls are measured, the first ones without rules."""
+    """Return the sets for measuring calls; the first ones have no rules."""
     off = RuleSet("audit off", (BootParameter("audit=0"),))
     mixed = (*every_call(10), *every_call(10, "b32"))
     sets = {
@@ -143,7 +143,7 @@ def of_calls() -> tuple[RuleSet, ...]:
 
 
 def of_seeds() -> tuple[RuleSet, ...]:
-    """Return the sets under which operations are measured that vary with the layout of memory."""
+    """Return the sets for measuring operations that vary with the memory layout."""
     names = {"no rules", "1 rule", "catch-all", "1: exe"}
     return tuple(one for one in of_calls() if one.name in names)
 
@@ -160,7 +160,7 @@ def of_loading() -> dict[str, tuple[str, ...]]:
 
 
 def of_memory() -> tuple[RuleSet, ...]:
-    """Return the sets of which the memory is measured."""
+    """Return the sets for measuring memory."""
     sets: dict[str, tuple[str, ...]] = {
         "no rules": (),
         "1 rule": single(1),

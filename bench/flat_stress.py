@@ -1,14 +1,14 @@
-"""Try to break the kernel's audit filter, and have its own checkers look on.
+"""Try to break the kernel's audit filter while the kernel's own checkers watch.
 
     .venv/bin/python bench/flat_stress.py --rounds 20 --seed 1
     .venv/bin/python bench/flat_stress.py --kernel stock
 
 Builds the kernel with all checkers (kernel/checks.config), the guest (crates/storm) and its
 policies for SELinux, and boots on two processors, once for each way in which memory may fail when
-the first rule of all is added. In each round rules are added and deleted, what they watch is taken
-away and the policy changes while calls are made, first in fair weather and then with failing
-allocations; after each the decisions about a fixed set of calls are compared with those of the same
-rules loaded anew.
+the very first rule is added. In each round rules are added and deleted, the files that they watch
+are removed and the policy changes while calls are made, first with enough memory and then with
+failing allocations. After each, the decisions about a fixed set of calls are compared with those
+of the same rules loaded again.
 
 Prints each report of the kernel's checkers and each fault that the guest finds, and then how often
 everything was done. Exits with 1 if there is any that is not known of the stock kernel alone.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import sys
 import time
@@ -26,6 +25,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance.program import built
 from hardcost.errors import MachineError
 from hardcost.machines import debian
 from hardcost.machines.cache import Cache
@@ -43,27 +46,17 @@ BOOTS = TOP / "kernel" / "checks"
 """Patches without which a kernel with checkers does not boot; they touch nothing else."""
 
 HOLDS = BOOTS / "flat"
-"""Has a flat kernel hold its index against the list after each change of a rule."""
+"""Makes a flat kernel check its index against the list after each change of a rule."""
 
 POLICY = TOP / "crates" / "storm" / "policy.conf"
 SECOND_POLICY_LACKS = "storm_t"
-_BUILD = [
-    "cargo",
-    "build",
-    "--release",
-    "--locked",
-    "--package",
-    "hardcost-storm",
-    "--message-format",
-    "json",
-]
 _POLICY_VERSION = "33"  # the newest that Linux 6.1 reads
 
 WAYS = ("plenty", "one", "all")
-"""How memory fails when the first rule of all is added."""
+"""How memory fails when the very first rule is added."""
 
 COUNTERS = {"rules": "audit_n_rules", "signals": "audit_signals", "missing": "audit_index_missing"}
-"""The kernel's variables that the guest reads, by the words of the boot line that tell it where."""
+"""The kernel's variables that the guest reads, by the boot words that pass their addresses."""
 
 REPORT = re.compile(
     r"BUG:|WARNING:|KASAN|UBSAN|INFO: task .* blocked|INFO: rcu|rcu: INFO|ODEBUG:"
@@ -72,7 +65,7 @@ REPORT = re.compile(
     r"|Unable to handle|refcount_t:|kmemleak: (Cannot|Kernel memory leak)|soft lockup|hard LOCKUP"
     r"|sleeping function called|scheduling while atomic|bad: scheduling"
 )
-"""What begins a report of the kernel's, in a line of its console."""
+"""The beginning of a report of the kernel's, in a line of its console."""
 
 KNOWN_OF_STOCK = {
     r"FAULT: audit_(n_rules|signals) is \d+ with no rule loaded": "the counters are not counted "
@@ -83,24 +76,24 @@ KNOWN_OF_STOCK = {
     r"(double-free|use-after-free)[^\0]* audit_free_rule_rcu": "a copy that fails frees what is "
     "the original's",
 }
-"""Faults of the unpatched kernel, by what is told of them; with the patches each is an error."""
+"""Faults of the unpatched kernel, by their report; with the patches each is an error."""
 
 _CONSOLE_STAMP = re.compile(r"^\[ *\d+\.\d+\](\[ *\w+\])? ")
 _COMPARED = "decisions compared"
 _SET_LINES = ("storm: set", "storm: rule ", "storm: decision ")
-_LONG = (*_SET_LINES, "storm: count ")  # what goes on for pages
+_LONG = (*_SET_LINES, "storm: count ")  # very long output
 _SHOWN_LINES = 40  # of a report
 _SHOWN_REPORTS = 12
 _KERNEL_WORDS = (
     "console=ttyS0 panic=-1 reboot=t nokaslr tsc=reliable loglevel=5 oops=panic kasan_multi_shot"
     " audit=1 audit_backlog_limit=131072 security=selinux selinux=1 enforcing=0"
 )
-_NO_LEAKS = "kmemleak=off"  # its own allocations would be those that fail
+_NO_LEAKS = "kmemleak=off"  # otherwise its own allocations would fail
 
 
 @dataclass
 class Storm:
-    """What a guest told: reports and faults with what follows them, counts, and its end."""
+    """The output of a guest: reports and faults with the lines after them, counts, and its end."""
 
     told: list[list[str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -109,7 +102,7 @@ class Storm:
     ended: bool = False
 
     def hear(self, line: str) -> None:
-        """Take a line of the console."""
+        """Process a line of the console."""
         text = _CONSOLE_STAMP.sub("", line.rstrip())
         own = text.startswith("storm: ")
         if not own or not text.startswith(_SET_LINES):
@@ -127,20 +120,20 @@ class Storm:
             self.told[-1].append(text)
 
     def unknown(self, *, stock: bool) -> list[list[str]]:
-        """Return what is not known of the stock kernel; of another nothing is."""
+        """Return the reports not known of the stock kernel; for another kernel all of them."""
         if not stock:
             return self.told
         return [one for one in self.told if known(one) is None]
 
 
 def known(told: list[str]) -> str | None:
-    """Say why the stock kernel tells this, None where that is not known."""
+    """Return why the stock kernel reports this, None if that is unknown."""
     text = "\n".join(told)
     return next((why for form, why in KNOWN_OF_STOCK.items() if re.search(form, text)), None)
 
 
 def main() -> int:
-    """Run the storms that are asked for, and return the exit status."""
+    """Run the requested storms, and return the exit status."""
     chosen = _arguments()
     cache = Cache()
     kernel = _built(chosen.built) or _kernel(cache, chosen.kernel, plain=chosen.plain)
@@ -179,11 +172,11 @@ def _arguments() -> argparse.Namespace:
         "--built", type=Path, help="a folder with vmlinux and System.map, to use that kernel"
     )
     parser.add_argument("--plain", action="store_true", help="the base lean, without checkers")
-    parser.add_argument("--rounds", type=int, default=1, help="of each boot")
-    parser.add_argument("--seconds", type=int, default=30, help="of each weather of a round")
+    parser.add_argument("--rounds", type=int, default=1, help="in each boot")
+    parser.add_argument("--seconds", type=int, default=30, help="of each half of a round")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=120, help="at most so long a boot")
-    parser.add_argument("--first", action="append", choices=WAYS, help="this way alone")
+    parser.add_argument("--minutes", type=float, default=120, help="the limit of a boot")
+    parser.add_argument("--first", action="append", choices=WAYS, help="only this way")
     parser.add_argument(
         "--replay", action="store_true", help="decide the same on the stock kernel, and compare"
     )
@@ -192,7 +185,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _built(folder: Path | None) -> Built | None:
-    """Return a kernel that lies in a folder."""
+    """Return the kernel in a folder."""
     if folder is None:
         return None
     return Built(folder.name, folder / "vmlinux", folder / "System.map", folder, "", {})
@@ -212,13 +205,11 @@ def _kernel(cache: Cache, name: str, *, plain: bool) -> Built:
 
 def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     """Return the guest's files: the storm as process 1, and policies for SELinux."""
-    said = run(_BUILD, folder=TOP, remedy="`make setup` installs Rust")
-    built = [line["executable"] for line in map(json.loads, said.splitlines()) if _is_program(line)]
     policies = {"policy.a": POLICY.read_text().splitlines(keepends=True)}
     policies["policy.b"] = [
         line for line in policies["policy.a"] if SECOND_POLICY_LACKS not in line
     ]
-    files = [cpio.regular("init", Path(built[-1]).read_bytes(), 0o755)]
+    files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
     files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
     checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in policies.items():
@@ -229,12 +220,8 @@ def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     return files
 
 
-def _is_program(line: dict[str, object]) -> bool:
-    return bool(line.get("executable"))
-
-
 def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) -> list[str]:
-    """Return QEMU's command line: two processors that really run at once."""
+    """Return QEMU's command line: two processors that run in parallel."""
     found = _symbols(kernel.symbols)
     own = {
         "rounds": chosen.rounds,
@@ -245,7 +232,7 @@ def words(kernel: Built, archive: Path, chosen: argparse.Namespace, way: str) ->
         **{word: found[name] for word, name in COUNTERS.items() if name in found},
     }
     asked = " ".join(f"storm.{name}={value}" for name, value in own.items())
-    # The BIOS's table, by which a kernel without ACPI goes, has one processor of each socket.
+    # A kernel without ACPI uses the BIOS's table, which lists one processor for each socket.
     return [
         *(QEMU, "-accel", "tcg,thread=multi", "-smp", "2,sockets=2", "-cpu", "max", "-m", "2048M"),
         *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"),
@@ -295,7 +282,7 @@ def _again(
 
 
 def _tell(storm: Storm, where: str, *, stock: bool) -> int:
-    """Print what is to be looked into, and return how much that is."""
+    """Print the reports to look into, and return their number."""
     unknown = storm.unknown(stock=stock)
     of_stock = Counter((one[0], known(one)) for one in storm.told if one not in unknown)
     for (line, why), times in of_stock.items():
@@ -308,7 +295,7 @@ def _tell(storm: Storm, where: str, *, stock: bool) -> int:
 
 
 def note(message: str) -> None:
-    """Tell of progress."""
+    """Report progress."""
     print(message, file=sys.stderr, flush=True)
 
 

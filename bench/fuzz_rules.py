@@ -1,14 +1,15 @@
-"""Bytes for the reader of audit rules: does any make it crash, hang, or take more than its share?
+"""Fuzz the reader of audit rules: does any input make it crash, hang, or take too long?
 
     python bench/fuzz_rules.py                          # a million inputs, and the growth of time
     python bench/fuzz_rules.py --inputs 20000 --seed 7
-    python bench/fuzz_rules.py --atheris 1000000        # guided by coverage, where atheris is there
+    python bench/fuzz_rules.py --atheris 1000000        # guided by coverage, with atheris
 
-Inputs are lines that auditctl was tried on, mutated: bytes flipped, put in, taken out and doubled,
-words exchanged, lines joined. Each is read, loaded, translated, written out and read again. What is
-allowed are rules and faults; an exception, a rule that comes back as another one, or more than
-`SLOWEST_SECONDS` for one input, is not, and the input is printed. Then files of growing size are
-read, in shapes made to be slow; the slope of time over size, both as logarithms, is to be near 1.
+Inputs are lines that auditctl was tested on, mutated: bytes flipped, inserted, deleted and
+duplicated, words exchanged, lines joined. Each is read, loaded, translated, written and read again.
+Valid results are rules and faults. An exception, a rule that comes back as another one, or more
+than `SLOWEST_SECONDS` for one input is a failure, and the input is printed. Then files of growing
+size are read, in shapes designed to be slow; the slope of time over size, both as logarithms,
+should be near 1.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# The tests are no package that could be installed.
+# The tests are not an installable package.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.auditrules.lines import at_random, by_hand
@@ -38,7 +39,7 @@ from hardcost.auditrules.write import UnwritableError, listed, text_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SLOWEST_SECONDS = 5  # for one input, of some hundred bytes
+SLOWEST_SECONDS = 5  # for one input of a few hundred bytes
 SIZES = (4_000, 8_000, 16_000, 32_000, 64_000)  # lines
 STEEPEST = 1.2
 _STRANGE = [
@@ -63,11 +64,11 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def main() -> None:
-    """Fuzz, measure the growth of time, and say what was found."""
+    """Fuzz, measure the growth of time, and print the results."""
     parser = argparse.ArgumentParser(description="Fuzz the reader of audit rules.")
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--atheris", type=int, metavar="INPUTS", help="in place of our own inputs")
+    parser.add_argument("--atheris", type=int, metavar="INPUTS", help="instead of our own inputs")
     options = parser.parse_args()
     if options.atheris:
         guided(options.atheris, options.seed)
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def fuzz(inputs: int, seed: int) -> int:
-    """Try many inputs; return how many went wrong."""
+    """Try many inputs; return the number of failures."""
     generator = random.Random(seed)  # noqa: S311  (no secret)
     seeds = [line.encode() for line in [*by_hand(), *at_random(300)]]
     words = sorted({word for line in seeds for word in line.split(b" ")})
@@ -142,7 +143,7 @@ def change(generator: random.Random, line: bytearray, words: list[bytes]) -> Non
 
 
 def tried(data: bytes) -> Iterator[str]:
-    """Read bytes, check what comes of them, and yield what each line was."""
+    """Read bytes, check the results, and yield the kind of each line."""
     readings = parse.read_bytes(data, "x.rules")
     rule_set, of_deletions = loading.combine(readings)
     rules, of_rules = translate_all(rule_set.rules)
@@ -160,7 +161,7 @@ def tried(data: bytes) -> Iterator[str]:
         try:
             text = text_of(rule)
         except UnwritableError:
-            yield "rule not to be written"
+            yield "rule that can't be written"
             continue
         again = parse.read_line(text, Place("again", 1)).rule
         if again is None or translate(again) != rule:
@@ -170,7 +171,7 @@ def tried(data: bytes) -> Iterator[str]:
 
 @contextlib.contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise `TimeoutError` where the body takes longer."""
+    """Raise `TimeoutError` if the body takes longer."""
 
     def late(_number: int, _frame: object) -> None:
         raise TimeoutError(f"more than {seconds} s")
@@ -185,8 +186,8 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def guided(inputs: int, seed: int) -> None:
-    """Let atheris choose the inputs, by what code they reach; it ends the process."""
-    atheris: Any = importlib.import_module("atheris")  # no dependency of ours
+    """Let atheris choose the inputs, by the code they reach; it ends the process."""
+    atheris: Any = importlib.import_module("atheris")  # not a dependency of ours
     atheris.instrument_all()
     folder = Path("build/fuzz-rules")
     folder.mkdir(parents=True, exist_ok=True)
@@ -201,7 +202,7 @@ def guided(inputs: int, seed: int) -> None:
 
 
 def growth() -> int:
-    """Read files of growing size; return how many shapes take more than their share."""
+    """Read files of growing size; return how many shapes take too long."""
     sizes = "".join(f"{size:>9,}" for size in SIZES)
     print(f"\n{'processor seconds for lines':40}{sizes}   slope")
     steep = 0
@@ -215,7 +216,7 @@ def growth() -> int:
 
 
 def seconds(line: Callable[[int], str], size: int) -> float:
-    """Return how long it takes to read and translate a file; it may have two lines for one."""
+    """Return how long it takes to read and translate a file; a shape may have two lines for one."""
     content = "".join(line(number) for number in range(size)).encode(errors="surrogateescape")
     lines = content.split(b"\n")[:size]
     content = b"\n".join(lines) + b"\n"

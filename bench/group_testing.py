@@ -1,7 +1,7 @@
-"""What the search for culprits takes and finds, on simulated machines: `--draws N` of each kind.
+"""The cost and results of the search for culprits on simulated machines: `--draws N` of each kind.
 
-Run by hand: `python bench/group_testing.py`. Nothing is measured but the search itself; the
-machines are those of its tests (tests/design/simulated.py), with 64 controls.
+Run by hand: `python bench/group_testing.py`. Only the search itself is measured; the machines are
+those of its tests (tests/design/simulated.py), with 64 controls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-# The tests are no package that could be installed.
+# The tests are not an installable package.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.design.simulated import CONTROLS, SHAPES, draw, run
@@ -32,7 +32,7 @@ _FORM = "{:48}{:>6}{:>7}{:>11}{:>7}{:>12}{:>5}{:>7}{:>7}"
 
 @dataclass(frozen=True)
 class Draw:
-    """How one search went; `repetitions` are all samples taken, by distinct configurations."""
+    """The outcome of one search; `repetitions` are all samples, by distinct configurations."""
 
     found_all: bool
     false_alarm: bool

@@ -1,11 +1,10 @@
-"""Whether kernels come out the same: `python bench/kernels.py [OPTION=VALUE …]`.
+"""Whether kernel builds are reproducible: `python bench/kernels.py [OPTION=VALUE …]`.
 
 Builds the lean kernel, the same with the patches of the series `flat`, and one with the options
-given (RANDSTRUCT_FULL=y and GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random numbers, unless
-others are named), then each again where another was built last, then the last two once more from
-nothing. Prints seconds, steps
-and hashes; status 1 if two kernels of one recipe differ. Debian's source comes from the user's
-cache, all else is made anew.
+given (by default RANDSTRUCT_FULL=y and GCC_PLUGIN_LATENT_ENTROPY=y, which both draw random
+numbers). Then it builds each again after another kernel, and finally the last two from nothing.
+Prints seconds, steps and hashes; status 1 if two kernels of one recipe differ. Debian's source
+comes from the user's cache, all else is built.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ def main() -> int:
         seen: dict[KernelRecipe, set[str]] = {lean: set(), patched: set(), treated: set()}
         for how in ("first", "after another"):
             for recipe, hashes in seen.items():
-                hashes.add(told(how, build(root, recipe)))
+                hashes.add(shown(how, build(root, recipe)))
                 shutil.rmtree(root / "kernels")
         for recipe in (patched, treated):
-            shutil.rmtree(root / "builds")  # with all that ccache knew
-            seen[recipe].add(told("from nothing", build(root, recipe)))
+            shutil.rmtree(root / "builds")  # with all of ccache's contents
+            seen[recipe].add(shown("from nothing", build(root, recipe)))
             shutil.rmtree(root / "kernels")
     differ = any(len(hashes) > 1 for hashes in seen.values())
     print("kernels of one recipe differ" if differ else "kernels of one recipe are the same")
@@ -61,8 +60,8 @@ def build(root: Path, recipe: KernelRecipe) -> Built:
     return asyncio.run(Kernels(Cache(root)).build(recipe))
 
 
-def told(how: str, kernel: Built) -> str:
-    """Print what a build took, and return the hash of what came out."""
+def shown(how: str, kernel: Built) -> str:
+    """Print the cost of a build, and return the hash of its result."""
     about = kernel.about
     what = about["options"] or ("lean, flat" if kernel.patches else "lean")
     print(

@@ -1,12 +1,12 @@
 """Whether hardcost survives being killed: `python bench/kills.py --rounds 200 --seed 1`.
 
-Makes a cache of its own by running a study. Each round begins a command (the study, with whatever
-the rounds before left of its packages, guest, kernel and snapshot; the removal of a random entry;
-with `--images N` and `--kernels N`, in so many rounds, the making of the Debian image and of a
-kernel), and kills it by SIGKILL at a random moment. Then nothing that it started may run any more,
-and `image list` has to work; after each tenth round and at the end, the study has to print the
-numbers that it printed at first, and to leave no scratch folder. Status 1 if anything is otherwise.
-`--cache` begins with what is there, and keeps what becomes of it.
+Creates its own cache by running a study. Each round starts a command (the study, with whatever
+earlier rounds left of its packages, guest, kernel and snapshot; the removal of a random entry; with
+`--images N` and `--kernels N`, in so many rounds, the build of the Debian image and of a kernel),
+and kills it by SIGKILL at a random moment. Afterwards none of its processes may still run, and
+`image list` must work. After each tenth round and at the end, the study must print the same
+numbers as at first, and leave no scratch folder. Status 1 if anything is otherwise. `--cache`
+starts with an existing cache, and keeps it.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from bench.small_study import RUN, Tool, numbers
 
 IMAGE = ("image", "build", "debian")
 KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")
-BUILD_SECONDS = 60.0  # in which a build is killed; it would take minutes
+BUILD_SECONDS = 60.0  # within which a build is killed; it would take minutes
 LIMIT_SECONDS = 900
-DEATH_SECONDS = 10.0  # until what a killed command started has gone
+DEATH_SECONDS = 10.0  # until the processes of a killed command must have ended
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
-EVERY = 10  # rounds, between two runs of the study to their end
+EVERY = 10  # rounds between two complete runs of the study
 
 
 def counted(tool: Tool) -> str:
-    """Return the study's numbers; what is wrong with a run that failed."""
+    """Return the study's numbers, or the error of a failed run."""
     status, out, err = tool.whole(*RUN)
     return numbers(out) if status == 0 else err
 
 
 def main() -> int:
-    """Kill, look, compare; return the exit status."""
+    """Kill, check, compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--images", type=int, default=0)
     parser.add_argument("--kernels", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cache", type=Path, help="a cache for nothing else; kept afterwards")
+    parser.add_argument("--cache", type=Path, help="a cache used for nothing else; kept afterwards")
     given = parser.parse_args()
     chance = random.Random(given.seed)  # noqa: S311  (no secret)
     adopt_orphans()
@@ -66,19 +66,19 @@ def main() -> int:
         chance.shuffle(rounds)
         for number, build in enumerate(rounds, 1):
             words, seconds = (build, BUILD_SECONDS) if build else chosen(tool, chance, longest)
-            ended, said = killed(tool, words, chance.uniform(0, seconds))
+            ended, problems = killed(tool, words, chance.uniform(0, seconds))
             if number % EVERY == 0 or number == given.rounds:
-                said += after(tool, first)
-            wrong += bool(said)
+                problems += after(tool, first)
+            wrong += bool(problems)
             came[f"{' '.join(words[:2])}: {ended}"] += 1
-            print(f"{number:3} {' '.join(words[:3])}: {ended}; {said or 'well'}", flush=True)
+            print(f"{number:3} {' '.join(words[:3])}: {ended}; {problems or 'well'}", flush=True)
     print("\n".join(f"{count:4} {what}" for what, count in sorted(came.items())))
     print(f"{given.rounds} rounds, {wrong} after which something was wrong")
     return int(wrong > 0)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever outlives its own parent below this process."""
+    """Become the parent of any process below this one that outlives its own parent."""
     if ctypes.CDLL(None, use_errno=True).prctl(SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 
@@ -93,20 +93,20 @@ def taken(tool: Tool, *words: str) -> float:
 def chosen(
     tool: Tool, chance: random.Random, longest: tuple[float, float]
 ) -> tuple[tuple[str, ...], float]:
-    """Return what is to be killed, and within how many seconds.
+    """Return the command to kill, and within how many seconds.
 
-    `longest` has those of a run and of a list, which take about as long as what is chosen.
+    `longest` has the seconds of a run and of a list, which take about as long as the choices.
     """
     entries = sorted(tool.cache.glob("[kpgs]*/[!.]*/title"))
     if entries and chance.random() < 1 / 2:
         return ("image", "remove", chance.choice(entries).parent.name), 1.2 * longest[1]
-    # What was removed is made again, which takes longer.
+    # A removed entry is made again, which takes longer.
     snapshots = any(tool.cache.glob("snapshots/[!.]*"))
     return RUN, longest[0] if snapshots else 3 * longest[0]
 
 
 def killed(tool: Tool, words: tuple[str, ...], seconds: float) -> tuple[str, str]:
-    """Begin a command, and kill it; return how it ended, and what is wrong then."""
+    """Start a command, and kill it; return how it ended, and the problems after that."""
     process = tool.start(*words)
     ended = "killed"
     try:
@@ -126,7 +126,7 @@ def killed(tool: Tool, words: tuple[str, ...], seconds: float) -> tuple[str, str
 
 
 def outlived() -> list[str]:
-    """Return what a killed command started, and is there after some time to go."""
+    """Return the processes of a killed command that are still there after some time."""
     until = time.monotonic() + DEATH_SECONDS
     while True:
         with contextlib.suppress(ChildProcessError):
@@ -149,10 +149,10 @@ def children() -> list[str]:
 
 
 def after(tool: Tool, first: str) -> str:
-    """Run the study to its end; return what is wrong."""
-    said = counted(tool)
-    if said != first:
-        return f"the study gives {said}. "
+    """Run the study to its end; return the problems."""
+    result = counted(tool)
+    if result != first:
+        return f"the study gives {result}. "
     if any((tool.cache / "scratch").iterdir()):
         return "scratch folders are left. "
     return ""

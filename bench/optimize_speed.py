@@ -1,8 +1,8 @@
 """How long the optimiser takes: `python bench/optimize_speed.py [--sizes 1,50,150,500]`.
 
 Processor seconds for reading a set, the search for a cheaper one, the proof, and the least, for
-sets of `published_kind` and the audit package's own STIG rules. The least is worked out without a
-limit unless --least-seconds sets one; the last column says for how many calls it was.
+sets of `published_kind` and the audit package's own STIG rules. The least is computed without a
+time limit unless --least-seconds sets one; the last column shows for how many calls it was found.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bench.published_kind import text
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import optimise
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.translate import translate_all
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
@@ -33,7 +33,7 @@ _STIG = "30-stig.rules"
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1,50,150,500", help="how many rules, after commas")
+    parser.add_argument("--sizes", default="1,50,150,500", help="numbers of rules, with commas")
     parser.add_argument("--least-seconds", type=float, help="the limit of the least")
     arguments = parser.parse_args()
     names = ("set", "rules", "now", "read", "search", "proof", "least", "calls with it")
@@ -51,14 +51,13 @@ def told(name: str, file: Path, least_seconds: float | None) -> None:
     """Print a line of the table."""
     constants, times = Constants.of_debian(), [time.process_time()]
     written = parse.read([file])
-    rules, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
-    rules = tuple(dict.fromkeys(rules))
+    rules = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     times.append(time.process_time())
     made = optimise(rules, constants, general())
     times.append(time.process_time())
     prove(made.original, made.rules, made.options.relation)  # once more, to tell it from the search
     times.append(time.process_time())
-    report = Report(made, constants, general(), Clock(least_seconds))
+    report = Savings(made, constants, general(), Clock(least_seconds))
     report.work_out()
     times.append(time.process_time())
     read, both, proof, least = (end - start for start, end in itertools.pairwise(times))

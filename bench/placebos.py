@@ -1,4 +1,4 @@
-"""What changes nothing must cost nothing: 40 placebos, billed as any control is.
+"""Changes without effect must cost nothing: 40 placebos, billed as any control is.
 
 Run by hand: `python bench/placebos.py [--quick] [--alone] [--first N] [-o FILE.json] [WORKLOAD…]`.
 `--first 23` takes other placebos than those from which the table `least.SEEN` was made (0 to 19).
@@ -6,8 +6,8 @@ Run by hand: `python bench/placebos.py [--quick] [--alone] [--first N] [-o FILE.
 Alone: each placebo is billed as the only control of a profile. Its bill's own placebos are drawn
 from the others of its kind, many times, which is what a user's bill does once. Mixed: a few
 placebos at a time stand amid real audit rules in one bill, measured as `hardcost bill` does.
-Counted are false alarms: items and totals that are called distinguishable from 0 though nothing was
-done. For each metric the table says the least cost that is distinguishable from chance (the largest
+It counts false alarms: items and totals reported as distinguishable from 0 although nothing was
+changed. For each metric the table shows the smallest cost distinguishable from chance (the largest
 over all bills), and how many of the real rules were found.
 """
 
@@ -54,7 +54,7 @@ _RULES = tuple(
     for uid in range(70_001, 70_007)
 )
 """Rules that every call passes and none matches: 19 to 21 instructions each."""
-_TOGETHER = 8  # placebos amid the rules; more boot words would not fit on the kernel's line
+_TOGETHER = 8  # placebos among the rules; more boot words would not fit on the kernel's line
 _DRAWS = 50  # bills for each placebo that is billed alone
 
 _PROGRAM = """\
@@ -73,7 +73,7 @@ _TURNS = {"2 million": 150_000, "200 million": 33_000_000}
 
 @dataclass
 class Row:
-    """One metric: false alarms, out of how many items and totals, and the least cost."""
+    """One metric: false alarms, out of how many items and totals, and the smallest cost."""
 
     metric: str
     asked: int = 0
@@ -91,8 +91,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one small mixed bill")
     parser.add_argument("--alone", action="store_true", help="no mixed bills")
     parser.add_argument("--first", type=int, default=0, help="the first placebo's number")
-    parser.add_argument("--jobs", type=int, default=2, help="guests at a time")
-    parser.add_argument("-o", "--output", type=Path, help="where to write the rows as JSON")
+    parser.add_argument("--jobs", type=int, default=2, help="parallel guests")
+    parser.add_argument("-o", "--output", type=Path, help="a JSON file for the rows")
     parser.add_argument("only", nargs="*", help="syscalls, small, large, build (default: all)")
     chosen = parser.parse_args()
     rows = asyncio.run(_bench(chosen))
@@ -121,7 +121,7 @@ async def _bench(chosen: argparse.Namespace) -> list[Row]:
 
 
 def _workloads(cache: Cache) -> dict[str, Workload]:
-    """Return what is measured, by a name for the table; the programs are compiled here."""
+    """Return the workloads, by name in the table; the programs are compiled here."""
     folder = cache.root / "scratch"
     folder.mkdir(parents=True, exist_ok=True)
     source, program = folder / "placebos.c", folder / "placebos"
@@ -140,7 +140,7 @@ def _workloads(cache: Cache) -> dict[str, Workload]:
 
 
 def _alone_rows(name: str, alone: Mapping[str, Mapping[str, Sequence[Estimate]]]) -> dict[str, Row]:
-    """Return the rows of a workload, by metric, of placebos that are billed alone."""
+    """Return a workload's rows, by metric, for placebos that are billed alone."""
     rows: dict[str, Row] = defaultdict(lambda: Row(""))
     for kind in _EACH:
         for metric, shifts in alone[kind].items():
@@ -149,7 +149,7 @@ def _alone_rows(name: str, alone: Mapping[str, Mapping[str, Sequence[Estimate]]]
 
 
 def _profiles(placebos: Sequence[Placebo], *, quick: bool) -> list[Profile]:
-    """Return profiles of real rules with a few placebos amid them."""
+    """Return profiles of real rules with a few placebos among them."""
     if quick:
         return [_profile(*_RULES[:3], *placebos[2::13])]
     groups = -(-len(placebos) // _TOGETHER)
@@ -159,7 +159,7 @@ def _profiles(placebos: Sequence[Placebo], *, quick: bool) -> list[Profile]:
 async def _alone(
     machine: VirtualMachine, placebos: Sequence[Placebo], workload: Workload, jobs: int
 ) -> dict[str, dict[str, list[Estimate]]]:
-    """Return what each placebo seems to cost over its baseline, by kind and metric."""
+    """Return each placebo's apparent cost over its baseline, by kind and metric."""
     records: list[Record] = []
     for daemon in ((), (AuditDaemon(),)):
         mine = [one for one in placebos if (one.kind == "rule") == bool(daemon)]
@@ -181,7 +181,7 @@ async def _alone(
 
 
 def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
-    """Bill each placebo of a kind alone, with others of the kind for its bill's placebos."""
+    """Bill each placebo of a kind alone, with others of the kind as its bill's placebos."""
     chance = random.Random(metric)  # noqa: S311  (the same draws each time)
     row.metric = metric
     seen = SEEN.get(metric.removeprefix("syscalls "), 0.0)
@@ -199,7 +199,7 @@ def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
 
 
 def _profile(*controls: Control) -> Profile:
-    """Return a profile of placebos and rules, with a daemon where it has rules."""
+    """Return a profile of placebos and rules, with a daemon if it has rules."""
     rules = any(
         isinstance(one, AuditRule) or (isinstance(one, Placebo) and one.kind == "rule")
         for one in controls
@@ -212,7 +212,7 @@ def _profile(*controls: Control) -> Profile:
 async def _measured(
     machine: VirtualMachine, trials: Sequence[Prepared], jobs: int
 ) -> dict[str, Record]:
-    """Return the records of trials by their identity; those that are the same are run once."""
+    """Return the records of trials by identity; identical trials run once."""
     single = {one.identity: one for one in trials}
     known: dict[str, Record] = {}
     coming = side_by_side.outcomes(list(single.values()), machine, jobs=jobs, limit_seconds=600)
@@ -227,7 +227,7 @@ async def _measured(
 async def _billed(
     machine: VirtualMachine, profiles: Sequence[Profile], workload: Workload, jobs: int
 ) -> list[tuple[Profile, Bill]]:
-    """Return each profile's bill; trials that several need are carried out once."""
+    """Return each profile's bill; trials shared by several run once."""
     plans = [bill_plan(profile, [workload], placebos=USUAL) for profile in profiles]
     ready = [
         [prepare(trial, machine) for trial in plan.trials if trial.configuration.name != FIRED]

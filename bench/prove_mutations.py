@@ -1,12 +1,12 @@
-"""Single edits of real rule sets: does the prover ever contradict what calls show?
+"""Single edits of real rule sets: does the prover ever contradict the behaviour of calls?
 
     python bench/prove_mutations.py --edits 500             # against the semantics
     python bench/prove_mutations.py --edits 500 --kernel    # and against a kernel, in guests
 
-The sets are those of Debian's package auditd, with the paths that they watch moved to files that a
-battery's calls visit. Of each edit the prover says whether it changes anything. If it says no, no
-drawn event and none of the battery's calls may be treated otherwise; if it says yes, its example
-has to show it, and with `--kernel` a call made after it has to.
+The sets are those of Debian's package auditd, with the paths that they watch replaced by files of
+the battery's calls. For each edit the prover says whether it changes anything. If it says no, no
+random event and none of the battery's calls may be treated differently. If it says yes, its example
+must show it, and with `--kernel` so must a real call made after it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-# The tests are no package that could be installed.
+# Conformance and tests are no packages that could be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.auditrules.drawn import Drawing
 
+from conformance.field import DIRECTORIES, FILES, PROGRAMS
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
+from conformance.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import (
     CALLS as MOST_CALLS,
@@ -35,18 +39,15 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import DuplicateError, check_distinct, taken
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result
-from hardcost.auditrules.prove.words import difference_words
 from hardcost.auditrules.rule import Rule, RulesError
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import Target, translate, translate_all
 from hardcost.auditrules.write import UnwritableError, text_of
-from hardcost.battery.field import DIRECTORIES, FILES, PROGRAMS
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
-from hardcost.battery.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware
@@ -66,7 +67,7 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Edit:
-    """A set, what it became, and what the prover says of the two."""
+    """A set, its edited version, and the prover's answer."""
 
     what: str
     name: str
@@ -77,12 +78,12 @@ class Edit:
 
 
 def main() -> None:
-    """Make the edits and print what came of them."""
+    """Make the edits and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kernel", action="store_true", help="ask a guest's kernel too")
-    parser.add_argument("--examples", action="store_true", help="ask it about the examples alone")
+    parser.add_argument("--kernel", action="store_true", help="also ask a guest's kernel")
+    parser.add_argument("--examples", action="store_true", help="ask it about the examples only")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)  # noqa: S311  (no secret)
     sets = real_sets(sample_rules(Cache()))
@@ -108,7 +109,7 @@ _NAMES = {True: "equal", False: "different", None: "unknown"}
 
 
 def real_sets(folder: Path) -> dict[str, tuple[KernelRule, ...]]:
-    """Return the sets of the package that hold rules for calls, and all of them together."""
+    """Return the package's sets that hold rules for calls, and all of them together."""
     found: dict[str, tuple[KernelRule, ...]] = {}
     together: list[KernelRule] = []
     for path in sorted(folder.glob("*.rules")):
@@ -126,7 +127,7 @@ def real_sets(folder: Path) -> dict[str, tuple[KernelRule, ...]]:
 
 
 def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
-    """Return rules with the paths that they name moved to the battery's files."""
+    """Return rules with their paths replaced by the battery's files."""
     moved: dict[tuple[str, str], str] = {}
 
     def place(test: Test) -> Test:
@@ -150,18 +151,11 @@ def _placed(rules: tuple[KernelRule, ...]) -> tuple[KernelRule, ...]:
 
 
 def _without_duplicates(rules: tuple[KernelRule, ...] | list[KernelRule]) -> tuple[KernelRule, ...]:
-    taken: list[KernelRule] = []
-    for rule in rules:
-        try:
-            load([*taken, rule])
-        except DuplicateError:
-            continue
-        taken.append(rule)
-    return tuple(taken)
+    return tuple(rules[index] for index in taken(rules))
 
 
 def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit:
-    """Return a set, edited in one place so that it can still be loaded, and the prover's word."""
+    """Return a set, edited in one place so that it still loads, and the prover's answer."""
     while True:
         name = chance.choice(sorted(sets))
         a = sets[name]
@@ -169,7 +163,7 @@ def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit
         index = chance.randrange(len(a))
         b = _EDITS[what](a, index, chance)
         try:
-            load(b)
+            check_distinct(b)
         except DuplicateError:
             continue
         if b == a or not all(_can_be_written(rule) for rule in b):
@@ -180,7 +174,7 @@ def edit(sets: dict[str, tuple[KernelRule, ...]], chance: random.Random) -> Edit
 
 
 def _can_be_written(rule: KernelRule) -> bool:
-    """Return whether a line says the very rule."""
+    """Return whether a line expresses exactly this rule."""
     try:
         return translate(Rule(text_of(rule))) == rule
     except (UnwritableError, RulesError):
@@ -280,11 +274,11 @@ _EDITS = {
 }
 
 
-# The prover's word against others ---------------------------------------------------------------
+# The prover against others ----------------------------------------------------------------------
 
 
 def against_semantics(edits: list[Edit], chance: random.Random) -> None:
-    """Draw events for each pair: where the prover says equal, both must do the same."""
+    """Draw events for each pair: if the prover says equal, both must do the same."""
     contradicted, seen, drawn = 0, 0, 0
     for one in edits:
         drawing = Drawing([*one.a, *one.b], chance)
@@ -311,7 +305,7 @@ def against_calls(
     edits: list[Edit],
     chance: random.Random,
 ) -> None:
-    """Make a battery's calls under each set: what is proved equal must come to the same."""
+    """Make a battery's calls under each set: proved equal sets must have equal results."""
     every = tuple(range(len(CALLS)))
     cases = contradicted = shown = 0
     for first in range(0, len(edits), _SETS_IN_A_GUEST):

@@ -1,8 +1,8 @@
 """A rule set of the kinds that people publish, of any size: `python bench/published_kind.py 500`.
 
-The rules are made by a recipe and copied from nowhere. Every number of rules gives the same set
-each time, and a larger set begins with the smaller one's kinds in the same proportions. Programs,
-files and keys are plausible names; nothing looks at whether they exist.
+The rules are generated and copied from nowhere. The same number of rules always gives the same set,
+and a larger set contains the smaller one's kinds in the same proportions. Programs, files and keys
+have plausible names; nothing checks whether they exist.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BY_CALL = (
     ("rmdir", "delete"), ("mount", "export"), ("ptrace", "tracing"),
     ("open_by_handle_at", "access"),
 )  # fmt: skip
-"""Calls that have a rule of their own, with users who logged in, and the rule's key."""
+"""Calls with a rule of their own for users who logged in, and the rule's key."""
 
 _BY_GROUP = (
     ("adjtimex,settimeofday", "time-change"), ("clock_settime -F a0=0", "time-change"),
@@ -52,20 +52,20 @@ _BY_GROUP = (
     ("setuid -F a0=0 -F exe=/usr/bin/su", "elevated"), ("ptrace -F a0=4", "code_injection"),
     ("ptrace -F a0=5", "data_injection"), ("ptrace -F a0=6", "register_injection"),
 )  # fmt: skip
-"""Calls that are recorded whoever makes them."""
+"""Calls that are recorded for every user."""
 
 _OPENING = ("open", "openat", "creat", "truncate", "ftruncate", "open_by_handle_at")
 _SHARES = {
     "programs": 10, "files": 6, "setuid": 6, "calls": 6, "groups": 3, "opening": 4, "trees": 3,
     "failed": 1, "quiet": 1,
 }  # fmt: skip
-"""How many rules of each kind there are, of the sum of these."""
+"""The number of rules of each kind, relative to the sum of these."""
 
 
 def main() -> int:
     """Print a set."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, help="how many rules")
+    parser.add_argument("count", type=int, help="number of rules")
     print(text(parser.parse_args().count), end="")
     return 0
 
@@ -76,7 +76,7 @@ def text(count: int) -> str:
 
 
 def lines(count: int) -> list[str]:
-    """Return that many rules, each a line of its own, in the order of a file that has grown."""
+    """Return that many rules, one on each line, in the order of a file that has grown."""
     makers = {
         "programs": _programs(), "files": _files(), "setuid": _setuid(), "calls": _calls(),
         "groups": _groups(), "opening": _opening(), "trees": _trees(), "failed": _failed(),
@@ -105,7 +105,7 @@ def lines(count: int) -> list[str]:
 
 
 def _numbered(names: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Yield the names, then the same with 2 behind, and so on, each with the round's number."""
+    """Yield the names, then the same with suffix 2, and so on, each with the round's number."""
     for turn in itertools.count(1):
         for name in names:
             yield turn, name if turn == 1 else f"{name}{turn}"

@@ -1,13 +1,13 @@
-"""Look at reports in a real browser: axe's findings, what scrolls sideways, and screenshots.
+"""Check reports in a real browser: axe's findings, sideways scrolling, and screenshots.
 
-A development tool, not part of the test suite, which has no browser. It takes Chromium, Playwright
-and axe-core from wherever they are:
+A development tool, not part of the test suite, which has no browser. It uses Chromium, Playwright
+and axe-core from the given locations:
 
     uv run --with playwright bench/report_pages.py --browser /usr/bin/chromium \
         --axe package/axe.min.js --screenshots /tmp/pages report.html ...
 
-Status 1 if axe finds something serious or critical on a page, or if a page scrolls sideways as a
-whole, at 1400 or at 390 pixels, in light or in dark colours.
+Status 1 if axe finds something serious or critical on a page, or if a page as a whole scrolls
+sideways, at 1400 or at 390 pixels, in light or in dark colours.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ GRAVE = {"serious", "critical"}
 
 
 def main() -> int:
-    """Look at each page in each window; return 0 if nothing is wrong with any."""
-    words = argparse.ArgumentParser(description="Look at reports in a real browser.")
+    """Check each page in each window; return 0 if there are no faults."""
+    words = argparse.ArgumentParser(description="Check reports in a real browser.")
     words.add_argument("pages", nargs="+", type=Path, metavar="PAGE")
     words.add_argument("--browser", required=True, help="Chromium's program")
     words.add_argument("--axe", required=True, type=Path, help="axe-core's axe.min.js")
@@ -62,7 +62,7 @@ def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to l
     axe: str,
     folder: Path | None,
 ) -> int:
-    """Print what is wrong with a page in one window; return how many faults that is."""
+    """Print the faults of a page in one window; return their number."""
     page = browser.new_page(
         viewport={"width": width, "height": WINDOWS[width]}, color_scheme=scheme, bypass_csp=True
     )
@@ -87,7 +87,7 @@ def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to l
 
 
 def run_axe(page: Page, axe: str) -> list[dict[str, Any]]:
-    """Return axe's violations on the page as it stands, everything unfolded."""
+    """Return axe's violations on the page, with everything unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true })")
     page.evaluate(axe)
     found: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")

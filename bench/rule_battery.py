@@ -1,10 +1,10 @@
-"""Published rule sets and their optimised twins in a kernel: `python bench/rule_battery.py`.
+"""Published rule sets and their optimised versions in a kernel: `python bench/rule_battery.py`.
 
-Each set's paths are led to files of the battery, so that calls meet them; then the set, and what
-the optimiser makes of it (plain, and with --no-b32), are loaded by auditctl in one guest, and all
-calls of the battery made under each. Prints for each pair how many calls were recorded, refused
-lines, and differences; calls by the 32-bit gate are left out of --no-b32's. Status 1 if auditctl
-refuses a line of an optimised set that it did not refuse before, or anything is recorded otherwise.
+Each set's paths are replaced by files of the battery, so that calls reach them. Then auditctl loads
+the set and its optimised versions (plain, and with --no-b32) in one guest, and all calls of the
+battery are made under each. Prints for each pair how many calls were recorded, the refused lines,
+and the differences; calls by the 32-bit gate are left out for --no-b32. Status 1 if auditctl
+refuses a line of an optimised set that it did not refuse before, or if any record differs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# A script finds its own folder alone, and not the one that this is in.
+# Conformance is no package that could be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.rule_optimize import sets
 
+from conformance.run import run_battery
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.semantics import DuplicateError, load
+from hardcost.auditrules.present import taken
 from hardcost.auditrules.write import text_of
-from hardcost.battery.run import run_battery
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
-    """Return the rules with the paths that they watch led to files of the battery."""
+    """Return the rules with the paths that they watch replaced by files of the battery."""
     led: dict[tuple[str, str], str] = {}
 
     def leads(condition: Condition) -> Condition:
@@ -97,14 +97,7 @@ def placed(rules: Sequence[KernelRule]) -> list[KernelRule]:
 
 def without_duplicates(rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
     """Return the rules without those that say the same as an earlier one."""
-    taken: list[KernelRule] = []
-    for rule in rules:
-        try:
-            load([*taken, rule])
-        except DuplicateError:
-            continue
-        taken.append(rule)
-    return tuple(taken)
+    return tuple(rules[index] for index in taken(rules))
 
 
 def text(rules: Sequence[KernelRule]) -> str:

@@ -1,12 +1,12 @@
-"""Predicted against measured cost of audit rules: `python bench/rule_cost.py [FILE …]`.
+"""Predicted and measured cost of audit rules: `python bench/rule_cost.py [FILE …]`.
 
-Each FILE is one rule set; without any, these are the sample files of Debian's audit package, the
+Each FILE is one rule set. Without any, the sets are the sample files of Debian's audit package, the
 catalogue's rules, and the RHEL 9 profiles STIG, CIS and OSPP of ssg-nondebian. Prints for each set
 and operation of the workload `syscalls` the predicted cost, the measured one (with the rules, less
-audit without rules) in instructions an operation, and by how much the prediction is off. Status 1
-if one is off by more than 3 % of the measured cost and by more than what the measurement itself
-leaves open: `fork` and `exec` vary from process to process, and the figure behind ± is twice the
-standard error of their mean.
+audit without rules) in instructions per operation, and the error of the prediction. Status 1 if an
+error exceeds both 3 % of the measured cost and the uncertainty of the measurement: `fork` and
+`exec` vary from process to process, and the figure after ± is twice the standard error of their
+mean.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.parse import read
 from hardcost.auditrules.rule import RulesError
-from hardcost.auditrules.translate import translate_all
 from hardcost.calibration import check, fitted
 from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ALLOWED = 0.03
 STREAM = "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
 LIMIT_SECONDS = 600.0
-LEAST = 20.0  # instructions an operation; no difference below it is told
+LEAST = 20.0  # instructions per operation; smaller differences are not shown
 
 
 def main() -> int:
@@ -73,7 +73,7 @@ def standard() -> list[Path]:
 
 
 def of_files(files: list[Path]) -> Iterator[tuple[str, RuleSet]]:
-    """Yield each file's rules; files without rules are told."""
+    """Yield each file's rules; files without rules are reported."""
     for file in files:
         try:
             yield file.name, read([file])
@@ -90,14 +90,14 @@ def of_profiles() -> Iterator[tuple[str, RuleSet]]:
 
 def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
     """Return the rules without those that the guest can't load, which are told."""
-    rules, faults = translate_all(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
-    for fault in faults:
-        print(f"\n{name}: left out: {fault}")
-    kept = tuple(dict.fromkeys(rule for rule in rules if resolved(rule)))
-    if len(kept) < len(rules):
-        print(
-            f"\n{name}: {len(rules) - len(kept)} rules left out: twice there, or of unknown users"
-        )
+    found = load_rules(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
+    for line in found.failing:
+        if line.fault is not None:
+            print(f"\n{name}: left out: {line.fault}")
+    kept = tuple(rule for rule in found.rules if resolved(rule))
+    left_out = len(found.twice) + len(found.rules) - len(kept)
+    if left_out:
+        print(f"\n{name}: {left_out} rules left out: twice there, or of unknown users")
     return kept
 
 
@@ -121,13 +121,13 @@ def told(row: Row) -> str:
 
 
 def within(row: Row) -> bool:
-    """Say whether a prediction is as near as is asked, or as the measurement can tell."""
+    """Say whether a prediction is as close as required, or as the measurement can tell."""
     apart = abs(row.predicted - row.measured)
     return apart <= max(ALLOWED * abs(row.measured), row.spread, LEAST)
 
 
 def summary(rows: list[tuple[str, Row]]) -> int:
-    """Print how many predictions are how near, and the worst; return the exit status."""
+    """Print the distribution of errors and the worst; return the exit status."""
     told_apart = [(name, row) for name, row in rows if abs(row.measured) >= LEAST]
     exact = [entry for entry in told_apart if not entry[1].spread]
     near = sum(abs(row.off) <= ALLOWED for _, row in told_apart)

@@ -1,8 +1,8 @@
-"""What the optimiser makes of published rule sets: `python bench/rule_optimize.py [FOLDER …]`.
+"""The optimiser on published rule sets: `python bench/rule_optimize.py [FOLDER …]`.
 
 For each set and each of plain, --no-b32 and --allow-never-first: how many rules every call walks
 before, after and at least, and the cost of calls, predicted and (with --measure) measured in a
-guest. The sets are the sample files of Debian's audit package, RHEL 9's STIG, CIS and OSPP out of
+guest. The sets are the sample files of Debian's audit package, RHEL 9's STIG, CIS and OSPP from
 Debian's SCAP content, the reduced STIG set of the catalogue, and the files of any FOLDER. Status 1
 if a set is not proved equal, or its mean cost is more than 10 % above the least.
 """
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loading import load_rules
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
-from hardcost.auditrules.optimize.report import Report
+from hardcost.auditrules.optimize.savings import Savings
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.translate import translate_all
 from hardcost.calibration import guestlevels
 from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.cli.rules.common import NOWHERE
@@ -73,7 +73,7 @@ def main() -> int:
     """Print the tables, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", action="store_true", help="measure in a guest as well")
-    parser.add_argument("--only", default="", help="sets whose name holds this")
+    parser.add_argument("--only", default="", help="only sets with this in their name")
     parser.add_argument("folders", nargs="*", type=Path)
     arguments = parser.parse_args()
     good = True
@@ -84,10 +84,10 @@ def main() -> int:
 
 
 def told(published: Published, mode: str, options: Options, *, measure: bool) -> bool:
-    """Print what comes of one set, and say whether it is as good as it should be."""
+    """Print the result for one set, and say whether it is as good as it should be."""
     constants = Constants.of_debian()
     made = optimise(published.rules, constants, general(), options)
-    report = Report(made, constants, general())
+    report = Savings(made, constants, general())
     before, after = report.walked
     mean = report.mean
     print(
@@ -135,7 +135,7 @@ async def measured(
 
 
 def sets(folders: list[Path]) -> Iterator[Published]:
-    """Yield the published sets that hold a rule."""
+    """Yield the published sets that contain rules."""
     samples = sample_rules(Cache())
     catalogue = Path(profile_catalogue.__file__).parent / "catalogue" / "stig-reduced.rules"
     files = [*sorted(samples.glob("*.rules")), catalogue]
@@ -144,7 +144,7 @@ def sets(folders: list[Path]) -> Iterator[Published]:
         try:
             written = parse.read([file])
         except RulesError:
-            continue  # it holds settings alone
+            continue  # it contains only settings
         yield published_of(file.name, written)
     yield from rhel()
 
@@ -158,8 +158,7 @@ def rhel() -> Iterator[Published]:
 
 def published_of(name: str, written: RuleSet) -> Published:
     """Return a set without what the kernel would refuse."""
-    taken, _ = translate_all(written.rules, NOWHERE.likely_target(written.rules))
-    kept = tuple(dict.fromkeys(taken))
+    kept = load_rules(written.rules, NOWHERE.likely_target(written.rules)).rules
     directories, paths = watchedpaths.paths(written.rules)
     return Published(name, kept, Watched(directories, (*paths, BASELINE)))
 

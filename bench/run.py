@@ -1,7 +1,7 @@
-"""Benchmarks of hardcost itself: what a trial costs beside its workload, and a study as a whole.
+"""Benchmarks of hardcost itself: the overhead of a trial, and a whole study.
 
-Run by `make bench`. Everything is measured in a cache that holds kernel, guest and packages; boots
-are shown beside restores, since not to boot for each trial is the point of the snapshots.
+Run by `make bench`. Everything is measured with a cache that holds kernel, guest and packages.
+Boots are shown beside restores, since avoiding a boot for each trial is the point of snapshots.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def main() -> None:
     rows = (
         ("from trial start to workload start", f"{start:.3f} s"),
         ("a trial without a workload (the overhead)", f"{whole:.3f} s"),
-        ("the same, booting afresh", f"{booted:.3f} s ({booted / whole:.0f} times as long)"),
+        ("the same, with a cold boot", f"{booted:.3f} s ({booted / whole:.0f} times as long)"),
         ("trials in a study of audit rules", f"{trials}"),
-        ("all of them, measured afresh", f"{seconds:.1f} s"),
-        ("trials in a second", f"{trials / seconds:.2f}"),
+        ("all of them, with --fresh", f"{seconds:.1f} s"),
+        ("trials per second", f"{trials / seconds:.2f}"),
         (
             "the study, had each trial booted (computed)",
             f"{booting:.0f} s",
@@ -65,7 +65,7 @@ def empty_trials(machine: VirtualMachine) -> tuple[float, float]:
 
 
 def fresh_boots(machine: VirtualMachine) -> float:
-    """Return the median of the seconds of a boot to the point where a trial starts."""
+    """Return the median of the seconds of a boot up to the start of a trial."""
     recipe = machine.recipe(Boot())
     seconds = []
     for _ in range(3):
@@ -86,12 +86,12 @@ def study(machine: VirtualMachine) -> tuple[int, float]:
     records = asyncio.run(collect(prepared, machine))
     seconds = time.monotonic() - started
     if len(cells(plan, records)) < len(plan.trials):
-        raise SystemExit("the study did not measure all that it planned")
+        raise SystemExit("the study did not measure all its trials")
     return len(records), seconds
 
 
 async def collect(prepared: list[Prepared], machine: VirtualMachine) -> list[Record]:
-    """Return the records of all trials, a guest for each core at a time."""
+    """Return the records of all trials, with one guest at a time for each core."""
     jobs = len(os.sched_getaffinity(0))
     found = side_by_side.outcomes(
         prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS, goes_on=False

@@ -1,4 +1,4 @@
-"""A study of some seconds, and the command with a cache and a store of its own to run it."""
+"""A study of a few seconds, and the command with its own cache and store to run it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
 
 
 class Tool:
-    """The command with a cache and a store of its own."""
+    """The command with its own cache and store."""
 
     def __init__(self, folder: Path, cache: Path, limit_seconds: float) -> None:
         """Write the study that it runs; no command may take longer than `limit_seconds`."""
@@ -52,12 +52,12 @@ class Tool:
         )
 
     def whole(self, *words: str) -> tuple[int, str, str]:
-        """Run it to its end; return its status and what it printed."""
+        """Run it to its end; return its status and output."""
         process = self.start(*words)
         out, err = process.communicate(timeout=self.limit_seconds)
         return process.returncode, out, err
 
 
 def numbers(out: str) -> str:
-    """Return the numbers in what a run of the study printed."""
+    """Return the numbers in the output of a run of the study."""
     return out[out.find('"cells"') : out.find('"notes"')]

@@ -1,10 +1,10 @@
 """Sets with watches of unknown kind, optimised, on a kernel: `python bench/watch_kinds.py`.
 
 auditctl asks the file system whether the path of a watch (-w) is a directory; the optimiser does
-not know. Each drawn set is optimised once, and loaded beside the original where the watched paths
-are files, where they are directories, and where they are missing. Prints how many calls were made
-and recorded in each world, and every difference. Status 1 if a made set records anything otherwise,
-or has a line refused where the original has none.
+not know. Each random set is optimised once, and loaded beside the original in worlds where the
+watched paths are files, directories, or missing. Prints how many calls were made and recorded in
+each world, and every difference. Status 1 if an optimised set records anything else, or has a line
+refused that the original has not.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import random
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
-from hardcost.battery.watches import EVERY_CALL, WORLDS, Compared, Pair, compare, draw, learned
+# Conformance is no package that could be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance.watches import EVERY_CALL, WORLDS, Compared, Pair, compare, draw, learned
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine

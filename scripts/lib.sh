@@ -1,6 +1,6 @@
-# What the scripts share; they source it from the project's folder.
+# Shared by the scripts, which source it from the project's folder.
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # what is set here is used by those who source it
+# shellcheck disable=SC2034 # the scripts that source this use its variables
 
 readonly PYTHON_OLDEST=3.11
 readonly CARGO_OLDEST=1.85
@@ -20,7 +20,7 @@ at_least() { # at_least OLDEST VERSION
 
 cargo_version() { cargo --version 2>/dev/null | cut -d ' ' -f 2; }
 
-# Print the path of a Python that is new enough, the first on the PATH before the system's own.
+# Print the path of a recent enough Python: the first on the PATH, else the system's own.
 find_python() {
     local python found
     for python in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3; do
@@ -34,7 +34,7 @@ print(platform.python_version(), sys.executable)' 2>/dev/null) || continue
     return 1
 }
 
-# A uv of the user's own will do if it is of the series in uv.txt and not older.
+# The user's own uv is used if it is of the series in uv.txt and not older.
 usable_uv() {
     local pinned version
     pinned=$(sed -n 's/^uv==\([0-9.]*\).*/\1/p' scripts/uv.txt)
@@ -42,7 +42,7 @@ usable_uv() {
     [ "${version%.*}" = "${pinned%.*}" ] && at_least "$pinned" "$version"
 }
 
-# uv doesn't read pip's configuration: where pip has an index or certificates of its own, say so.
+# uv doesn't read pip's configuration: pass on pip's own index and certificates, if any.
 follow_pip() {
     local pip=build/uv/bin/pip index certificates
     index=${PIP_INDEX_URL:-$("$pip" config get global.index-url 2>/dev/null)}

@@ -1,7 +1,8 @@
 """A wheel holds all that the installed program needs, also when it is built from the sdist.
 
 The sdist is unpacked in a folder of another name, so the probe's programs are built there anew: the
-only build of them that tests make.
+only build of them that tests make. What compares the semantics with kernels is broken there: if it
+had any part in a trial, the programs could not be built, or would be others.
 """
 
 from __future__ import annotations
@@ -45,11 +46,21 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with tarfile.open(_hatchling(PROJECT, "sdist", folder)) as archive:
         archive.extractall(folder, filter="data")
     (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
+    _break_conformance(unpacked)
     return Built(
         _hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here")),
         _hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")),
         unpacked,
     )
+
+
+def _break_conformance(project: Path) -> None:
+    """Make what is no part of the product impossible to compile and to import."""
+    for pattern, text in (("crates/conformance/src/*.rs", "!"), ("conformance/*.py", "raise\n")):
+        broken = list(project.glob(pattern))
+        assert broken, f"an sdist without {pattern}, which its tests need"
+        for path in broken:
+            path.write_text(text)
 
 
 def _hatchling(project: Path, target: str, into: Path) -> Path:
@@ -81,12 +92,23 @@ def test_every_file_of_the_package_is_in_the_wheel(built: Built) -> None:
     assert "hardcost/bin/hardcost-probe" in here
 
 
+def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(built: Built) -> None:
+    with zipfile.ZipFile(built.here) as wheel:
+        names = wheel.namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"hardcost"}
+    assert [name for name in names if "conformance" in name or "battery" in name] == []
+    programs = {name.removeprefix("hardcost/bin/") for name in names if "/bin/" in name}
+    assert programs == {"hardcost-probe", "hardcost-unixbench", "toolchain"}
+
+
 def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:
     assert _content(built.from_sdist) == _content(built.here)
 
 
 @pytest.mark.parametrize("name", ["hardcost-probe", "hardcost-unixbench"])
-def test_programs_don_t_depend_on_the_folder_they_are_built_in(built: Built, name: str) -> None:
+def test_programs_depend_neither_on_their_folder_nor_on_conformance(
+    built: Built, name: str
+) -> None:
     program = (built.folder / "src/hardcost/bin" / name).read_bytes()
     assert program == (PACKAGE / "bin" / name).read_bytes()
     for path in (str(PROJECT), str(built.folder), str(Path.home() / ".cargo")):

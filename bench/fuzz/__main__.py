@@ -1,11 +1,11 @@
-"""Inputs without end for all that reads what users hand over.
+"""Fuzz everything that reads what users hand over, without end.
 
-    python -m bench.fuzz                                 # ten seconds of the processor for each
+    python -m bench.fuzz                             # ten seconds of processor time for each
     nice -n 19 python -m bench.fuzz --target study --seconds 600 --seed 7
     python -m bench.fuzz --target study --input build/fuzz/study/0123.input   # one again
 
-What is wanted: no traceback, no input that takes more than 10 s of the processor or 1 GiB of
-memory, and no error of another kind than bad input has. `--list` names the targets.
+It finds tracebacks, inputs that take more than 10 s of processor time or 1 GiB of memory, and
+errors of another kind than bad input has. `--list` names the targets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--target", action="append", choices=sorted(TARGETS))
     parser.add_argument("--seconds", type=float, default=10.0, help="processor time of each target")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--input", type=Path, help="run one target on this file alone")
+    parser.add_argument("--input", type=Path, help="run one target on this file only")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"))
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()

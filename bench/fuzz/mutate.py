@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Mutator = Callable[[random.Random, bytes], bytes]
 
 LARGEST = 1 << 20
-"""Bytes of an input; a larger one is cut."""
+"""Most bytes of an input; a larger one is cut."""
 
 _STRANGE = [
     b"\0", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\n", b"\r", b"\t", b"\\", b'"', b"'", b"\x1b[31m",
@@ -63,7 +63,7 @@ def raw(generator: random.Random, data: bytes) -> bytes:
 
 
 def words(extra: Sequence[bytes] = ()) -> Mutator:
-    """Return a mutator of text: words and marks are exchanged, doubled, dropped and put in."""
+    """Return a mutator of text: words and marks are exchanged, duplicated, deleted and inserted."""
 
     def mutate(generator: random.Random, data: bytes) -> bytes:
         tokens = _TOKEN.findall(data)
@@ -87,7 +87,7 @@ def words(extra: Sequence[bytes] = ()) -> Mutator:
 
 
 def lines(generator: random.Random, data: bytes) -> bytes:
-    """Exchange, double and drop lines."""
+    """Exchange, duplicate and delete lines."""
     parts = data.splitlines(keepends=True)
     for _ in range(generator.randrange(1, 5)):
         at, source = (generator.randrange(len(parts) + 1) for _ in range(2))
@@ -102,7 +102,7 @@ def lines(generator: random.Random, data: bytes) -> bytes:
 
 
 def tree(generator: random.Random, data: bytes) -> bytes:
-    """Exchange, drop, double and nest values of JSON; what is no JSON loses its structure."""
+    """Exchange, delete, duplicate and nest JSON values; other text loses its structure."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ def changed_tree(  # noqa: PLR0911  (a return for each kind of change)
     generator: random.Random,
     value: Any,  # noqa: ANN401  (JSON's values)
 ) -> Any:  # noqa: ANN401
-    """Change a value, or one within it."""
+    """Change a value, or one in it."""
     if isinstance(value, dict) and value and generator.random() < 0.85:  # noqa: PLR2004
         key = generator.choice(list(value))
         kind = generator.randrange(8)
@@ -146,7 +146,7 @@ def changed_tree(  # noqa: PLR0911  (a return for each kind of change)
 
 
 def elements(generator: random.Random, data: bytes) -> bytes:
-    """Move, drop, double and change elements of XML, their attributes and texts."""
+    """Move, delete, duplicate and change XML elements, their attributes and texts."""
     try:
         root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError:

@@ -1,4 +1,4 @@
-"""Runs a target on inputs without end, in a process of its own that is bounded and watched."""
+"""Runs a target on inputs without end, in a bounded and monitored process of its own."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from bench.fuzz.mutate import Mutator
 
 LONGEST_SECONDS = 10.0
-"""Processor time that one input may take."""
+"""Most processor time for one input."""
 
 MOST_MEMORY = 1 << 30
-"""Bytes that inputs may add to the address space of the process."""
+"""Most bytes that inputs may add to the process's address space."""
 
-_STUCK_SECONDS = 30.0  # of the processor for one input, in a library that can't be interrupted
-_WAITING_SECONDS = 120.0  # that an input sleeps: it waits for what doesn't come
+_STUCK_SECONDS = 30.0  # of processor time for one input, in a library that can't be interrupted
+_WAITING_SECONDS = 120.0  # that an input sleeps: it waits for something that never comes
 _HEAD = struct.Struct("<QQQQ")  # inputs done, bytes of this one, peak of memory, findings
 _SHARED = 1 << 22
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is fuzzed.
+    """A target of fuzzing.
 
     `seeds` are good inputs, `mutators` damage them, `run` reads one and returns, or raises one of
-    `refused`; whatever else it raises is a finding. `ending` is that of a file of its kind.
+    `refused`; any other exception is a finding. `ending` is the suffix of its files.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass
 class Result:
-    """What came of a target: findings by what they are, with a file that repeats each."""
+    """The outcome of a target: findings by description, with a file that repeats each."""
 
     executions: int = 0
     seconds: float = 0.0
@@ -61,7 +61,7 @@ class Result:
 
 
 class TooSlowError(BaseException):
-    """An input took more than its time; no `except Exception` may swallow it."""
+    """An input took too long; no `except Exception` may swallow this."""
 
 
 def fuzz(target: Target, seed: int, seconds: float, folder: Path) -> Result:
@@ -85,7 +85,7 @@ def fuzz(target: Target, seed: int, seconds: float, folder: Path) -> Result:
 def _attempt(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
     target: Target, seed: str, seconds: float, folder: Path, shared: mmap.mmap, result: Result
 ) -> None:
-    """Run a process until its time is over or it dies, and add what it did to `result`."""
+    """Run a process until its time is over or it dies, and add its work to `result`."""
     shared[: _HEAD.size] = _HEAD.pack(0, 0, 0, 0)
     child = os.fork()
     if child == 0:
@@ -93,7 +93,7 @@ def _attempt(  # noqa: PLR0913, PLR0917  (the parts of a run meet here)
         try:
             _work(target, random.Random(seed), seconds, folder, shared)  # noqa: S311
             status = 0
-        except BaseException:  # noqa: BLE001  (a child must not go on as its parent)
+        except BaseException:  # noqa: BLE001  (a child must not continue as its parent)
             traceback.print_exc()
         finally:
             os._exit(status)
@@ -114,7 +114,7 @@ def _children_seconds() -> float:
 
 
 def _watched(child: int, shared: mmap.mmap) -> int:
-    """Wait for a process; end it where an input takes far too long."""
+    """Wait for a process; end it if an input takes far too long."""
     last, used, ready = (-1, 0), 0.0, time.monotonic()
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -131,7 +131,7 @@ def _watched(child: int, shared: mmap.mmap) -> int:
 
 
 def _state(child: int) -> tuple[str, float]:
-    """Return whether a process runs (R) or sleeps, and its seconds of the processor."""
+    """Return whether a process runs (R) or sleeps, and its seconds of processor time."""
     stat = Path(f"/proc/{child}/stat").read_text(encoding="ascii", errors="replace")
     words = stat.rpartition(")")[2].split()
     ticks = int(words[11]) + int(words[12])
@@ -170,7 +170,7 @@ def _mutated(
 
 
 def tried(target: Target, data: bytes) -> tuple[str, str] | None:
-    """Return what is wrong with how an input was taken, in a line and at length; None: nothing."""
+    """Return what is wrong with the handling of an input, short and long; None: nothing."""
     try:
         with limited(LONGEST_SECONDS):
             target.run(data)
@@ -184,26 +184,26 @@ def tried(target: Target, data: bytes) -> tuple[str, str] | None:
 
 
 def _where(error: BaseException) -> str:
-    """Return the last place in hardcost at which an error passed."""
+    """Return the last place in hardcost that an error passed."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [one for one in frames if "/hardcost/" in one.filename] or list(frames)
     return f"{ours[-1].filename.rpartition('/hardcost/')[2]}:{ours[-1].name}" if ours else "nowhere"
 
 
-def _keep(folder: Path, target: Target, data: bytes, what: str, told: str) -> None:
-    """Write a finding to files: the input, and what became of it."""
+def _keep(folder: Path, target: Target, data: bytes, what: str, details: str) -> None:
+    """Write a finding to files: the input, and its outcome."""
     name = hashlib.sha256(what.encode()).hexdigest()[:12]
     file = folder / f"{name}.input"
     if not file.exists():
         file.write_bytes(data)
         repeat = f"python -m bench.fuzz --target {target.name} --input {file}"
         (folder / f"{name}.txt").write_text(
-            f"{target.name}: {what}\nrepeat: {repeat}\n{told}", errors="replace"
+            f"{target.name}: {what}\nrepeat: {repeat}\n{details}", errors="replace"
         )
 
 
 def _bound_memory() -> None:
-    """Bound the address space to what there is and `MOST_MEMORY` more."""
+    """Limit the address space to its current size and `MOST_MEMORY` more."""
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         size = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MOST_MEMORY, resource.RLIM_INFINITY))
@@ -211,7 +211,7 @@ def _bound_memory() -> None:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `TooSlowError` where the body takes more processor time."""
+    """Raise `TooSlowError` if the body takes more processor time."""
 
     def late(_number: int, _frame: FrameType | None) -> None:
         raise TooSlowError

@@ -1,4 +1,4 @@
-"""Good inputs of each kind, which mutators then damage."""
+"""Good inputs of each kind, for mutators to damage."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ WORKLOADS = (
 
 
 def rules() -> Sequence[bytes]:
-    """Return lines on which auditctl was tried, some at a time, and whole published files."""
+    """Return lines on which auditctl was tested, a few at a time, and whole published files."""
     from tests.auditrules.lines import at_random, by_hand  # noqa: PLC0415  (slow)
 
     every = [*by_hand(), *at_random(200)]
@@ -135,12 +135,12 @@ def rules() -> Sequence[bytes]:
 
 
 def profiles() -> Sequence[bytes]:
-    """Return profiles in TOML: the catalogue's, and one that says all there is."""
+    """Return profiles in TOML: the catalogue's, and one with every key."""
     return [PROFILE, *_data("hardcost.profiles", "catalogue")]
 
 
 def studies() -> Sequence[bytes]:
-    """Return studies in TOML: the ready-made ones, and one that says all there is."""
+    """Return studies in TOML: the ready-made ones, and one with every key."""
     return [STUDY, *_data("hardcost.study", "ready")]
 
 
@@ -150,7 +150,7 @@ def _data(package: str, folder: str) -> list[bytes]:
 
 
 def streams() -> Sequence[bytes]:
-    """Return datastreams: parts of a real one where it is in the cache, else one by hand."""
+    """Return datastreams: parts of a real one if it is in the cache, else one made by hand."""
     from tests.profiles.importers.test_scap import file_of, profile, rule, stream  # noqa: PLC0415
 
     script = file_of("a", "-w /etc/passwd -p wa -k ids", "-a always,exit -S open -k x")
@@ -221,7 +221,7 @@ def patches() -> Sequence[bytes]:
 
 
 def configurations() -> Sequence[bytes]:
-    """Return kernel configurations, packed by gzip and not."""
+    """Return kernel configurations, gzipped and not."""
     lean = (_ROOT / "src/hardcost/machines/kernels/lean.config").read_bytes()[:8000]
     short = b'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C="a\\"b"\nCONFIG_D=0x10\n'
     return [lean, short, gzip.compress(short)]

@@ -1,4 +1,4 @@
-"""What is fuzzed: all that reads what a user, a guest or a damaged disk hands over."""
+"""The targets of fuzzing: all that reads what a user, a guest or a damaged disk hands over."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from hardcost.trial.trial import execute, prepare
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is made in it)
-_MOST_TRIALS = 60  # worked out of a plan
+_MEMORY = "/dev/shm"  # noqa: S108  (a folder of our own is created in it)
+_MOST_TRIALS = 60  # of a plan that are prepared
 
 
 def _file(data: bytes, name: str) -> Path:
-    """Return the path of a file with this content, the same each time."""
+    """Return the path of a file with this content, always the same path."""
     path = Path(_folder()) / name
     path.write_bytes(data)
     return path
@@ -74,7 +74,7 @@ def _rules(data: bytes) -> None:
 
 
 def _verb(*words: str, no: bool = False, ending: str = "x.rules") -> Callable[[bytes], None]:
-    """Return what runs a command on a file; its status may be 1 only where the answer can be no."""
+    """Return a function that runs a command on a file; status 1 is allowed if it can mean no."""
 
     def run(data: bytes) -> None:
         from hardcost.cli.verbs import hardcost  # noqa: PLC0415  (slow)
@@ -197,7 +197,7 @@ def _read_store(path: Path) -> None:
 
 
 def _answers(data: bytes) -> None:
-    told = answers.read(_file(data, "answers"))
+    found = answers.read(_file(data, "answers"))
     controls = (Sysctl("kernel.kptr_restrict", "2"),)
     for workload in (
         Workload("syscalls", (("calls", "null"),)),
@@ -211,7 +211,7 @@ def _answers(data: bytes) -> None:
         Workload("build"),
     ):
         trial = Trial(Configuration("hard", controls), workload, "insn", 0)
-        machine = FakeMachine(lambda _boot, _job: told)
+        machine = FakeMachine(lambda _boot, _job: found)
         instrument_named("insn")
         with contextlib.suppress(MachineError, InputError):
             record = asyncio.run(execute(prepare(trial, machine), machine, 60))

@@ -1,4 +1,4 @@
-"""The errors that hardcost raises: each says what is wrong, where, and what to do about it.
+"""The errors that hardcost raises: each says what is wrong, where, and the remedy.
 
 Only `cli/` turns them into text and exit statuses; everything below raises.
 """
@@ -9,12 +9,12 @@ import errno
 from dataclasses import dataclass
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""What the system says of a disk that is full."""
+"""The system's error numbers for a full disk."""
 
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """Where in a file something stands; lines and columns count from 1."""
+    """A location in a file; lines and columns count from 1."""
 
     file: str
     line: int | None = None
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, with its place and the remedy where they are known."""
+    """One mistake, with its location and remedy if they are known."""
 
     message: str
     place: Place | None = None
@@ -36,7 +36,7 @@ class Problem:
 
 
 class HardcostError(Exception):
-    """Whatever hardcost gives up on; `exit_status` is the process's when it reaches `cli/`."""
+    """Any failure of hardcost; `exit_status` is the process's when it reaches `cli/`."""
 
     exit_status = 3
 
@@ -62,7 +62,7 @@ class InputError(HardcostError):
 
 
 class MachineError(HardcostError):
-    """A machine could not be made or died; `console` holds the end of its log."""
+    """A machine could not be made or died; `console` is the tail of its log."""
 
     def __init__(
         self,
@@ -72,13 +72,13 @@ class MachineError(HardcostError):
         hint: str | None = None,
         console: str = "",
     ) -> None:
-        """Keep the end of the console log beside the message."""
+        """Keep the tail of the console log beside the message."""
         super().__init__(message, place=place, hint=hint)
         self.console = console
 
 
 class TrialError(MachineError):
-    """A trial ran and did not measure what it was to measure."""
+    """A trial ran but did not measure what it should."""
 
 
 class StoreError(HardcostError):

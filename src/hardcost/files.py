@@ -1,4 +1,4 @@
-"""Files that users name: read within bounds, with an error that says what the file was to be."""
+"""Files that users name: read within bounds, with errors that name the file's purpose."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LARGEST_TEXT = 16 << 20
-"""Bytes of a file that a person or a program wrote as text."""
+"""Most bytes of a text file."""
 
 
 def content(path: Path, what: str, most: int = LARGEST_TEXT, hint: str | None = None) -> bytes:
-    """Return the bytes of the regular file `path`, at most `most`; `what` is such as `the kernel`.
+    """Return the bytes of the regular file `path`, at most `most`; `what` is `the kernel` or so.
 
     Raises:
-        InputError: It is not there, no regular file (a folder, pipe or device), larger, or can't be
-            read.
+        InputError: It does not exist, is not a regular file (but a folder, pipe or device), is
+            larger, or can't be read.
     """
     try:
         return bounded.content(path, most)

@@ -1,4 +1,4 @@
-"""Units of measurement, as they are written in tables and JSON."""
+"""Units of measurement, as shown in tables and JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Unit(StrEnum):
-    """What a number counts. Instructions are never time. Of an index more is better, else less."""
+    """What a number counts. Instructions are never time. Higher is better for an index only."""
 
     INSN_PER_OP = "insn/op"
     NS_PER_OP = "ns/op"

@@ -124,7 +124,7 @@ def test_small_parts_of_a_timeline_are_joined() -> None:
 
 def test_lookups_are_told_by_time() -> None:
     (line,) = timelines(rows("avc", lookups=(10, 20, 60)), 2)
-    assert line == Timeline("counts a million ticks", (2e6, 3e6), {"lookups": (15, 60)})
+    assert line == Timeline("counts per million ticks", (2e6, 3e6), {"lookups": (15, 60)})
 
 
 def test_without_rows_there_is_no_timeline() -> None:

@@ -35,7 +35,7 @@ def test_what_is_no_regular_file_says_what_it_is(tmp_path: Path) -> None:
         assert why_not(tmp_path / "pipe") == "it is a pipe, not a regular file"
         assert why_not(Path("/dev/zero")) == "it is a device, not a regular file"
         assert why_not(tmp_path / "none") == "there is no such file"
-        assert why_not(Path("a\0b")) == "embedded null byte"
+        assert why_not(Path("a\0b")) == "its name holds a null byte"
         with pytest.raises(bounded.UnreadableError):
             bounded.content(tmp_path / "socket", 100)
 

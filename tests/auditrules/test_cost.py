@@ -263,7 +263,7 @@ def test_counts_in_json_are_read_with_and_without_architectures() -> None:
 @pytest.mark.parametrize(
     ("content", "line", "told"),
     [
-        (b"", 1, "no counts"),
+        (b"", 1, "does not count"),
         (b"\xff\xfe", 1, "UTF-8"),
         (b'{"openat": 3,\n "read": "x"}', 2, "'read'"),
         (b'{"openat": -1}', 1, "openat"),
@@ -275,12 +275,12 @@ def test_counts_in_json_are_read_with_and_without_architectures() -> None:
         (PERF.replace(b"50      3", b"9" * 5000 + b" 3"), 9, "perf trace -s"),
         (b'{"openat": true}', 1, "openat"),
         (b'{"openat": 3', 1, "not JSON"),
-        (b"[1]", 1, "no object"),
+        (b"[1]", 1, "not an object"),
         (b"[" * 100_000, 1, "nested"),
         (b'{"b64": 3}', 1, "b64"),
         (b'{"openzat": 3}', None, "openzat"),
         (b'{"open\\u001b[31m": 3}', None, "x1b"),
-        (b'{"openat": 0}', None, "counts no"),
+        (b'{"openat": 0}', None, "not count any"),
         (STRACE.replace(b" 20.00", b" oops "), 5, "strace -c"),
         (PERF.replace(b"50      3", b"oops   3"), 9, "perf trace -s"),
     ],

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
+from typing import TYPE_CHECKING, Any
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardcost.auditrules import loading, present
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
 from hardcost.auditrules.parse import read_bytes
 from hardcost.auditrules.translate import AS_WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from hardcost.auditrules.rule import Reading
 
 WATCH = "-w /etc/shadow -p wa -k s"
 CALL = "-a always,exit -F arch=b64 -S mount -k m"
@@ -62,8 +74,118 @@ def test_a_watch_is_the_same_with_and_without_a_slash() -> None:
     assert loaded(WATCH, WATCH.replace("-w", "-W")).rules == ()
 
 
-def test_many_rules_and_deletions_are_worked_out_in_one_pass() -> None:
-    many = [f"-a always,exit -F arch=b64 -S mount -F a0={number} -k k" for number in range(3000)]
-    found = loaded(*many, *(line.replace("-a", "-d", 1) for line in many))
-    assert found.rules == ()
-    assert all(line.fate is Fate.DELETED for line in found.lines)
+RULES = (
+    "always,exit -F arch=b64 -S mount -k m",
+    "always,exit -F path=/etc/shadow -F perm=wa -k s",
+    "always,exit -F dir=/etc -F perm=wa -k d",
+    "never,user -F uid=5",
+    "always,exit -S nosuch -k m",
+)
+LINES = (
+    *(f"{how} {rule}" for how in ("-a", "-a", "-A", "-A", "-d") for rule in RULES),
+    "-w /etc/shadow -p wa -k s", "-W /etc/shadow -p wa -k s", "-D", "-D -k m", "-D -k s", "-Z",
+    "-e 2",
+)  # fmt: skip
+
+
+def by_the_book(lines: list[str]) -> tuple[list[int], dict[int, int]]:
+    """Return which lines' rules stay, and which line deletes which: a kernel's list, step by step.
+
+    What is the same is compared as text; a watch is what auditctl makes of it.
+    """
+    front: list[int] = []
+    back: list[int] = []
+    refused: list[int] = []
+    deleted: dict[int, int] = {}
+    meant = [
+        line.replace("-w /", "-a always,exit -F path=/").replace("-W /", "-d always,exit -F path=/")
+        .replace("-p wa", "-F perm=wa")
+        for line in lines
+    ]  # fmt: skip
+    for at, line in enumerate(meant):
+        if line == "-e 2":
+            break
+        how, _, rule = line.partition(" ")
+        there = [one for one in (*front, *back) if meant[one].partition(" ")[2] == rule]
+        if how == "-D":
+            gone = [
+                one for one in (*front, *back, *refused) if not rule or meant[one].endswith(rule)
+            ]
+        elif how == "-d":
+            gone = there[:1]
+        else:
+            gone = []
+        if how in {"-a", "-A"}:
+            wrong = "nosuch" in rule or (how == "-a" and there)
+            (refused if wrong else front if how == "-A" else back).append(at)
+            front.sort(reverse=True)
+        for one in gone:
+            deleted[one] = at
+            next(part for part in (front, back, refused) if one in part).remove(one)
+    return sorted((*front, *back)), deleted
+
+
+@settings(deadline=None)  # a busy machine is no fault
+@given(st.lists(st.sampled_from(LINES), max_size=25))
+def test_what_stays_is_what_a_list_kept_step_by_step_holds(lines: list[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines).encode()
+    found = load_lines([read_bytes(text, "x")], AS_WRITTEN).lines
+    stay = [one.reading.place.line for one in found if one.fate is Fate.LOADED]
+    gone = {
+        one.reading.place.line: one.deleted_by.line for one in found if one.deleted_by is not None
+    }
+    expected, deleted = by_the_book(lines)
+    assert stay == [at + 1 for at in expected]
+    assert gone == {at + 1: by + 1 for at, by in deleted.items()}
+
+
+def many(how_many: int) -> list[str]:
+    """Lines of which half add rules and half take them away, in all the ways that there are."""
+    size = how_many // 4
+    calls = [f"-a always,exit -F arch=b64 -S mount -F a0={number} -k k" for number in range(size)]
+    prepended = ["-A always,exit -F path=/etc/shadow -F perm=wa -k s"] * size
+    maybe = "-d always,exit -F dir=/etc/shadow -F perm=wa -k s"  # where nobody knows what it is
+    by_key = ["-D -k nothing"] * (size // 100)
+    return [
+        "-i", *calls, *prepended, *[maybe] * (size // 2), *by_key,
+        *(line.replace("-A", "-d", 1) for line in prepended[size // 2 :]),
+        *(line.replace("-a", "-d", 1) for line in reversed(calls)),
+    ]  # fmt: skip
+
+
+def steps(readings: tuple[Reading, ...]) -> int:
+    """Return how many instructions of Python it takes to find out what becomes of lines."""
+    files = {loading.__file__, present.__file__}
+    count = 0
+
+    def trace(frame: FrameType, event: str, _about: object) -> Callable[..., Any] | None:
+        nonlocal count
+        if frame.f_code.co_filename not in files:
+            return None
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        load_lines([readings])
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_twenty_thousand_lines_take_ten_times_the_steps_of_two_thousand() -> None:
+    few, lots = (
+        read_bytes("".join(f"{line}\n" for line in many(size)).encode(), "x")
+        for size in (2_000, 20_000)
+    )
+    per_line = steps(few) / len(few)
+    assert steps(lots) / len(lots) < 1.05 * per_line
+
+
+def test_many_rules_and_deletions_leave_what_they_are_to_leave() -> None:
+    found = load_lines([read_bytes("".join(f"{one}\n" for one in many(4_000)).encode(), "x")])
+    assert [rule.path for rule in found.rules] == ["/etc/shadow"] * 500
+    assert len(found.of(Fate.DELETED)) == 1_500
+    assert len(found.of(Fate.FUTILE)) == 500

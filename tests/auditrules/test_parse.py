@@ -141,7 +141,7 @@ class TestSettings:
     def test_what_is_left_out_leaves_a_note_with_its_place(self, line: str) -> None:
         found = reading(line)
         assert found.kind is Kind.LEFT_OUT
-        assert found.notes[0].startswith(f"x.rules:1: `{line}` is not taken over: ")
+        assert found.notes[0].startswith(f"x.rules:1: `{line}` is ignored: ")
 
     def test_deleting_all_deletes_the_rules_before_it_in_the_same_file(self) -> None:
         lines = ["-w /a", "-a always,exit -k x -k y", "-D -k y", "-w /b -k z", "-D", "-w /c"]
@@ -208,39 +208,42 @@ class TestLoading:
         assert found.settings == (("-b", "5"), ("-e", "2"))
 
 
-NO_QUOTES = "leave out the quotes, which auditctl takes for a part of the word"
+NO_QUOTES = "remove the quotes, which auditctl treats as part of the word"
 
 
 class TestFaults:
     @pytest.mark.parametrize(
         ("line", "message"),
         [
-            ("auditctl -w /etc/passwd", "'auditctl' is no option of auditctl"),
-            ("- w /etc", "'-' is no option of auditctl"),
+            ("auditctl -w /etc/passwd", "'auditctl' is not an option of auditctl"),
+            ("- w /etc", "'-' is not an option of auditctl"),
             ("-x 1", "auditctl has no such option: option -x not recognized"),
             ("--nonsense", "auditctl has no such option: option --nonsense not recognized"),
             ("-w", "-w has no value"),
             ('-w "/etc/my file" -p wa', "'file\"' belongs to no option"),
-            ("-w /etc/x\t-p wa", "the line holds a tab, which auditctl does not take for a space"),
-            ("-k x", "the line says neither to which list it belongs nor what it watches"),
+            (
+                "-w /etc/x\t-p wa",
+                "the line contains a tab, which auditctl does not treat as a space",
+            ),
+            ("-k x", "the line names neither a list nor a path to watch"),
             ("-d never,task -a never,task", "-d and -a stand on one line"),
             ("-w /etc/x -a always,exit", "-w and -a stand on one line"),
-            ("-w /etc/x -i", "-i can't stand in a rule"),
-            ("-w /etc/x -D", "-D can't stand in a rule"),
-            ("-D -e 1", "-D takes no option but -k"),
-            ("-i -c", "auditctl takes these options one to a line"),
+            ("-w /etc/x -i", "-i can't be part of a rule"),
+            ("-w /etc/x -D", "-D can't be part of a rule"),
+            ("-D -e 1", "-D takes only the option -k"),
+            ("-i -c", "auditctl accepts only one of these options on a line"),
             ("-b many", "-b takes a number from 0 to 4294967295, not 'many'"),
             ("-e 3", "-e takes a number from 0 to 2, not '3'"),
             ("-e 01", "-e takes a number from 0 to 2, not '01'"),
             ("-b 99999999999999999999", "-b takes a number from 0 to 4294967295, not '9"),
-            ("-i -b 5", "auditctl takes these options one to a line"),
-            ("-D -kx", "-D takes no option but -k"),
-            ("-s -k x", "the line says neither to which list it belongs nor what it watches"),
+            ("-i -b 5", "auditctl accepts only one of these options on a line"),
+            ("-D -kx", "-D takes only the option -k"),
+            ("-s -k x", "the line names neither a list nor a path to watch"),
             ("-q /a", "'/a' is not a mount and a subtree joined by a comma"),
             ("--signal KILL", "auditctl sends no signal 'KILL'"),
-            ("-h", "auditctl shows its help, and counts the line as a fault"),
-            ("-R other.rules", "a file of rules can't read another"),
-            ("--", "the line holds no option"),
+            ("-h", "auditctl shows its help and treats the line as an error"),
+            ("-R other.rules", "a rules file can't include another"),
+            ("--", "the line has no option"),
         ],
     )
     def test_a_line_that_auditctl_would_refuse_is_a_fault(self, line: str, message: str) -> None:
@@ -298,37 +301,37 @@ class TestFaults:
         [
             (
                 "-w /etc/my dir/x y -p wa",
-                r"if the path has a space in it, write `\ `: /etc/my\ dir/x\ y",
+                r"if the path contains a space, write `\ `: /etc/my\ dir/x\ y",
             ),
-            ("-w /x -k my key", r"if the key has a space in it, write `\ `: my\ key"),
-            ("-w /x -k my key\r", r"if the key has a space in it, write `\ `: my\ key"),
-            ("-a exit,always -F key=a b", r"if the key has a space in it, write `\ `: key=a\ b"),
+            ("-w /x -k my key", r"if the key contains a space, write `\ `: my\ key"),
+            ("-w /x -k my key\r", r"if the key contains a space, write `\ `: my\ key"),
+            ("-a exit,always -F key=a b", r"if the key contains a space, write `\ `: key=a\ b"),
             (
                 "-a exit,always -F dir=/a b -k x",
-                r"if the path has a space in it, write `\ `: dir=/a\ b",
+                r"if the path contains a space, write `\ `: dir=/a\ b",
             ),
             (
                 "-a exit,always -S open, read -k x",
-                "join calls by commas, without spaces: open,read",
+                "join calls with commas, without spaces: open,read",
             ),
-            ("-a exit,always -S open read -k x", "join calls by commas, without spaces: open,read"),
-            ("-a exit,always -F auid >= 1000 -S 1", "leave out the spaces: auid>=1000"),
-            ("-a always, exit -S 1", "leave out the spaces: always,exit"),
+            (
+                "-a exit,always -S open read -k x",
+                "join calls with commas, without spaces: open,read",
+            ),
+            ("-a exit,always -F auid >= 1000 -S 1", "remove the spaces: auid>=1000"),
+            ("-a always, exit -S 1", "remove the spaces: always,exit"),
             ("-w /x -k 'my key'", f"{NO_QUOTES}, and write a space within a word as `\\ `"),
             ("-w /x -k 'key' y -Z", "see auditctl(8)"),
-            ("-w /x -p wa -k id # why", "a comment stands on a line of its own"),
-            ("-w /x -p wa -k id # not -w /y\tnor -Z\r", "a comment stands on a line of its own"),
+            ("-w /x -p wa -k id # why", "put the comment on its own line"),
+            ("-w /x -p wa -k id # not -w /y\tnor -Z\r", "put the comment on its own line"),
             (
                 "-a exit,always -S 1 -k -F auid=0",
-                (
-                    "-k has no value of its own and takes -F for it:"
-                    " write one behind -k, or leave -k out"
-                ),
+                ("-k has no value of its own and so takes -F: write one after -k, or remove -k"),
             ),
-            ("-a exit,always -S 1 -k", "write its value behind it, or leave it out"),
+            ("-a exit,always -S 1 -k", "write its value after it, or remove it"),
             (
                 r"-w /x y\ z",
-                r"write a space within a word as `\ `; quotes don't keep words together here",
+                r"write a space within a word as `\ `; quotes do not group words",
             ),
         ],
     )
@@ -336,7 +339,7 @@ class TestFaults:
         assert fault_of(line).remedy == remedy
 
     def test_a_long_comment_is_not_taken_for_one_behind_a_rule(self) -> None:
-        assert fault_of(f"# {'x' * 6200} # y").remedy == "make two lines of it"
+        assert fault_of(f"# {'x' * 6200} # y").remedy == "split it into two lines"
 
     def test_what_auditctl_heeds_before_it_finds_the_line_at_fault_counts(self) -> None:
         readings = read_bytes(b"-w /a\n-D\r\n-i\r\nnonsense\n-w /b\n", "f")
@@ -347,7 +350,7 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("data", "message"),
         [
-            (b"-w /etc/a -k a\x07b", "auditctl takes '\\x07' for a mark of its own"),
+            (b"-w /etc/a -k a\x07b", "auditctl treats '\\x07' as a mark of its own"),
             (
                 b"-a always,exit" + b" -S 9" * 39 + b" -k x",
                 "auditctl 3.0.9 drops words from '-S' on",
@@ -355,7 +358,7 @@ class TestFaults:
             (b"\xef\xbb\xbf-w /etc/x", "the file begins with a byte order mark"),
             (
                 b"#" * (LONGEST_LINE + 1),
-                "the line has 6144 bytes, and auditctl would cut it after 6143",
+                "the line has 6144 bytes; auditctl cuts it after 6143",
             ),
         ],
     )
@@ -392,7 +395,10 @@ class TestFaults:
     def test_a_binary_file_is_one_fault(self, tmp_path: Path) -> None:
         (tmp_path / "a.rules").write_bytes(b"\x7fELF\n\xff\xfe\n\0\0\n\0\n")
         (fault,) = faults_of(tmp_path / "a.rules")
-        assert (fault.line, fault.message) == (None, "it holds many NUL bytes, as no text does")
+        assert (fault.line, fault.message) == (
+            None,
+            "it contains many NUL bytes, so it is not text",
+        )
 
     def test_a_folder_without_rules_files_is_a_fault(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("-w /etc/x\n")
@@ -442,7 +448,7 @@ class TestFolders:
         write(tmp_path, a="-w /a", b="", c="-w /c")
         (fault,) = faults_of(tmp_path)
         assert (Path(fault.file).name, fault.line) == ("a.rules", 1)
-        assert fault.message.startswith("the last line has no end")
+        assert fault.message.startswith("the last line has no newline")
         write(tmp_path, c="\n-w /c")
         assert len(read([tmp_path]).rules) == 2
 
@@ -454,7 +460,7 @@ class TestFolders:
     def test_a_name_with_a_space_is_a_fault(self, tmp_path: Path) -> None:
         (tmp_path / "a b.rules").write_text("-w /a\n")
         (fault,) = faults_of(tmp_path)
-        assert fault.message == "its name holds a space"
+        assert fault.message == "its name contains a space"
 
     @settings(deadline=None)
     @given(st.lists(st.text("abAZ019~-._", min_size=1, max_size=9), max_size=8))
@@ -477,7 +483,7 @@ class TestSets:
     def test_a_file_of_comments_beside_others_is_noted(self, tmp_path: Path) -> None:
         write(tmp_path, a="-w /a\n", b="# nothing\n")
         rule_set = read([tmp_path / "a.rules", tmp_path / "b.rules"])
-        assert rule_set.notes == (f"{tmp_path / 'b.rules'}: it holds no rule, only comments",)
+        assert rule_set.notes == (f"{tmp_path / 'b.rules'}: it contains no rule, only comments",)
 
     def test_the_last_backlog_limit_of_several_sets_holds(self) -> None:
         parts = [RuleSet((), 1, ("-r 1",)), RuleSet((), 2, ("-r 1",)), RuleSet((), tolerant=True)]

@@ -8,10 +8,10 @@ import pytest
 
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import UNSET, KernelRule
+from hardcost.auditrules.present import DuplicateError
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.semantics import (
     Decision,
-    DuplicateError,
     Loaded,
     Outcome,
     UnresolvedError,

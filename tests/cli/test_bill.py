@@ -65,7 +65,7 @@ def test_rules_that_load_are_not_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a=1"], "no sysctl"),
+        (["a=1"], "not a sysctl"),
         (["--sysctl", "x"], "--sysctl"),
         (["kernel.x=1", "kernel.x=1"], "named twice"),
         (["kernel.x=1", "--budget", "nul=1%"], "no metric 'nul'"),

@@ -56,7 +56,9 @@ def test_stdin_goes_to_stdout(tmp_path: Path) -> None:
     assert "2 settings; 1 left out" in result.stderr
     path = tmp_path / "x.toml"
     path.write_text(result.stdout)
-    assert catalogue.load(str(path)).title == "What kernel-hardening-checker finds failing in stdin"
+    assert (
+        catalogue.load(str(path)).title == "Checks of kernel-hardening-checker that fail in stdin"
+    )
 
 
 def test_a_file_is_replaced_and_a_link_stays_one(report: Path, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ EOF
 </x:Benchmark>
 """
 NOTES = [
-    "b is not taken over: it has no shell script that says its lines",
-    "1 of its rules are not about audit rules, and not taken",
+    "b is not imported: it has no shell script with its lines",
+    "1 of its rules are not about audit rules and are skipped",
 ]
 
 
@@ -70,7 +70,7 @@ def test_an_output_in_rules_is_a_file_of_rules(stream: Path, tmp_path: Path) -> 
 def test_a_scap_profile_without_audit_rules_makes_no_profile(stream: Path) -> None:
     result = run("scap", str(stream), "--scap-profile", "none")
     assert isinstance(result.exception, InputError)
-    assert str(result.exception) == "the profile none asks for no audit rules"
+    assert str(result.exception) == "the profile none requires no audit rules"
 
 
 def test_a_folder_of_rules_becomes_one_profile_in_the_order_of_loading(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_sysctls_become_a_profile_that_can_be_loaded(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     first, overridden = result.stderr.splitlines()
     assert first == f"2 sysctls in {output}"
-    assert overridden.startswith(f"{folder}/1.conf:1: kernel.x=1 does not hold")
+    assert overridden.startswith(f"{folder}/1.conf:1: kernel.x=1 is overridden")
     names = [one.name for one in catalogue.load(str(output)).controls]
     assert names == ["kernel.y=1", "kernel/x=2"]
     refused = run("sysctl", str(folder), "-o", str(folder / "3.conf"))

@@ -40,5 +40,5 @@ def test_paths_that_are_there_anyway_are_added() -> None:
 def test_a_directory_without_a_slash_is_noted_with_the_reason() -> None:
     reason = "pam_faillock keeps a file for each user in it"
     assert watchedpaths.notes([rule("/etc/passwd", "/var/log/faillock")]) == (
-        f"f:7: /var/log/faillock is taken for a directory: {reason}",
+        f"f:7: /var/log/faillock is treated as a directory: {reason}",
     )

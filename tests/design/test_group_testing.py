@@ -264,7 +264,7 @@ def test_a_limit_is_kept_and_what_is_left_over_is_said(most: int) -> None:
 def test_a_suspect_for_which_nothing_is_left_is_not_confirmed() -> None:
     culprit = only(run(additive({0: 0.05}), problem(4), Settings(most=4)))
     assert (culprit.index, culprit.confirmed, culprit.own) == (0, False, None)
-    assert "no more configurations" in culprit.shown
+    assert "no configurations are left" in culprit.shown
 
 
 # With noise
@@ -408,7 +408,7 @@ def test_what_a_search_will_take_is_said_before() -> None:
     asked = Problem(tuple(str(index) for index in range(95)), marks=MARKS)
     assert "at most 28 for one culprit, 56 for two" in statement(asked, EXACT)
     assert "1.00%" in statement(asked, EXACT)
-    assert "ends after 12" in statement(asked, Settings(most=12))
+    assert "ends after at most 12" in statement(asked, Settings(most=12))
     assert "64 repetitions, which resolve 4.86%" in statement(asked, Settings(noise=0.05))
 
 

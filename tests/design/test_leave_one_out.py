@@ -67,7 +67,7 @@ def test_a_plug_in_is_never_without_its_daemon() -> None:
     found = names(plan)
     assert found["without:1"] == ["auditd", "rsyslog.service"]
     assert found["alone:2"] == ["auditd", "auditd.service", "auditd plug-in syslog"]
-    assert "auditd plug-in syslog is left out with auditd.service" in " ".join(plan.notes)
+    assert "auditd plug-in syslog is left out together with auditd.service" in " ".join(plan.notes)
 
 
 def test_a_security_module_is_left_out_for_none() -> None:

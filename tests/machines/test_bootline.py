@@ -100,7 +100,7 @@ def test_a_parameter_of_a_module_is_looked_up_since_no_kernel_complains(known: P
     assert one("printk.time=1", known) is None
     built_in = one("printk.tim=1", known)
     assert built_in is not None
-    assert "no parameter tim" in built_in.refused
+    assert "without a parameter tim" in built_in.refused
     assert built_in.meant == "printk.time"
     none = one("nothing.like=1", known)
     assert none is not None
@@ -115,7 +115,7 @@ def test_a_parameter_of_a_module_is_looked_up_since_no_kernel_complains(known: P
 def test_whether_a_module_that_exists_is_loaded_is_not_known(word: str, known: Parameters) -> None:
     found = one(word, known)
     assert found is not None
-    assert (found.refused, "does not look whether the guest loads it" in found.note) == ("", True)
+    assert (found.refused, "does not check whether the guest loads it" in found.note) == ("", True)
 
 
 def test_without_modules_a_name_with_a_dot_is_left_open(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_two_entries_that_changed_places_are_both_made_again(
     places = [Cache(tmp_path).make("guests", name, name, fill) for name in ("aa", "bb")]
     swap(*places)
     assert [Cache(tmp_path).find("guests", name) for name in ("aa", "bb")] == [None, None]
-    assert "its manifest is that of guests/bb" in caplog.messages[0]
+    assert "its manifest belongs to guests/bb" in caplog.messages[0]
 
 
 def test_only_the_parts_that_are_used_are_looked_at(tmp_path: Path) -> None:

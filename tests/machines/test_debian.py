@@ -60,7 +60,7 @@ def test_what_is_no_name_of_a_package_is_refused_before_apt_sees_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MachineError, match="is no name of a Debian package"):
+    with pytest.raises(MachineError, match="is not a valid name of a Debian package"):
         debian.unpacked(Cache(tmp_path), name)
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 DEBIAN = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
 OTHERS = {
-    "no Debian": {"ID": "fedora", "VERSION_ID": "42", "PRETTY_NAME": "Fedora Linux 42"},
+    "not Debian": {"ID": "fedora", "VERSION_ID": "42", "PRETTY_NAME": "Fedora Linux 42"},
     "not Debian's own": {"ID": "ubuntu", "ID_LIKE": "debian", "PRETTY_NAME": "Ubuntu 24.04 LTS"},
-    "not tried with it": {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux forky/sid"},
+    "not tested with it": {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux forky/sid"},
     "an unknown system": {},
 }
 
@@ -73,7 +73,7 @@ def test_a_verb_that_needs_packages_says_so_before_all_else(
     said = capsys.readouterr().err
     assert status == 3
     assert said.count("error:") == 1
-    assert "This host is Fedora Linux 42: it is no Debian" in said
+    assert "This host is Fedora Linux 42: it is not Debian" in said
     assert not list(tmp_path.rglob("*.deb"))
 
 
@@ -91,7 +91,7 @@ def test_doctor_names_nothing_but_the_host_there(
 def _run(words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     """Run the command on a host that says it is another, and return its status."""
     (folder / "some.rules").write_text("-a always,exit -S open -k k\n")
-    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: OTHERS["no Debian"])
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: OTHERS["not Debian"])
     monkeypatch.setenv("HARDCOST_CACHE", str(folder / "cache"))
     monkeypatch.setenv("HARDCOST_STORE", str(folder / "store.sqlite"))
     monkeypatch.setattr(sys, "argv", ["hardcost", *words])

@@ -51,8 +51,8 @@ def test_the_reduced_stig_rules_are_as_published_but_for_two_misprints() -> None
     assert len(rules) == 48
     misprints = [note for note in profile.notes if "misprint" in note]
     assert [note.split("; ")[1] for note in misprints] == [
-        "mended to arch=b32",
-        "mended to finit_module",
+        "corrected to arch=b32",
+        "corrected to finit_module",
     ]
     assert [note.split("`")[1] for note in profile.notes if "not taken over" in note] == [
         "-f 2",
@@ -69,12 +69,12 @@ def test_the_samples_are_read_from_the_unpacked_package(tmp_path: Path, examples
     profile = catalogue.load("audit-samples", roots.__getitem__)
     assert profile.controls[0] == AuditDaemon(8192, ("--backlog_wait_time 60000",))
     assert rules_of(profile) == SAMPLES["30-stig.rules"].splitlines()
-    assert "31-privileged.rules: it holds no rule, only comments" in profile.notes
+    assert "31-privileged.rules: it contains no rule, only comments" in profile.notes
 
 
 def test_the_samples_need_their_package() -> None:
     (problem,) = problems_of("audit-samples")
-    assert problem.message == "the Debian package auditd is not at hand here"
+    assert problem.message == "the Debian package auditd is not available here"
     assert problem.place is not None
     assert problem.place.file == "audit-samples.toml"
 
@@ -157,7 +157,7 @@ def test_a_profile_that_is_part_of_itself_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "loop.toml"
     path.write_text('title = "Loop"\nprofile = "loop.toml"\n')
     (problem,) = problems_of(str(path))
-    assert problem.message == f"the profile {path} is part of itself"
+    assert problem.message == f"the profile {path} includes itself"
 
 
 def test_there_is_a_profile_for_each_group_of_kernel_options_and_one_of_all() -> None:

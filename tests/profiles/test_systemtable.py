@@ -85,10 +85,10 @@ def test_mounts_and_the_security_module_are_controls() -> None:
     [
         ('\nlsm = "smack"', 2, "lsm has to be"),
         ('[mount]\n"/tmp" = ["noexce"]', 2, "mount./tmp has to be"),
-        ('[mount]\n"tmp" = ["noexec"]', 2, "mount.tmp is no name that there can be"),
+        ('[mount]\n"tmp" = ["noexec"]', 2, "mount.tmp is not a valid name"),
         ('[mount]\n"/tmp" = "noexec"', 2, "mount./tmp has to be a list"),
         ("mount = 3", 1, "mount has to be a table"),
-        ('scanner.paths = ["home"]', 1, "scanner.paths is not of the form"),
+        ('scanner.paths = ["home"]', 1, "scanner.paths does not have the required form"),
         ("scanner.paths = []", 1, "scanner.paths is empty"),
         ('[auditd]\nflush = "later"', 2, "auditd.flush has to be"),
         ('auditd = { plugins = ["zos"] }', 1, "auditd.plugins has to be"),

@@ -103,17 +103,17 @@ DEEP = ".".join("k" * 500)
     [
         (
             f"a = 1\nb = {'9' * 5000}\n",
-            "f.toml:2: this is not TOML: a number is too long to be one",
+            "f.toml:2: this is not TOML: a number is too long",
         ),
-        (f"[{DEEP}]\n", "f.toml: values are nested too deep: more than 32 levels"),
-        (f"{DEEP} = 1\n", "f.toml: values are nested too deep: more than 32 levels"),
+        (f"[{DEEP}]\n", "f.toml: values are nested too deeply: more than 32 levels"),
+        (f"{DEEP} = 1\n", "f.toml: values are nested too deeply: more than 32 levels"),
         (
             f"a = {'{a=' * 200}1{'}' * 200}\n",
-            "f.toml: values are nested too deep: more than 32 levels",
+            "f.toml: values are nested too deeply: more than 32 levels",
         ),
         (
             f"a = {'[' * 5000}{']' * 5000}\n",
-            "f.toml: values are nested too deep: more than 32 levels",
+            "f.toml: values are nested too deeply: more than 32 levels",
         ),
         (f"a = '{'x' * (2 << 20)}'\n", "f.toml: this is larger than 2 MiB"),
     ],

@@ -101,7 +101,7 @@ def test_files_are_relative_to_the_file(tmp_path: Path) -> None:
     controls, problems = resolved('audit.files = ["x.rules"]', tmp_path)
     assert problems == []
     assert [control.name for control in controls.listed()] == ["auditd", "-w /etc/x"]
-    assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is not taken over")
+    assert controls.notes[0].startswith(f"{tmp_path / 'x.rules'}:2: `-f 2` is ignored")
 
 
 def test_files_of_a_package_lie_where_it_is_unpacked(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_profiles_audit_rules_can_be_taken_or_all_of_it() -> None:
     rules, problems = resolved('audit = { profile = "known", rules = ["-w /more"] }')
     assert [control.name for control in rules.listed()] == ["auditd", "-w /known", "-w /more"]
     assert problems == []
-    assert "of the profile known only the audit rules are taken" in rules.notes
+    assert "only the audit rules of the profile known are used" in rules.notes
 
 
 def test_everything_wrong_is_told_at_its_line(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ files = ["missing.rules"]
         (None, "there is no such file"),
         (2, "there is no profile 'unknown'"),
         (5, "'two words' is not one word of a kernel's command line"),
-        (9, "'../x' is no key of sysctl, such as kernel.kptr_restrict"),
+        (9, "'../x' is not a sysctl key, such as kernel.kptr_restrict"),
         (12, "-q has no value"),
     ]
 
@@ -155,11 +155,11 @@ files = ["missing.rules"]
     [
         (
             'audit = { enabled = false, rules = ["-w /x"] }',
-            "audit has rules, and is not enabled",
+            "audit has rules but is not enabled",
         ),
         (
             'audit = { package = "auditd", files = ["/x"] }',
-            "the Debian package auditd is not at hand here",
+            "the Debian package auditd is not available here",
         ),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_package_is_called_as_packages_are() -> None:
     file = parse(b'audit.package = "-o=x"', "f.toml")
     validated(file, ControlsTable, problems)
     assert [problem.message for problem in problems] == [
-        "audit.package is not of the form that it has to be"
+        "audit.package does not have the required form"
     ]
 
 
@@ -272,7 +272,7 @@ def test_an_option_that_is_none_is_told_at_its_line() -> None:
     controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
     assert controls.kernel_options == (KernelOption("A", "y"),)
     assert problems == [
-        (line, f"'{text}' is no kernel option with its value, such as SLUB_DEBUG_ON=y")
+        (line, f"'{text}' is not a kernel option with its value, such as SLUB_DEBUG_ON=y")
         for line, text in [(3, "B"), (4, "C=a b")]
     ]
 

@@ -101,7 +101,7 @@ def test_durations_are_those_of_the_last_trials_newest_last(tmp_path: Path) -> N
 
 def test_rubbish_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(b"rubbish " * 1000)
-    with pytest.raises(StoreError, match="s is no SQLite database"):
+    with pytest.raises(StoreError, match="s is not a SQLite database"):
         Store(tmp_path / "s")
 
 

@@ -117,12 +117,12 @@ REPEAT = 'audit.repeat = "-a always,exit -S open -F uid={n}"\n'
             "values = [1]\nswitch = true",
             "the axis a needs one of values, levels, and switch = true",
         ),
-        ("values = [1, '1']", "a value of a stands twice"),
+        ("values = [1, '1']", "a lists a value twice"),
         ("values = ['x y']", "a level of a is not one word"),
-        ("values = [1]\ndefault = 2", "the default of a is none of its levels"),
+        ("values = [1]\ndefault = 2", "the default of a is not one of its levels"),
         (
             'values = [1]\naudit.repeat = "-w /x"',
-            "the rule to repeat holds no {n}, so that all would be the same",
+            "the rule to repeat has no {n}, so all copies would be the same",
         ),
         (
             "values = ['x']\n" + REPEAT,
@@ -199,4 +199,4 @@ kconfig = ["SLUB_DEBUG_ON=y"]
 )
 def test_axes_that_come_to_far_too_many_rules_are_told(tmp_path: Path, axis: str) -> None:
     found = messages(tmp_path, f'[[axis]]\nname = "a"\n{axis}')
-    assert "the axes come to more than 1000000 rules in all configurations" in found
+    assert "the axes generate more than 1000000 rules over all configurations" in found

@@ -207,7 +207,7 @@ class TestWrong:
             (4, "there is no configuration 'rules=7'"),
             (5, "seeds has to be a valid integer"),
             (6, "there is no key 'colour' here"),
-            (18, "'nonsense' is no option of auditctl"),
+            (18, "'nonsense' is not an option of auditctl"),
         ]
 
     @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ class TestWrong:
             ("baseline", "seeds = [-1]\nbaseline", 4, "seeds has to be greater"),
             ("switch = true", "switch = 1", 8, "axis.switch has to be a valid boolean"),
             ("switch = true", "", 6, "the axis on needs one of values, levels, and switch"),
-            ('name = "on"', 'name = "on off"', 7, "axis.name is not of the form"),
+            ('name = "on"', 'name = "on off"', 7, "axis.name does not have the required form"),
             ('["quiet"]', '["qu iet"]', 9, "'qu iet' is not one word"),
             ("switch", "swtich", 8, "there is no key 'swtich' here"),
         ],
@@ -252,7 +252,7 @@ class TestWrong:
         text = GOOD + 'audit.files = ["x.rules"]\ncolour = 1\n'
         assert problems_of(tmp_path, text) == [
             (11, "there is no key 'colour' here"),
-            (1, "'nonsense' is no option of auditctl"),
+            (1, "'nonsense' is not an option of auditctl"),
         ]
 
     def test_an_unknown_name_gets_a_hint(self) -> None:

@@ -78,7 +78,7 @@ def test_a_scale_that_is_not_there_is_refused_with_those_that_are(path: Path) ->
     ("old", "new", "line", "message"),
     [
         ('scale = "full"', 'scale = "ful"', 21, "there is no scale 'ful'"),
-        ('"avc", "cpu"', '"avc", "gpu"', 6, "there is no instrument 'gpu' that rides along"),
+        ('"avc", "cpu"', '"avc", "gpu"', 6, "there is no recorder 'gpu'"),
         ('"syscalls calls=open"]\ntimeout', '"syscals"]\ntimeout', 10, "no workload 'syscals'"),
         ('name = "plain"', 'name = "plain"\nscale = "full"', 18, "at every scale"),
         ("timeout = 70", "timeout = 0", 11, "greater than or equal to 1"),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.auditrules.lines import APART, WITHOUT_A_RULE, at_random, by_hand
 
+from conformance.run import SetResult, Wanted, run_battery
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place, RulesError
 from hardcost.auditrules.translate import Target, translate
 from hardcost.auditrules.write import listing, text_of
-from hardcost.battery.run import SetResult, Wanted, run_battery
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine

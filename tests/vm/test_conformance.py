@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance import cases
+from conformance.compare import compare
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
 from hardcost.auditrules.event import Name
-from hardcost.battery import conformance
-from hardcost.battery.compare import compare
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
@@ -37,21 +37,22 @@ def machine(cache_root: Path) -> VirtualMachine:
 
 
 @pytest.fixture(scope="module")
-def boot(machine: VirtualMachine) -> conformance.Boot:
-    (only,) = conformance.boots(machine, CASES, SEED)
+def boot(machine: VirtualMachine) -> cases.Boot:
+    (only,) = cases.boots(machine, CASES, SEED)
     return only
 
 
-def test_the_kernel_records_what_the_semantics_say(boot: conformance.Boot) -> None:
+@pytest.mark.usefixtures("read_for")
+def test_the_kernel_records_what_the_semantics_say(boot: cases.Boot) -> None:
     comparison = boot.comparison
     assert comparison.counts["cases"] >= CASES
     assert not comparison.disagreements, "\n\n".join(map(str, comparison.disagreements[:5]))
     assert comparison.counts["unsteady"] == 0
 
 
-def test_the_cases_exercise_what_is_odd(boot: conformance.Boot) -> None:
+def test_the_cases_exercise_what_is_odd(boot: cases.Boot) -> None:
     counts = boot.comparison.counts
-    assert [fact for fact in conformance.EXERCISED if not counts[fact]] == [], counts
+    assert [fact for fact in cases.EXERCISED if not counts[fact]] == [], counts
     # Neither nearly all nor nearly none, or a rule of thumb would do as well.
     assert 0.2 < counts["recorded"] / counts["cases"] < 0.8
     assert counts["decided by never"] > CASES / 50
@@ -82,7 +83,7 @@ def _unnamed_dropped(event: Event) -> Event:
     "changed", [_reversed, _first_name_alone, _without_groups, _unraised, _unnamed_dropped]
 )
 def test_less_than_the_whole_event_would_be_found_out(
-    boot: conformance.Boot, changed: Callable[[Event], Event]
+    boot: cases.Boot, changed: Callable[[Event], Event]
 ) -> None:
     battery = replace(boot.battery, events=tuple(map(changed, boot.battery.events)))
     assert compare(battery, boot.sets, CALLS).disagreements

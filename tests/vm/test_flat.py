@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.vm.conftest import Command
 
+from conformance import cases
+from conformance.beside import beside
+from conformance.calls import Call, Text, Worker, file, mount, program, remove
+from conformance.repertoire import CALLS
+from conformance.witness import Witness, run_witnesses
 from hardcost.auditrules.tables import lookup
-from hardcost.battery import conformance
-from hardcost.battery.beside import beside
-from hardcost.battery.calls import Call, Text, Worker, file, mount, program, remove
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.witness import Witness, run_witnesses
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
@@ -108,7 +108,7 @@ def test_it_records_what_the_stock_kernel_records(measured: Outcome, cache_root:
     guests = [(machine, Boot(("security=apparmor",), kernel=kernel)) for kernel in kernels]
     for _, boot in guests:
         asyncio.run(machine.make_ready(boot))
-    ((stock, flat),) = conformance.on_each(guests, CASES, SEED, listed=True)
+    ((stock, flat),) = cases.on_each(guests, CASES, SEED, listed=True)
     assert not flat.comparison.disagreements, "\n\n".join(map(str, flat.comparison.disagreements))
     compared = beside(stock.battery, flat.battery, stock.sets, CALLS)
     assert not compared.differences, "\n\n".join(map(str, compared.differences[:5]))

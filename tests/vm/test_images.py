@@ -112,5 +112,5 @@ def test_an_image_that_is_none_stops_a_study_before_anything_is_measured(
     hardcost.write("disk.img", b"\x1f\x8b\x08 of another kind")
     words = ("run", "cis-audit", "--dry-run", "--image", "disk.img")
     outcome = hardcost(*words, status=2)
-    assert "disk.img is compressed by gzip, no image that a guest can boot" in outcome.err
+    assert "disk.img is compressed by gzip; a guest can't boot it" in outcome.err
     assert "hint: hardcost takes a raw or qcow2 image" in outcome.err

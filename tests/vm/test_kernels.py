@@ -141,7 +141,7 @@ def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_publi
         ),
         (["INIT_STACK_ALL_ZERO=y", "INIT_STACK_ALL_PATTERN=y"], "one of a choice"),
         (["STACKTRACE=n"], "STACKDEPOT, TRACING select it"),
-        (["ARCH_MMAP_RND_BITS=99"], "within what it takes?"),
+        (["ARCH_MMAP_RND_BITS=99"], "a valid value?"),
     ],
 )
 def test_options_that_do_not_come_out_are_told_with_the_reason(
@@ -190,7 +190,7 @@ def test_a_compilers_error_is_shown_and_leaves_no_kernel(apart: Command) -> None
 
 def test_a_folder_that_is_no_source_is_refused(hardcost: Command) -> None:
     refused = hardcost("kernel", "build", "--source", ".", status=2)
-    assert "no Linux source: it has no Makefile" in refused.err
+    assert "not a Linux source: it has no Makefile" in refused.err
 
 
 def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Command) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.witness import run_witnesses, witness
 from hardcost.auditrules import parse
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
-from hardcost.battery.witness import run_witnesses, witness
 from hardcost.machines.cache import Cache
 from hardcost.machines.debian import sample_rules
 from hardcost.machines.qemu.argv import Hardware

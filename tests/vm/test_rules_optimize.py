@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.compare import GUEST
+from conformance.random_rules import Drawing
+from conformance.repertoire import CALLS
+from conformance.run import Wanted, run_battery
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.loading import combine
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text, text
-from hardcost.auditrules.semantics import DuplicateError, load
+from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
-from hardcost.battery.compare import GUEST
-from hardcost.battery.random_rules import Drawing
-from hardcost.battery.repertoire import CALLS
-from hardcost.battery.run import Wanted, run_battery
 from hardcost.calibration import guestlevels
 from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.controls.watchedpaths import paths
@@ -70,7 +70,7 @@ def optimised(rules: str, options: Options | None = None) -> str | None:
     written, wrong = combine(readings)
     taken, faults = translate_all(written.rules, GUEST)
     try:
-        load(taken)
+        check_distinct(taken)
     except DuplicateError:
         return None
     if wrong or faults or not taken:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.battery import watches
-from hardcost.battery.violations import SCENARIOS, Scenario, proof, recorded
+from conformance import watches
+from conformance.violations import SCENARIOS, Scenario, proof, recorded
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
-    from hardcost.battery.watches import Pair
+    from conformance.watches import Pair
 
 pytestmark = pytest.mark.vm
 

@@ -1,12 +1,12 @@
-//! The two entries into the kernel, for calls with any number and arguments.
+//! The two entry points of the kernel, for calls with any number and arguments.
 
 use std::arch::asm;
 
-/// Makes a system call by the 64-bit entry and returns what the kernel answers.
+/// Makes a system call by the 64-bit entry and returns the kernel's result.
 ///
 /// # Safety
 ///
-/// As for the system call: what it reads or writes must be valid for that.
+/// As for the system call: all memory that it reads or writes must be valid.
 #[must_use]
 pub unsafe fn by_syscall(number: i64, arguments: &[usize; 6]) -> i64 {
     let result: i64;
@@ -28,8 +28,8 @@ pub unsafe fn by_syscall(number: i64, arguments: &[usize; 6]) -> i64 {
     result
 }
 
-/// Makes a system call by the 32-bit entry, which is there in 64-bit programs too, and returns what
-/// the kernel answers. Of each argument it sees the lower half.
+/// Makes a system call by the 32-bit entry, which 64-bit programs can use too, and returns the
+/// kernel's result. The kernel sees the lower half of each argument.
 ///
 /// # Safety
 ///

@@ -1,16 +1,16 @@
-//! Numbers of the running kernel's own, read out of its memory by `/proc/kcore`.
+//! The kernel's own numbers, read from its memory by `/proc/kcore`.
 //!
-//! What the kernel tells by netlink it tells at a price: whoever asks audit for its state while
-//! the queue is full is put to sleep, up to a minute, and takes a wake-up that was another's.
+//! Asking by netlink has side effects: a process that asks audit for its state while the queue is
+//! full sleeps for up to a minute, and takes a wake-up that was meant for another.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-/// Of an ELF header: where the program headers begin, and how many there are.
+/// Offsets in an ELF header: the start of the program headers, and their number.
 const TABLE: usize = 32;
 const COUNT: usize = 56;
 const HEADER: usize = 64;
-/// Of a program header: its size, and where the segment lies in file and memory, and how long it is.
+/// In a program header: its size, and the segment's offset in the file, address and length.
 const ENTRY: usize = 56;
 const OFFSET: usize = 8;
 const ADDRESS: usize = 16;
@@ -19,12 +19,12 @@ const LENGTH: usize = 40;
 /// The kernel's memory.
 pub struct Kcore {
     file: File,
-    /// Begin in memory, length, and begin in the file of each stretch.
+    /// Address, length, and file offset of each segment.
     segments: Vec<(u64, u64, u64)>,
 }
 
 impl Kcore {
-    /// Opens it; `None` where the kernel has none, or keeps it to itself.
+    /// Opens it; `None` if the kernel has none, or denies access.
     #[must_use]
     pub fn open() -> Option<Self> {
         let file = File::open("/proc/kcore").ok()?;
@@ -61,7 +61,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The addresses of the kernel's symbols of these names; `None` where one is not told.
+/// The addresses of the kernel's symbols of these names; `None` if one is hidden.
 #[must_use]
 pub fn addresses<const N: usize>(names: [&str; N]) -> Option<[u64; N]> {
     addresses_in(&fs::read_to_string("/proc/kallsyms").ok()?, names)

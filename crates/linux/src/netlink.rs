@@ -16,7 +16,7 @@ use rustix::net::{
 const ERROR: u16 = 2;
 /// The end of an answer of many messages.
 const DONE: u16 = 3;
-/// Asks for the status, and bears it.
+/// Requests the status, and carries it.
 const GET: u16 = 1000;
 /// Changes the status.
 const SET: u16 = 1001;
@@ -24,11 +24,11 @@ const SET: u16 = 1001;
 const ADD_RULE: u16 = 1011;
 /// Deletes a rule.
 const DELETE_RULE: u16 = 1012;
-/// Asks for the rules, and bears one.
+/// Requests the rules, and carries one.
 const LIST_RULES: u16 = 1013;
-/// Drops what is no longer mounted below watched directories.
+/// Drops watched directories that are no longer mounted.
 const TRIM: u16 = 1014;
-/// Has a directory's rules hold for another too.
+/// Extends a directory's rules to another directory.
 const MAKE_EQUIVALENT: u16 = 1015;
 /// A record of a system call.
 pub const SYSCALL: u16 = 1300;
@@ -40,13 +40,13 @@ const ACKNOWLEDGE: u16 = 4;
 const HEADER: usize = 16;
 /// A record is at most 8970 bytes long.
 const LONGEST: usize = 16 << 10;
-/// How long the kernel may take to answer, unless told otherwise.
+/// How long the kernel may take to answer, by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Of a rule (`struct audit_rule_data`): its length without its texts, of which the last four bytes
-/// say how long these are.
+/// Of a rule (`struct audit_rule_data`): its length without its texts; the last four bytes are the
+/// length of the texts.
 pub const RULE: usize = 1040;
-/// In a rule's flags, whose lowest byte comes first: it goes to the front of its list.
+/// In a rule's flags, whose lowest byte comes first: adds it at the front of its list.
 pub const IN_FRONT: u8 = 0x10;
 
 // Bits of a status message's mask: which of the fields to change.
@@ -54,9 +54,9 @@ const MASK_ENABLED: u32 = 1;
 const MASK_PID: u32 = 4;
 const MASK_BACKLOG_LIMIT: u32 = 0x10;
 
-/// What to change when audit is turned on.
+/// What to change when audit is switched on.
 pub struct Setting {
-    /// The process to be the daemon, which must be the one that asks; `None` leaves who it is.
+    /// The process to become the daemon, which must be the caller; `None` leaves it unchanged.
     pub daemon: Option<u32>,
     /// How many records the kernel may queue.
     pub backlog_limit: u32,
@@ -77,7 +77,7 @@ pub struct Status {
 
 /// A message from the kernel.
 pub struct Message<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: u16,
     sequence: u32,
     /// The rest, without the header.
@@ -95,7 +95,7 @@ pub struct Netlink {
 /// Requests fail with the kernel's error, or with `TimedOut`.
 #[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
 impl Netlink {
-    /// Opens a socket on which the kernel may leave `buffer` bytes, if we may ask for that.
+    /// Opens a socket with a kernel-side buffer of `buffer` bytes, if we may request that.
     pub fn open(buffer: usize) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let family = AddressFamily::NETLINK;
@@ -104,13 +104,13 @@ impl Netlink {
         Ok(Self { socket, sequence: 0, buffer: vec![0; LONGEST].into(), patience: PATIENCE })
     }
 
-    /// The same socket, on which the kernel may take so long to answer.
+    /// The same socket with another time limit for the kernel's answers.
     #[must_use]
     pub fn patient_for(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Turns audit on.
+    /// Switches audit on.
     pub fn enable(&mut self, setting: &Setting) -> io::Result<()> {
         let pid = if setting.daemon.is_some() { MASK_PID } else { 0 };
         let mut words = [0_u32; 10];
@@ -122,7 +122,7 @@ impl Netlink {
         self.request(SET, ACKNOWLEDGE, &payload).map(drop)
     }
 
-    /// The present state.
+    /// The current state.
     pub fn status(&mut self) -> io::Result<Status> {
         let answers = self.request(GET, 0, &[])?;
         let words: Vec<u32> = answers
@@ -143,7 +143,7 @@ impl Netlink {
         self.request(ADD_RULE, ACKNOWLEDGE, rule).map(drop)
     }
 
-    /// Deletes a rule, wherever in its list it was added: the kernel forgets that.
+    /// Deletes a rule, wherever in its list it was added: the kernel does not remember that.
     pub fn delete(&mut self, rule: &[u8]) -> io::Result<()> {
         let mut rule = rule.to_vec();
         if let Some(flags) = rule.first_mut() {
@@ -152,18 +152,18 @@ impl Netlink {
         self.request(DELETE_RULE, ACKNOWLEDGE, &rule).map(drop)
     }
 
-    /// The rules that are loaded, in their order.
+    /// The loaded rules, in order.
     pub fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {
         let listed = self.request(LIST_RULES, 0, &[])?;
         Ok(listed.iter().map(|rule| whole(rule).to_vec()).collect())
     }
 
-    /// Has the kernel let go of what is no longer mounted below watched directories.
+    /// Makes the kernel release watched directories that are no longer mounted.
     pub fn trim(&mut self) -> io::Result<()> {
         self.request(TRIM, ACKNOWLEDGE, &[]).map(drop)
     }
 
-    /// Has the rules for directory `old` hold for what lies below `new` too.
+    /// Extends the rules for directory `old` to everything below `new`.
     pub fn make_equivalent(&mut self, old: &str, new: &str) -> io::Result<()> {
         let mut payload = Vec::new();
         for text in [old, new] {
@@ -174,13 +174,13 @@ impl Netlink {
         self.request(MAKE_EQUIVALENT, ACKNOWLEDGE, &payload).map(drop)
     }
 
-    /// Sends a request and collects what is answered.
+    /// Sends a request and collects the answers.
     fn request(&mut self, kind: u16, flags: u16, payload: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         self.send(kind, flags | REQUEST, payload)?;
         let own = self.sequence;
         let mut answers = Vec::new();
         while self.wait(self.patience)? {
-            // Records may come in between; they are older than what is asked for.
+            // Records may arrive in between; they are older than the answer.
             let Some(message) = self.receive()?.filter(|message| message.sequence == own) else {
                 continue;
             };
@@ -213,10 +213,10 @@ impl Netlink {
         Ok(())
     }
 
-    /// The next message, or `None` if none is there.
+    /// The next message, or `None` if there is none.
     ///
-    /// Each comes as a datagram of its own, whose length is right where a record's header, which
-    /// counts without itself, is not.
+    /// Each is a datagram of its own. Use the datagram's length: a record's header counts its
+    /// payload only.
     pub fn receive(&mut self) -> io::Result<Option<Message<'_>>> {
         let length = match recv(&self.socket, &mut self.buffer[..], RecvFlags::empty()) {
             Ok((length, _)) => length,
@@ -232,13 +232,13 @@ impl Netlink {
         Ok(Some(Message { kind, sequence, payload }))
     }
 
-    /// Waits for a message, at most so long; whether there is one, or may be one.
+    /// Waits for a message, with a time limit; returns whether there is or may be one.
     pub fn wait(&self, most: Duration) -> io::Result<bool> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut sockets = [PollFd::new(&self.socket, PollFlags::IN)];
         match poll(&mut sockets, Some(&most)) {
             Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(true), // who asks finds that there is none, and waits again
+            Err(Errno::INTR) => Ok(true), // the caller finds none, and waits again
             Err(error) => Err(error.into()),
         }
     }
@@ -259,7 +259,7 @@ fn check(payload: &[u8]) -> io::Result<()> {
     }
 }
 
-/// A rule without what its message, which is filled up to whole words, has behind it.
+/// A rule without the padding that follows it in its message.
 fn whole(bytes: &[u8]) -> &[u8] {
     let texts = bytes.get(RULE - 4..RULE).and_then(<[u8]>::first_chunk).copied();
     let length = texts.map_or(0, u32::from_ne_bytes) as usize;

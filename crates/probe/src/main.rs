@@ -12,7 +12,6 @@ mod ascii;
 mod aside;
 mod audit;
 mod base64;
-mod battery;
 mod bootline;
 mod calls;
 mod capture;
@@ -78,7 +77,6 @@ fn run(verb: Option<&str>) -> c_int {
         Some("serve") => serve(),
         Some("list") => list(),
         Some("workload") => workload::run(),
-        Some(battery::worker::VERB) => battery::worker::run(),
         Some(systemd::VERB) if std::process::id() != 1 => guest::run_as_service(),
         // The kernel gives its init the words of the boot line that it did not understand.
         _ if std::process::id() == 1 => guest::run(),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::battery::Job;
 use crate::clock::ClockName;
 use crate::error::Result;
 use crate::system::{RunJob, StartJob, StopJob};
@@ -69,8 +68,6 @@ pub enum Request {
     },
     /// Measure a program from its start to its end.
     Command(CommandPlan),
-    /// Make system calls under many rule sets and say which were recorded.
-    Battery(Job),
     /// Run a program to its end.
     Run(RunJob),
     /// Start a service and wait until it answers.
@@ -197,22 +194,6 @@ pub enum Answer {
     Call(CallAnswer),
     /// `command` is done.
     Command(CommandAnswer),
-    /// The first answer to `battery`: what lies at the paths that it names.
-    Files {
-        /// What lies at each; null where nothing does.
-        files: Vec<Option<FileAnswer>>,
-    },
-    /// What the kernel records of one call of a battery when everything is recorded.
-    Learned {
-        /// The call's index.
-        call: usize,
-        /// What it came to: what the kernel answered, or the wait status of a child that made it.
-        result: i64,
-        /// The records of its event: kind and text.
-        records: Vec<(u16, String)>,
-    },
-    /// What came of a battery's calls under one rule set.
-    Set(SetAnswer),
     /// `run` is done.
     Ran(RanAnswer),
     /// `start` is done.
@@ -389,38 +370,6 @@ pub struct StoppedAnswer {
     pub logs: BTreeMap<String, String>,
 }
 
-/// What lies at a path. Files are told by their device's major and minor number and their inode's.
-#[derive(Debug, Serialize)]
-pub struct FileAnswer {
-    /// The file.
-    pub file: (u32, u32, u64),
-    /// The one that the directory's entry leads to: another where something is mounted on it.
-    pub entry: (u32, u32, u64),
-    /// The magic number of the file system; null for a symbolic link.
-    pub kind: Option<i64>,
-}
-
-/// What came of a battery's calls under one rule set.
-#[derive(Debug, Serialize)]
-pub struct SetAnswer {
-    /// The set's index.
-    pub set: usize,
-    /// What auditctl complained about; its lines are one ahead of the set's.
-    pub complaints: String,
-    /// Rules that the kernel held.
-    pub loaded: usize,
-    /// Records that the kernel has dropped since it started.
-    pub lost: u32,
-    /// What `auditctl -l` printed, where it was asked for.
-    pub listing: Option<String>,
-    /// The keys of the records, as written there.
-    pub keys: Vec<String>,
-    /// For each SYSCALL record of a call: the call's index and its key's.
-    pub recorded: Vec<(usize, usize)>,
-    /// Calls that came to another result than when they were learned, with that.
-    pub changed: Vec<(usize, i64)>,
-}
-
 /// Audit records of one process tree in one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditCounts {
@@ -452,10 +401,6 @@ mod tests {
             r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
             r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8}]}"#,
             r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
-            r#"{"do":"battery","fixture":[{"step":"mount","path":"/m"}],"paths":["/m"],
-                "workers":[{"pid":500,"program":"/init","uid":[0,0,0],"gid":[0,0,0]}],
-                "calls":[{"worker":0,"arch":"b32","number":20,"arguments":[1,{"text":"x"}]}],
-                "sets":[{"rules":"-w /m","calls":[0]},{"rules":"","list":true}]}"#,
             r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
             r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",
                 "login":1000,"context":"a:b:c:s0","environment":{"A":"b"},"folder":"/home",

@@ -15,7 +15,7 @@ use crate::pace::Pace;
 use crate::protocol::{Answer, PROTOCOL_VERSION, Request, parse};
 use crate::system::{self, Company, Guard, Services};
 use crate::watch::{Watch, What};
-use crate::{battery, command, files, guest, measure, root};
+use crate::{command, files, guest, measure, root};
 
 /// Where the probe runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Session {
     /// Has somebody watch over a request that a service may hold up.
     fn call_guard(&mut self, index: usize, request: &Request) {
         let limit = match request {
-            Request::Calls { .. } | Request::Command(_) | Request::Battery(_) => return,
+            Request::Calls { .. } | Request::Command(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
             Request::Stop(job) => Some(job.limit),
@@ -154,7 +154,6 @@ impl Session {
             Request::Audit { rules, backlog_limit } => self.start_audit(&rules, backlog_limit)?,
             Request::Calls { clock, calls } => return measure::calls(self, clock, &calls),
             Request::Command(plan) => return command::measure(self, &plan),
-            Request::Battery(job) => return battery::run(self, &job),
             Request::Run(job) => system::run(self, &job)?,
             Request::Start(job) => system::start(self, job)?,
             Request::Stop(job) => system::stop(self, &job)?,
@@ -203,11 +202,5 @@ impl Session {
     /// A reading of the time-stamp counter as ticks since the watch; `None` without one.
     pub fn since_watch(&self, ticks: u64) -> Option<u64> {
         self.epoch().map(|epoch| ticks.wrapping_sub(epoch))
-    }
-
-    /// The audit daemon, which has to run by now.
-    pub fn daemon(&mut self) -> Result<&mut Audit> {
-        let missing = || Error::Other("a battery needs `audit` first".into());
-        self.audit.as_mut().ok_or_else(missing)
     }
 }

@@ -1,9 +1,9 @@
 //! Keeps the processor of a guest that counts instructions from ever being idle.
 //!
 //! QEMU skips the time in which a processor is halted, and now and then does so from a clock that
-//! it has not brought up to date, so that the guest's clock jumps too far (see ARCHITECTURE.md,
-//! "Determinism"). Real services wait for each other all the time. With a process that always has
-//! something to do the processor never halts, and time passes by instructions alone.
+//! it has not brought up to date, so that the guest's clock jumps too far (see
+//! docs/determinism.md). Real services wait for each other all the time. With a process that always
+//! has something to do the processor never halts, and time passes by instructions alone.
 //!
 //! It is of the scheduler's class for what nobody waits for: whatever else wakes up interrupts it.
 //! Where others want to run it gets 3 parts in 1027 all the same, 0.3 % of the time, in pieces of

@@ -156,7 +156,6 @@ fn the_first_failure_ends_the_job() {
             r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":0,"samples":1,"warmup":0}]}"#,
             "from 1",
         ),
-        (r#"{"do":"battery","fixture":[],"workers":[],"calls":[],"sets":[]}"#, "in guests alone"),
         (r#"{"do":"dance"}"#, "dance"),
         ("not JSON", "understood"),
     ] {

@@ -1,4 +1,4 @@
-//! Processes that make calls all the time, some of them recorded, most of them not.
+//! Processes that constantly make calls, some of them recorded, most of them not.
 
 use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
 use crate::random::Random;
@@ -7,7 +7,7 @@ use crate::rule::NUMBERS;
 use crate::shared::{Count, Shared, become_user, pause, spawn};
 use crate::uring::Ring;
 
-/// Who they are; the storm's rules record calls of 3000 and above.
+/// Their user ids; the storm's rules record calls of 3000 and above.
 const USERS: [u32; 3] = [2000, 2000, 3000];
 const CREATE: usize = 0o1101;
 
@@ -47,14 +47,14 @@ fn make_calls(shared: &Shared, role: usize, mut random: Random) {
                 shared.count(Count::Uring);
             }
         }
-        // Who is recorded makes way for the reader.
+        // A recorded process yields to the reader.
         if role == USERS.len() - 1 {
             pause(2);
         }
     }
 }
 
-/// Files and directories inside and outside of what is watched, some of which come and go.
+/// Files and directories inside and outside of watched ones, some of which come and go.
 fn places() -> Vec<String> {
     let mut places: Vec<String> = (0..KEPT).map(|at| format!("/storm/w{at}/f")).collect();
     places.extend((0..REPLACED).map(|at| format!("/storm/p{at}/f")));

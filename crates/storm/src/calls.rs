@@ -1,4 +1,4 @@
-//! System calls made directly, by either entry, with a mark that records show.
+//! System calls made directly, by either entry, with a mark that appears in records.
 
 use std::ffi::CString;
 
@@ -33,12 +33,12 @@ pub mod n32 {
     pub const FCHMOD: i32 = 94;
 }
 
-/// Makes a call by number; `mark` goes where a fourth argument would (`a3` in a record).
+/// Makes a call by number; `mark` becomes the fourth argument (`a3` in a record).
 ///
 /// The arguments are paths or small numbers, so that no number can do harm.
 pub fn call(number: i64, [first, second, third]: [usize; 3], mark: u64) -> i64 {
-    // SAFETY: the kernel checks each address; no call that the storm makes writes to memory but to
-    // that which the caller gave for it.
+    // SAFETY: the kernel checks each address; no call of the storm writes to memory other than
+    // what the caller gave for it.
     unsafe { gate::by_syscall(number, &[first, second, third, word(mark), 0, 0]) }
 }
 
@@ -52,7 +52,7 @@ fn word(mark: u64) -> usize {
     usize::from_ne_bytes(mark.to_ne_bytes())
 }
 
-/// A path as the kernel takes it; it stays where it is.
+/// A path as the kernel takes it; its address is stable.
 pub struct Place(CString);
 
 impl Place {
@@ -65,8 +65,8 @@ impl Place {
     }
 }
 
-/// Opens a path for reading (or what `flags` say) and closes it again, which bears no mark; whether
-/// that worked.
+/// Opens a path for reading (or as `flags` say) and closes it again, which has no mark; returns
+/// whether that worked.
 pub fn open_close(path: &Place, flags: usize, mark: u64) -> bool {
     let found = call(n64::OPEN, [path.address(), flags, 0o644], mark);
     let Ok(descriptor) = usize::try_from(found) else { return false };

@@ -1,4 +1,4 @@
-//! Starts and ends the storm's processes, and has what is decided compared in between.
+//! Starts and ends the storm's processes, and compares the decisions in between.
 
 use std::fs;
 use std::io;
@@ -19,17 +19,17 @@ use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, TITLES, pause, say, wait};
 use crate::{callers, evict, load, policy, races, survey};
 
-/// There if sets of rules of another kernel are to be tried.
+/// Exists if sets of rules of another kernel are to be tested.
 const REPLAY: &str = "/replay";
 const KMEMLEAK: &str = "/sys/kernel/debug/kmemleak";
-/// More than the allocations that adding the first rule takes, and than the bytes; and less than any
-/// of them takes, so that none is ever the last that works but the first that fails.
+/// More allocations and bytes than adding the first rule takes; and a step smaller than any of its
+/// allocations, so that each of them is the first to fail once.
 const ALLOCATIONS: u32 = 300;
 const ROOM: u32 = 64 << 10;
 const STEP: usize = 32;
-const LEFT_OUT: u32 = 4; // rules that the index lacks when decisions are compared
+const LEFT_OUT: u32 = 4; // rules missing from the index when decisions are compared
 
-/// Carries out all that was asked for.
+/// Carries out the requested storm.
 pub fn direct(shared: &'static Shared, options: &Options) {
     if let Err(error) = all(shared, options) {
         shared.fault(&format!("the director: {error}"));
@@ -72,7 +72,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
             }
             storm(shared, options, (round, weather), has_policy);
             let now = netlink::lost(&mut netlink)?;
-            // Where memory fails, records of changed rules may be lost for want of it.
+            // While memory fails, records of changed rules may be lost.
             if weather == Weather::Fair && now != lost {
                 shared.fault(&format!("{} records were lost", now - lost));
             }
@@ -88,7 +88,7 @@ fn all(shared: &'static Shared, options: &Options) -> io::Result<()> {
     finish(&mut netlink, shared, options)
 }
 
-/// Makes the files and directories that all work on.
+/// Creates the files and directories that all processes use.
 fn furnish() -> io::Result<()> {
     let kept = (0..KEPT).map(|at| format!("/storm/w{at}"));
     let replaced = (0..REPLACED).map(|at| format!("/storm/p{at}"));
@@ -104,7 +104,7 @@ fn furnish() -> io::Result<()> {
     fs::hard_link("/init", "/storm/noop")
 }
 
-/// Adds the first rule of all while memory fails.
+/// Adds the very first rule while memory fails.
 fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Result<()> {
     if options.first == First::Plenty {
         return Ok(());
@@ -114,7 +114,7 @@ fn first_rule(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::
     starve(netlink, shared, options, (options.first, rule.bytes()))
 }
 
-/// Adds some rules that the index lacks then, in front and behind.
+/// Adds some rules that the index then lacks, at the front and at the back.
 fn leave_out(
     netlink: &mut Netlink,
     shared: &Shared,
@@ -129,8 +129,8 @@ fn leave_out(
     Ok(())
 }
 
-/// Adds a rule while memory fails, until it is taken although the index lacks it, or nothing failed;
-/// where nobody knows what the index lacks, until it is taken although something failed.
+/// Adds a rule while memory fails, until it is loaded although the index lacks it, or nothing
+/// fails; if the index can't be inspected, until it is loaded although something failed.
 fn starve(
     netlink: &mut Netlink,
     shared: &Shared,
@@ -150,7 +150,7 @@ fn starve(
         };
         shared.add(Count::Injected, u64::from(failed));
         let lacks = missing(options);
-        // It may have been taken, and the answer not been sent for want of memory.
+        // It may be loaded although the answer could not be sent for lack of memory.
         let taken = if lacks.is_some() { lacks > before } else { done.is_ok() && failed };
         if taken || !failed {
             say(&format!("{first:?} at {way}: {done:?}, failed: {failed}, lacks: {lacks:?}"));
@@ -162,7 +162,7 @@ fn starve(
     Err(io::Error::other("a rule was never taken"))
 }
 
-/// Everything at once, for as long as was asked for.
+/// Everything at once, for the requested time.
 fn storm(shared: &'static Shared, options: &Options, when: (u64, Weather), has_policy: bool) {
     let (round, weather) = when;
     let turn = 2 * round + u64::from(weather == Weather::Short);
@@ -185,8 +185,8 @@ fn storm(shared: &'static Shared, options: &Options, when: (u64, Weather), has_p
     }
 }
 
-/// Compares what is decided as the rules stand, with what is where all were loaded with memory at
-/// hand.
+/// Compares the decisions under the current rules with those after all rules were loaded again with
+/// enough memory.
 fn look_into(netlink: &mut Netlink, shared: &'static Shared, options: &Options) -> io::Result<()> {
     if let Some(number) = missing(options) {
         say(&format!("the index lacks {number} of the rules"));
@@ -197,7 +197,7 @@ fn look_into(netlink: &mut Netlink, shared: &'static Shared, options: &Options) 
     Ok(())
 }
 
-/// Deletes all rules but the sentinels' and that of the evicter without context.
+/// Deletes all rules except the sentinels' and that of the evicter without context.
 fn clear(netlink: &mut Netlink, shared: &Shared) -> io::Result<()> {
     for rule in netlink.list()? {
         let kept = (0..SENTINELS).any(|which| has_key(&rule, &sentinel::key(which)));
@@ -209,7 +209,7 @@ fn clear(netlink: &mut Netlink, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// Deletes everything, and looks whether the kernel agrees that nothing is left.
+/// Deletes everything, and checks that the kernel agrees that nothing is left.
 fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Result<()> {
     for rule in netlink.list()? {
         netlink.delete(&rule)?;
@@ -225,17 +225,17 @@ fn finish(netlink: &mut Netlink, shared: &Shared, options: &Options) -> io::Resu
     find_leaks(shared)
 }
 
-/// The 32 bits at an address of the kernel's; `None` where it keeps them to itself, and of 0.
+/// The 32 bits at a kernel address; `None` if the kernel hides them, or for address 0.
 fn word(address: u64) -> Option<u32> {
     Kcore::open()?.word(address)
 }
 
-/// How many rules the kernel's index lacks; `None` where it has no index.
+/// The number of rules missing from the kernel's index; `None` if it has no index.
 fn missing(options: &Options) -> Option<u32> {
     word(options.missing)
 }
 
-/// Makes sure that the index lacks none of the rules that were loaded with memory at hand.
+/// Makes sure that no rule loaded with enough memory is missing from the index.
 fn check_index(shared: &Shared, options: &Options) {
     match missing(options) {
         Some(0) | None => {}
@@ -248,7 +248,7 @@ fn clear_leaks() {
     let _ = fs::write(KMEMLEAK, "clear");
 }
 
-/// Has the kernel look for memory that nobody knows any more; what was freed late gets some time.
+/// Has the kernel look for leaked memory; deferred frees get some time first.
 fn find_leaks(shared: &Shared) -> io::Result<()> {
     if !fs::exists(KMEMLEAK)? || fs::read_to_string("/proc/cmdline")?.contains("kmemleak=off") {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Processes that take away what rules watch: directories, file systems, executables, files.
+//! Processes that remove what rules watch: directories, file systems, executables, files.
 
 use std::fs;
 use std::io;
@@ -13,10 +13,10 @@ use crate::random_rules::REPLACED;
 use crate::rule::{ALWAYS, B64, EQUAL, EXIT, NEVER, Rule, TASK, field};
 use crate::shared::{Count, Shared, become_user, say, spawn, wait};
 
-/// Processes of this group are made without an audit context.
+/// Processes of this group are created without an audit context.
 const NO_CONTEXT: u32 = 2500;
 
-/// Takes things away, and deletes the rules that did not go with them.
+/// Removes things, and deletes the rules that did not disappear with them.
 struct Evicter {
     shared: &'static Shared,
     id: u64,
@@ -25,8 +25,8 @@ struct Evicter {
     number: u64,
 }
 
-/// Starts two: one whose directories' rules go at the end of its call, and one without an audit
-/// context, whose rules go while the directory does.
+/// Starts two: one whose directories' rules disappear at the end of its call, and one without an
+/// audit context, whose rules disappear during the removal of the directory.
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let run = move |id: u64| {
         let netlink = netlink::open().expect("a socket");
@@ -42,7 +42,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let with = spawn(move || run(0));
     let without = spawn(move || {
         become_user(0, NO_CONTEXT);
-        // The rule looks at who makes the process; so it is the child that has no context.
+        // The rule looks at the creating process; so the child has no context.
         if !wait(spawn(move || run(1))) {
             shared.fault("the evicter without context has died");
         }
@@ -50,7 +50,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     vec![with, without]
 }
 
-/// The rule by which the second one has no context.
+/// The rule that leaves the second one without a context.
 pub fn rule() -> Rule {
     Rule::new(TASK, NEVER).all_calls().number(field::GID, EQUAL, NO_CONTEXT).key("no-context")
 }
@@ -87,7 +87,7 @@ impl Evicter {
                     self.shared.count(Count::Added);
                     loaded.push(bytes);
                 }
-                // What is watched may still be on its way out.
+                // The watched object may still be about to disappear.
                 Err(error) if is(&error, &[libc::ENOENT]) => self.shared.count(Count::Refused),
                 Err(error) => return Err(error),
             }
@@ -95,7 +95,7 @@ impl Evicter {
         Ok(loaded)
     }
 
-    /// Deletes rules that have gone by themselves, or are about to.
+    /// Deletes rules that have disappeared, or are about to.
     fn unload(&mut self, rules: &[Vec<u8>]) -> io::Result<()> {
         for rule in rules {
             match self.netlink.delete(rule) {
@@ -168,7 +168,7 @@ impl Evicter {
         let exe = |rule: Rule| rule.text(field::EXE, EQUAL, &program);
         let mut rules = self.load(exe)?;
         if self.random.chance(50) {
-            // A copy takes their place at each change of the policy, and with it another mark.
+            // At each change of the policy a copy replaces them, and with them the mark.
             let lsm = |rule| exe(rule).text(field::SUBJ_TYPE, EQUAL, "base_t");
             rules.extend(self.load(lsm)?);
             rules.extend(self.load(|rule| lsm(rule).number(field::INODE, EQUAL, 100_000))?);
@@ -212,7 +212,7 @@ impl Evicter {
     }
 }
 
-/// Removes a directory with all in it; what was created in it meanwhile by others goes too.
+/// Removes a directory and its content, including files that others create meanwhile.
 fn remove(path: &str) -> io::Result<()> {
     for _ in 0..20 {
         match fs::remove_dir_all(path) {

@@ -1,8 +1,8 @@
 //! Allocations that fail on demand, for one process at a time.
 //!
-//! Two ways. Let the n-th allocation fail, and that alone (`/proc/self/fail-nth`), for n = 1, 2, …:
-//! so each allocation of an addition fails once. Or let all fail after so many bytes (`failslab`
-//! with its filter by task): so an allocation that has a second way loses that too.
+//! There are two ways. Only the n-th allocation fails (`/proc/self/fail-nth`), for n = 1, 2, …: so
+//! each allocation of an addition fails once. Or all fail after a number of bytes (`failslab` with
+//! its task filter): then an allocation with a fallback loses that too.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Opens them; `None` where the kernel has none.
+    /// Opens them; `None` if the kernel has none.
     pub fn open() -> Option<Self> {
         let open = |path: &str| File::options().read(true).write(true).open(path).ok();
         Some(Self {
@@ -29,16 +29,16 @@ impl Faults {
         })
     }
 
-    /// Sets what is the same for all processes; nothing fails yet. Whether the kernel can do that.
+    /// Sets what all processes share; nothing fails yet. Returns whether the kernel can do that.
     pub fn prepare() -> io::Result<bool> {
         if !fs::exists(FAILSLAB)? {
             return Ok(false);
         }
         for (folder, name, value) in [
-            // Also what could sleep for memory; quietly, and without end.
+            // Include allocations that could sleep; quietly, and without end.
             (FAILSLAB, "ignore-gfp-wait", "N"),
             (FAILPAGE, "ignore-gfp-wait", "N"),
-            // Not single pages: those that caches grow by.
+            // Not single pages: caches grow by them.
             (FAILPAGE, "min-order", "1"),
         ] {
             fs::write(format!("{folder}/{name}"), value)?;
@@ -57,7 +57,7 @@ impl Faults {
         Ok(true)
     }
 
-    /// Does something in which the n-th allocation fails; also whether there were so many.
+    /// Does something while the n-th allocation fails; returns also whether there were so many.
     pub fn at<T>(&self, n: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
         self.nth.write_at(n.to_string().as_bytes(), 0)?;
         let done = action();
@@ -67,7 +67,7 @@ impl Faults {
         Ok((done, left[..length].starts_with(b"0")))
     }
 
-    /// Does something in which all allocations fail after so many bytes; also whether any did.
+    /// Does something while all allocations fail after some bytes; returns also whether any did.
     pub fn after<T>(&self, bytes: u32, action: impl FnOnce() -> T) -> io::Result<(T, bool)> {
         (&self.space).write_all(bytes.to_string().as_bytes())?;
         self.task.write_at(b"1", 0)?;
@@ -75,8 +75,8 @@ impl Faults {
         self.task.write_at(b"0", 0)?;
         let left = fs::read_to_string(format!("{FAILSLAB}/space"))?;
         let left: i64 = left.trim().parse().map_err(io::Error::other)?;
-        // Nothing is charged any more once something has failed; the next would cost more than
-        // what is left.
+        // After a failure nothing is charged any more; the next allocation would cost more than the
+        // remaining bytes.
         Ok((done, left <= 4096))
     }
 }

@@ -1,4 +1,4 @@
-//! Processes that load and delete random rules all the time.
+//! Processes that constantly load and delete random rules.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use crate::sentinel;
 use crate::shared::{Count, SENTINELS, Shared, spawn};
 
 const MOST: usize = 100; // rules that a loader keeps
-const ALLOCATIONS: u32 = 80; // more than adding a rule takes
-const ROOM: u32 = 24_000; // bytes; more than adding a rule takes
+const ALLOCATIONS: u32 = 80; // more than adding a rule needs
+const ROOM: u32 = 24_000; // bytes; more than adding a rule needs
 
-/// What a loader does beside loading and deleting.
+/// A loader's task besides loading and deleting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Weather {
     /// Nothing fails.
@@ -35,8 +35,8 @@ struct Loader {
     number: u64,
 }
 
-/// Starts two loaders and what reads the whole list; they end when the storm does, and leave the
-/// rules that they have then.
+/// Starts two loaders and the reader of the whole list; they end when the storm does, and leave
+/// their current rules.
 pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, bool)) -> Vec<i32> {
     let (weather, has_policy) = kind;
     let mut started: Vec<i32> = (0..2)
@@ -69,7 +69,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64, kind: (Weather, boo
     started
 }
 
-/// Reads the list of rules, which has to hold each sentinel's once, and tends the trees.
+/// Reads the list of rules, which must hold each sentinel's once, and maintains the trees.
 fn look(shared: &Shared, has_policy: bool, mut random: Random) -> io::Result<()> {
     let mut netlink = netlink::open()?;
     while shared.goes_on() {
@@ -125,7 +125,7 @@ impl Loader {
         }
         match self.random.below(10) {
             0 => self.every_allocation(&rule),
-            // One alone, since what is left to the one is left to all.
+            // Only one, since what is left to one is left to all.
             1..=5 if self.id == 0 => self.starved(&rule),
             _ => {
                 let n = 1 + self.random.below(ALLOCATIONS);
@@ -134,7 +134,7 @@ impl Loader {
         }
     }
 
-    /// Adds a rule, which has to be taken.
+    /// Adds a rule, which must succeed.
     fn add(&mut self, rule: Vec<u8>) -> io::Result<()> {
         match self.netlink.add(&rule) {
             Ok(()) => {
@@ -149,7 +149,7 @@ impl Loader {
         Ok(())
     }
 
-    /// Deletes a rule, which has to be there.
+    /// Deletes a rule, which must exist.
     fn delete(&mut self, rule: &[u8]) -> io::Result<()> {
         if let Some(faults) = self.faults.as_ref().filter(|_| self.random.chance(50)) {
             let n = 1 + self.random.below(ALLOCATIONS);
@@ -161,7 +161,7 @@ impl Loader {
                     self.shared.count(Count::Deleted);
                     return Ok(());
                 }
-                // It was deleted, and the answer could not be sent; or it was not.
+                // Either it was deleted and the answer could not be sent, or it was not deleted.
                 Err(_) if failed => {}
                 Err(error) => return Err(error),
             }
@@ -172,7 +172,7 @@ impl Loader {
         Ok(())
     }
 
-    /// Deletes a rule of which nobody knows whether it is there; whether it was.
+    /// Deletes a rule that may not exist; returns whether it did.
     fn gone(&mut self, rule: &[u8]) -> io::Result<()> {
         match self.netlink.delete(rule) {
             Ok(()) => self.shared.count(Count::Deleted),
@@ -182,10 +182,10 @@ impl Loader {
         Ok(())
     }
 
-    /// Finds out whether a rule was taken though the answer could not be sent, and keeps it if so.
+    /// Finds out whether a rule was loaded although no answer could be sent, and keeps it if so.
     fn find_out(&mut self, rule: &[u8]) -> io::Result<()> {
         if rule[0] & IN_FRONT != 0 {
-            return self.gone(rule); // the kernel would take it twice
+            return self.gone(rule); // the kernel would load it twice
         }
         match self.netlink.add(rule) {
             Ok(()) => self.shared.count(Count::Added),
@@ -197,9 +197,9 @@ impl Loader {
         Ok(())
     }
 
-    /// Adds a rule that is there already, which has to be refused.
+    /// Adds a rule that exists already, which must be refused.
     fn twice(&mut self) -> io::Result<()> {
-        // One in front is another to the kernel than the same one behind.
+        // To the kernel, a rule at the front differs from the same one at the back.
         let behind = self.own.iter().rfind(|rule| rule[0] & IN_FRONT == 0);
         let Some(rule) = behind.cloned() else { return Ok(()) };
         match self.netlink.add(&rule) {
@@ -212,7 +212,7 @@ impl Loader {
         }
     }
 
-    /// Deletes a rule that was never there.
+    /// Deletes a rule that never existed.
     fn absent(&mut self) -> io::Result<()> {
         let rule = self.fresh();
         match self.netlink.delete(&rule) {
@@ -264,8 +264,8 @@ impl Loader {
         Err(io::Error::other("adding a rule takes allocations without end"))
     }
 
-    /// Adds a rule with the n-th allocation failing; whether there were so many. A rule that was
-    /// taken is kept.
+    /// Adds a rule with the n-th allocation failing; returns whether there were so many. A
+    /// rule that was loaded is kept.
     fn failing(&mut self, rule: &[u8], n: u32) -> io::Result<bool> {
         let Some(faults) = &self.faults else { return Ok(false) };
         let netlink = &mut self.netlink;
@@ -286,7 +286,7 @@ impl Loader {
         self.settle(rule, done, failed)
     }
 
-    /// Keeps a rule that was taken; one of which the answer is not known is deleted.
+    /// Keeps a rule that was loaded; one with an unknown answer is deleted.
     fn settle(&mut self, rule: &[u8], done: io::Result<()>, failed: bool) -> io::Result<()> {
         self.shared.add(Count::Injected, u64::from(failed));
         match done {

@@ -1,9 +1,9 @@
-//! Tries to break the kernel's audit filter: rules come and go, what they watch is taken away, the
-//! policy changes and memory fails, while calls are made on all processors and every record is
-//! counted.
+//! Tries to break the kernel's audit filter: rules come and go, the files that they watch are
+//! removed, the policy changes and memory fails, while calls are made on all processors and every
+//! record is counted.
 //!
 //! As process 1 of a guest it is the audit daemon; its child, the director, starts all others.
-//! What it has to tell goes to the console, in lines that begin with `storm:`.
+//! Its reports go to the console, in lines that begin with `storm:`.
 
 mod callers;
 mod calls;
@@ -53,7 +53,7 @@ fn run() -> io::Result<()> {
         ("debugfs", "/sys/kernel/debug"),
         ("selinuxfs", "/sys/fs/selinux"),
     ] {
-        // A kernel without debugging, or one that was not told to use SELinux, has not all.
+        // A kernel without debugging, or without SELinux, lacks some.
         if let Err(error) = mount("none", place, kind, MountFlags::empty(), None) {
             say(&format!("{kind}: {error}"));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hardcost_linux::netlink::Setting;
 pub use hardcost_linux::netlink::{IN_FRONT, Netlink, RULE, SYSCALL};
 
-/// How much the kernel may have on the way to us, in bytes.
+/// The size of the kernel's buffer for us, in bytes.
 const ROOM: usize = 64 << 20;
 const BACKLOG: u32 = 1 << 17;
 /// How long the kernel may take to answer: waiting for readers is slow with all checkers on.
@@ -21,7 +21,7 @@ pub fn become_daemon(netlink: &mut Netlink) -> io::Result<()> {
     netlink.enable(&Setting { daemon: Some(std::process::id()), backlog_limit: BACKLOG })
 }
 
-/// How many records were lost since the start.
+/// The number of records lost since the start.
 pub fn lost(netlink: &mut Netlink) -> io::Result<u32> {
     netlink.status().map(|status| status.lost)
 }

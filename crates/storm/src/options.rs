@@ -1,20 +1,20 @@
-//! What the storm is asked for, in words of the kernel's command line: `storm.NAME=VALUE`.
+//! The storm's options, as words of the kernel's command line: `storm.NAME=VALUE`.
 
-/// How long, how random, and what else it has to know.
+/// Durations, the random seed, and other parameters.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How often each kind of weather comes.
+    /// How often each kind of weather occurs.
     pub rounds: u64,
     /// How long each lasts, in seconds.
     pub seconds: u64,
     pub seed: u64,
-    /// What is in short supply when the first rule of all is added.
+    /// What is in short supply when the very first rule is added.
     pub first: First,
-    /// Whether rules and decisions are told in full, to be tried on another kernel.
+    /// Whether to print rules and decisions in full, for use on another kernel.
     pub in_full: bool,
-    /// Where the kernel counts rules, and those that name calls that send signals; 0 if unknown.
+    /// Addresses of the kernel's counts of rules and of signal rules; 0 if unknown.
     pub counters: [u64; 2],
-    /// Where it counts rules that its index lacks; 0 if it has no index.
+    /// Address of its count of rules missing from its index; 0 if it has no index.
     pub missing: u64,
 }
 

@@ -1,5 +1,5 @@
-//! A process that changes SELinux's policy, its booleans and its mode, which has the kernel replace
-//! every rule that has to do with it (`audit_update_lsm_rules`).
+//! A process that changes SELinux's policy, its booleans and its mode, which makes the kernel
+//! replace every affected rule (`audit_update_lsm_rules`).
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ const MOUNTED: &str = "/sys/fs/selinux";
 /// Two policies: in the second the type `storm_t` is missing.
 const POLICIES: [&str; 2] = ["/policy.a", "/policy.b"];
 
-/// Loads the first policy; whether there is SELinux, and one.
+/// Loads the first policy; returns whether there is SELinux, and a policy.
 pub fn begin() -> io::Result<bool> {
     if !Path::new(MOUNTED).join("load").exists() || !Path::new(POLICIES[0]).exists() {
         return Ok(false);
@@ -36,7 +36,7 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> i32 {
             }
             pause(u64::from(random.below(150)));
         }
-        // As it was: rules are to mean the same from here on.
+        // Restored: from here on rules must mean the same.
         if let Err(error) = load(0) {
             shared.fault(&format!("who changes the policy: {error}"));
         }

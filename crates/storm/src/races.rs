@@ -1,7 +1,7 @@
-//! Rules whose directory moves or goes while they are being made, and while they are deleted.
+//! Rules whose directory is moved or removed while they are being added or deleted.
 //!
-//! What the kernel hears of a directory comes to marks that it puts there for a rule's `exe` and
-//! `path`, and these are there before the rule is complete, and after it was taken off its list.
+//! The kernel's notifications about a directory go to marks that it places there for a rule's `exe`
+//! and `path`. These marks exist before the rule is complete, and after it has left its list.
 
 use std::fs;
 use std::io;
@@ -12,15 +12,15 @@ use crate::random::Random;
 use crate::rule::{ALWAYS, EQUAL, EXIT, Rule, field};
 use crate::shared::{Count, Shared, spawn};
 
-/// The directory that moves; it is there before and after.
+/// The directory that moves; it exists before and after.
 pub const HERE: &str = "/storm/r";
 const ELSEWHERE: &str = "/storm/r-moved";
-/// In a directory that stays, for rules of the same shape, with which others are compared.
+/// In a directory that stays, for rules of the same shape, for comparison.
 const STAYS: &str = "/storm/noop";
-/// Nobody is that user.
+/// No process has that user.
 const NOBODY: u32 = 3999;
 
-/// Starts who moves the directory, and two who load and delete rules about what is in it.
+/// Starts the process that moves the directory, and two that load and delete rules about it.
 pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     let mover = spawn(move || {
         let mut random = Random::new(seed, 700, round);
@@ -47,8 +47,8 @@ pub fn start(shared: &'static Shared, seed: u64, round: u64) -> Vec<i32> {
     std::iter::once(mover).chain(loaders).collect()
 }
 
-/// Moves the directory away and back, or removes it and makes it anew: no rule about it can be
-/// deleted where it is not.
+/// Moves the directory away and back, or removes and recreates it: no rule about it can be deleted
+/// while it does not exist.
 fn shift(random: &mut Random) -> io::Result<()> {
     if random.chance(50) {
         fs::rename(HERE, ELSEWHERE)?;
@@ -59,7 +59,7 @@ fn shift(random: &mut Random) -> io::Result<()> {
     }
 }
 
-/// Adds a rule and deletes it, unless it went by itself.
+/// Adds a rule and deletes it, unless it disappeared by itself.
 fn load(shared: &Shared, netlink: &mut Netlink, random: &mut Random, id: u64) -> io::Result<()> {
     let rule = any(random).key(&format!("c{id}")).bytes();
     match netlink.add(&rule) {

@@ -1,4 +1,4 @@
-//! Random numbers that repeat: `SplitMix64`.
+//! Reproducible random numbers: `SplitMix64`.
 
 /// A source of random numbers; the same seed gives the same numbers.
 pub struct Random(u64);
@@ -25,7 +25,7 @@ impl Random {
         u32::try_from(self.next() % u64::from(limit)).unwrap_or(0)
     }
 
-    /// Whether something happens that does so `percent` times in a hundred.
+    /// Whether an event with a probability of `percent` per cent happens.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < percent
     }

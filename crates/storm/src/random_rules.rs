@@ -1,4 +1,4 @@
-//! Random rules of every kind, that match neither sentinels nor the quiet one.
+//! Random rules of every kind that match neither the sentinels nor the quiet process.
 
 use crate::calls::{n32, n64};
 use crate::random::Random;
@@ -8,17 +8,17 @@ use crate::rule::{
 };
 use crate::sentinel::FIRST_USER;
 
-/// Directories that are there all the time: watched, and looked into.
+/// Directories that always exist: watched, and visited.
 pub const KEPT: u32 = 8;
-/// Directories with files that are watched one by one, and replaced.
+/// Directories with files that are watched individually, and replaced.
 pub const REPLACED: u32 = 4;
 
-/// A random rule; `key` is its own alone.
+/// A random rule with a unique `key`.
 pub fn any(random: &mut Random, key: &str) -> Rule {
     if random.chance(10) { beside(random) } else { exit(random) }.key(key)
 }
 
-/// A rule of a list that has nothing to do with calls' returns.
+/// A rule of a list other than that for returning calls.
 fn beside(random: &mut Random) -> Rule {
     match random.below(5) {
         0 => Rule::new(USER, ALWAYS).number(field::UID, EQUAL, 3999),
@@ -55,8 +55,8 @@ fn action(random: &mut Random) -> u32 {
     if random.chance(80) { ALWAYS } else { NEVER }
 }
 
-/// Keeps it from the sentinels; what records from most of the others too, so that no flood comes, and
-/// what records nothing from most of them, so that something is left to record.
+/// Excludes the sentinels. Recording rules also exclude most other callers, to avoid a flood, and
+/// suppressing rules exclude most callers too, so that something is left to record.
 fn user(random: &mut Random, action: u32, rule: Rule) -> Rule {
     if action == ALWAYS || random.chance(75) {
         let field = random.pick(&[field::UID, field::UID, field::EUID]);
@@ -115,16 +115,16 @@ fn arch(random: &mut Random, rule: Rule) -> Rule {
         9..=12 => rule.number(field::ARCH, EQUAL, B32),
         13 => rule.number(field::ARCH, UNEQUAL, B64),
         14 => rule.number(field::ARCH, UNEQUAL, B32),
-        // 64-bit ARM: no call is of that.
+        // 64-bit ARM: no call has that architecture.
         15 => rule.number(field::ARCH, EQUAL, 0xc000_00b7),
-        // Twice, which nothing can fulfil, or one suffices.
+        // Twice: either impossible, or one suffices.
         16 => rule.number(field::ARCH, EQUAL, B64).number(field::ARCH, UNEQUAL, B32),
         17 => rule.number(field::ARCH, EQUAL, B32).number(field::ARCH, EQUAL, B64),
         _ => rule,
     }
 }
 
-/// A condition whose truth doesn't depend on which process makes the call when.
+/// A condition whose truth doesn't depend on which process makes the call, or when.
 fn condition(random: &mut Random, rule: Rule) -> Rule {
     match random.below(16) {
         0 => rule.number(field::GID, random.pick(&[EQUAL, UNEQUAL]), 3000),

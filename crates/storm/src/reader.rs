@@ -1,4 +1,4 @@
-//! The audit daemon: reads every record, and holds the sentinels' against what has to come.
+//! The audit daemon: reads every record, and compares the sentinels' with the expected ones.
 
 use std::io;
 use std::sync::atomic::Ordering::SeqCst;
@@ -9,7 +9,7 @@ use crate::sentinel::{self, FIRST_USER, QUIET_USER};
 use crate::shared::{Count, SENTINELS, Shared};
 use crate::survey;
 
-/// Reads records until `ended` says so and none are left.
+/// Reads records until `ended` is true and none are left.
 pub fn read(
     netlink: &mut Netlink,
     shared: &Shared,
@@ -27,7 +27,7 @@ pub fn read(
     }
 }
 
-/// What the storm looks at in a record of a call.
+/// The parts of a call's record that the storm checks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     pub user: u32,
@@ -78,8 +78,8 @@ fn heard_of(record: &Record<'_>, text: &str, shared: &Shared) {
     }
     let own = &shared.sentinels[which];
     let last = own.heard.load(SeqCst);
-    // What it does before it numbers its calls, and at its end, is recorded of the one whose every
-    // call is; it is not counted.
+    // Calls before the numbering starts, and at the end, are recorded for the sentinel of every
+    // call; they are not counted.
     if which == 1 && record.mark != last + 1 && !sentinel::numbered(record.call) {
         return;
     }

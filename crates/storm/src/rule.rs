@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use crate::netlink::RULE;
 
-/// The lists that a rule may stand in.
+/// The lists of rules.
 pub const USER: u32 = 0;
-/// Decides when a process is made.
+/// Decides when a process is created.
 pub const TASK: u32 = 1;
 /// Decides when a call returns.
 pub const EXIT: u32 = 4;
@@ -14,9 +14,9 @@ pub const EXIT: u32 = 4;
 pub const EXCLUDE: u32 = 5;
 /// Decides by file system.
 pub const FILESYSTEM: u32 = 6;
-/// Decides when an operation of `io_uring` is done.
+/// Decides when an `io_uring` operation completes.
 pub const URING: u32 = 7;
-/// Puts a rule in front.
+/// Adds a rule at the front.
 pub const PREPEND: u32 = 0x10;
 
 /// Records nothing.
@@ -32,7 +32,7 @@ pub const GREATER: u32 = 0x2000_0000;
 pub const UNEQUAL: u32 = 0x3000_0000;
 /// Equal.
 pub const EQUAL: u32 = 0x4000_0000;
-/// Some of these bits.
+/// Any of these bits.
 pub const BITS: u32 = 0x0800_0000;
 
 /// The fields, by the kernel's numbers.
@@ -60,7 +60,7 @@ pub mod field {
     pub const OBJ_UID: u32 = 109;
     pub const COMPARE: u32 = 111;
     pub const EXE: u32 = 112;
-    /// The fourth argument, where the storm's marks are.
+    /// The fourth argument, which holds the storm's marks.
     pub const MARK: u32 = 203;
     pub const KEY: u32 = 210;
 }
@@ -72,19 +72,19 @@ pub const B32: u32 = 0x4000_0003;
 
 const WORDS: usize = 64;
 const FIELDS: usize = 64;
-/// Numbers of calls from here on stand for classes of calls.
+/// Call numbers from here on represent classes of calls.
 pub const FIRST_CLASS: u32 = 2032;
-/// How many numbers the mask has.
+/// The number of bits in the mask.
 pub const NUMBERS: u32 = 2048;
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Clone, Debug)]
 enum Value {
     Number(u32),
     Text(String),
 }
 
-/// A rule to be.
+/// A rule under construction.
 #[derive(Clone, Debug)]
 pub struct Rule {
     flags: u32,
@@ -99,20 +99,20 @@ impl Rule {
         Self { flags, action, mask: [0; WORDS], fields: Vec::new() }
     }
 
-    /// Names a call.
+    /// Adds a call.
     pub fn call(mut self, number: u32) -> Self {
         self.mask[number as usize / 32] |= 1 << (number % 32);
         self
     }
 
-    /// Names every call, as auditctl's `-S all` does.
+    /// Adds every call, as auditctl's `-S all` does.
     pub fn all_calls(mut self) -> Self {
         self.mask = [u32::MAX; WORDS];
         self.mask[WORDS - 1] = 0xffff;
         self
     }
 
-    /// Names every number that the mask has, those of the classes too.
+    /// Adds every number of the mask, including those of classes.
     pub fn whole_mask(mut self) -> Self {
         self.mask = [u32::MAX; WORDS];
         self
@@ -135,13 +135,13 @@ impl Rule {
         self.text(field::KEY, EQUAL, key)
     }
 
-    /// The same rule, in front of the others.
+    /// The same rule, at the front of the list.
     pub fn in_front(mut self) -> Self {
         self.flags |= PREPEND;
         self
     }
 
-    /// The bytes that the kernel takes.
+    /// The bytes for the kernel.
     pub fn bytes(&self) -> Vec<u8> {
         let mut texts = Vec::new();
         let mut columns = [[0_u32; FIELDS]; 3];
@@ -171,7 +171,7 @@ fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
-/// A rule in letters: its words that are not 0, each with its place; then its texts, byte by byte.
+/// A rule as text: its words other than 0, each with its index; then its texts, byte by byte.
 pub fn written(bytes: &[u8]) -> String {
     let (fixed, texts) = bytes.split_at(RULE.min(bytes.len()));
     let words =
@@ -187,7 +187,7 @@ pub fn written(bytes: &[u8]) -> String {
     text
 }
 
-/// The rule that was written so; `None` where nothing was.
+/// The rule in such a text; `None` if there is none.
 pub fn read(text: &str) -> Option<Vec<u8>> {
     let (words, texts) = text.split_once('+')?;
     let mut bytes = vec![0; RULE];
@@ -203,9 +203,9 @@ pub fn read(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether a rule that the kernel listed has this key.
+/// Whether a rule listed by the kernel has this key.
 pub fn has_key(bytes: &[u8], key: &str) -> bool {
-    // The key is the last field of all rules that the storm makes, and so the last text.
+    // The key is the last field of all the storm's rules, and so the last text.
     bytes.ends_with(key.as_bytes())
 }
 

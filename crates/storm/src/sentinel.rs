@@ -1,7 +1,7 @@
-//! Sentinels: processes whose every call has to be recorded exactly once, whatever else happens.
+//! Sentinels: processes whose every call must be recorded exactly once, whatever else happens.
 //!
 //! Each has a rule of its own that stays loaded; it numbers its calls, and the reader of records
-//! expects number after number. The quiet one makes calls that no rule can match.
+//! expects consecutive numbers. The quiet one makes calls that no rule can match.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -14,15 +14,15 @@ use crate::shared::{Count, SENTINELS, Shared, become_user, spawn};
 pub const FIRST_USER: u32 = 60_000;
 /// The user whose calls no rule matches.
 pub const QUIET_USER: u32 = 60_100;
-/// Where the sentinel of directories and that of files look.
+/// The paths that the sentinels of directories and of files access.
 pub const DIRECTORY: &str = "/sentinel/directory";
 pub const FILE: &str = "/sentinel/file";
 
-const OUTSTANDING: u64 = 32; // calls made and not yet heard of
-const PATIENCE: u64 = 20_000; // turns of waiting, of 5 ms
-const NO_DESCRIPTOR: usize = usize::MAX; // and no address of a time to sleep
+const OUTSTANDING: u64 = 32; // calls made whose records have not arrived
+const PATIENCE: u64 = 20_000; // waiting periods of 5 ms
+const NO_DESCRIPTOR: usize = usize::MAX; // and not a valid address of a sleeping time
 
-/// What names a sentinel in records.
+/// What identifies a sentinel in records.
 pub fn key(which: usize) -> String {
     format!("sentinel-{which}")
 }
@@ -40,7 +40,7 @@ pub fn rule(which: usize) -> Rule {
         // Every call.
         1 => rule.all_calls(),
         2 => rule.all_calls().text(field::DIR, EQUAL, DIRECTORY).number(field::PERM, EQUAL, 4),
-        // Not of the exit list: a file's rule.
+        // Not of the exit list: a rule about a file.
         3 => rule.all_calls().text(field::WATCH, EQUAL, FILE).number(field::PERM, EQUAL, 4),
         4 => rule.call(n32::GETPPID.unsigned_abs()).number(field::ARCH, EQUAL, B32),
         // Replaced by a copy at each reload of the policy.
@@ -104,8 +104,8 @@ fn keep_watch(shared: &Shared, which: usize) {
     }
 }
 
-/// Waits until the reader is not too far behind. The one whose every call is recorded waits by
-/// calls that are numbered too.
+/// Waits until the reader is not too far behind. The sentinel of every call waits by calls that are
+/// numbered too.
 fn wait_for_reader(shared: &Shared, which: usize, mut mark: u64) {
     let own = &shared.sentinels[which];
     let nap = [0_i64, 5_000_000];

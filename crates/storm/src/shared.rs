@@ -1,4 +1,4 @@
-//! What the storm's processes have in common: memory, words on the console, children.
+//! What the storm's processes share: memory, console messages, children.
 
 use std::io;
 use std::ptr;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-/// How many calls a survey makes at most, for each user.
+/// Most calls of a survey for each user.
 pub const SURVEYED: usize = 64;
-/// The users that a survey acts as.
+/// The users of a survey.
 pub const USERS: [u32; 4] = [2000, 3000, 3001, 3002];
-/// How many sentinels there are.
+/// The number of sentinels.
 pub const SENTINELS: usize = 6;
 
 macro_rules! counts {
@@ -19,7 +19,7 @@ macro_rules! counts {
         #[derive(Clone, Copy)]
         pub enum Count { $($name,)+ }
 
-        /// What each of them is called.
+        /// Their names.
         pub const TITLES: &[&str] = &[$($title,)+];
     };
 }
@@ -60,7 +60,7 @@ counts! {
     Faults: "faults",
 }
 
-/// One sentinel's numbers: the last call it made, and the last one heard of.
+/// One sentinel's numbers: the last call made, and the last one recorded.
 pub struct Sentinel {
     pub made: AtomicU64,
     pub heard: AtomicU64,
@@ -69,15 +69,15 @@ pub struct Sentinel {
 /// The memory that all processes share; zeroes at the start.
 pub struct Shared {
     counts: [AtomicU64; TITLES.len()],
-    /// Not 0: everybody ends.
+    /// Not 0: all processes end.
     pub stop: AtomicU32,
     pub sentinels: [Sentinel; SENTINELS],
-    /// What was recorded of each call of a survey, 0 for nothing; see `survey`.
+    /// The record of each call of a survey, 0 for none; see `survey`.
     pub survey: [[AtomicU64; SURVEYED]; USERS.len()],
 }
 
 impl Shared {
-    /// Memory that this process and its children have in common.
+    /// Memory that this process and its children share.
     pub fn new() -> io::Result<&'static Self> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: new memory of zeroes, which are good for atomic numbers, that is never unmapped.
@@ -108,7 +108,7 @@ impl Shared {
         self.stop.load(SeqCst) == 0
     }
 
-    /// Tells of something that must not be.
+    /// Reports a fault.
     pub fn fault(&self, message: &str) {
         let told = self.counts[Count::Faults as usize].fetch_add(1, SeqCst);
         if told < 100 {
@@ -126,7 +126,7 @@ pub fn say(message: &str) {
 
 /// Starts a process that does something and ends; returns its id.
 ///
-/// The storm's processes have one thread each, so that a copy of them can do whatever they can.
+/// The storm's processes have one thread each, so a forked copy has no restrictions.
 pub fn spawn(job: impl FnOnce()) -> i32 {
     // SAFETY: there are no other threads, whose locks the copy could wait for.
     match unsafe { libc::fork() } {
@@ -140,7 +140,7 @@ pub fn spawn(job: impl FnOnce()) -> i32 {
     }
 }
 
-/// Waits for a child's end; whether it ended by itself, with status 0.
+/// Waits for a child; returns whether it ended by itself, with status 0.
 pub fn wait(pid: i32) -> bool {
     let mut status = 0;
     // SAFETY: writes to `status`.
@@ -151,7 +151,7 @@ pub fn wait(pid: i32) -> bool {
     status == 0
 }
 
-/// Becomes another user and group for good; root's rights stay where the user is 0.
+/// Becomes another user and group permanently; root's rights stay if the user is 0.
 pub fn become_user(user: u32, group: u32) {
     // SAFETY: changes this process alone, which has one thread.
     let failed = unsafe { libc::setresgid(group, group, group) != 0 }
@@ -160,7 +160,7 @@ pub fn become_user(user: u32, group: u32) {
     assert!(!failed, "becoming user {user}: {}", io::Error::last_os_error());
 }
 
-/// Sleeps so many thousandths of a second.
+/// Sleeps for that many milliseconds.
 pub fn pause(milliseconds: u64) {
     std::thread::sleep(std::time::Duration::from_millis(milliseconds));
 }

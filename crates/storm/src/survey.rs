@@ -1,5 +1,5 @@
-//! What is decided about a fixed set of calls under the rules that are loaded, and whether it is the
-//! same once all these rules are loaded anew.
+//! The decisions about a fixed set of calls under the loaded rules, and whether they are the same
+//! once all these rules are loaded again.
 
 use std::io;
 use std::sync::atomic::Ordering::SeqCst;
@@ -16,7 +16,7 @@ const BARRIER: usize = 0; // the sentinel whose call comes last
 
 type Decisions = Vec<(usize, usize, u64)>;
 
-/// Keeps what a record says, if it is of a call of a survey.
+/// Keeps the contents of a record, if it is of a call of a survey.
 pub fn heard(record: &Record<'_>, shared: &Shared) {
     let Some(user) = USERS.iter().position(|&user| user == record.user) else { return };
     let Some(slot) = record.mark.checked_sub(FIRST_MARK).and_then(|at| usize::try_from(at).ok())
@@ -40,8 +40,8 @@ fn digest(record: &Record<'_>) -> u64 {
     }) | 1
 }
 
-/// Loads all rules anew, in their order, and compares what is decided before and after. Tells the
-/// rules and decisions in full where that is asked for.
+/// Loads all rules again, in their order, and compares the decisions before and after. Prints the
+/// rules and decisions in full if that is requested.
 pub fn compare(netlink: &mut Netlink, shared: &'static Shared, in_full: bool) -> io::Result<()> {
     let rules = netlink.list()?;
     let before = decisions(shared);
@@ -90,8 +90,8 @@ fn differences(shared: &Shared, one: &Decisions, other: &Decisions, how: &str) {
     }
 }
 
-/// Loads the sets of rules that another kernel had, and compares what is decided with what it
-/// decided.
+/// Loads the sets of rules of another kernel, and compares the decisions with those of that
+/// kernel.
 pub fn replay(netlink: &mut Netlink, shared: &'static Shared, text: &str) -> io::Result<()> {
     let wrong = || io::Error::other("a set of rules that makes no sense");
     for set in text.split("set\n").skip(1) {
@@ -145,7 +145,7 @@ fn decisions(shared: &'static Shared) -> Decisions {
         .collect()
 }
 
-/// Waits until all that was recorded so far has been read.
+/// Waits until all records so far have been read.
 fn barrier(shared: &'static Shared) {
     let own = &shared.sentinels[BARRIER];
     let mark = own.made.load(SeqCst) + 1;

@@ -1,4 +1,4 @@
-//! The least of `io_uring`: files opened by it, one at a time.
+//! A minimal `io_uring` client: it opens files, one at a time.
 
 use std::io;
 use std::ptr;
@@ -68,8 +68,8 @@ impl Ring {
     fn carry_out(&mut self, what: u32, descriptor: i32, address: u64) -> io::Result<i32> {
         let [tail, mask, array] = [1, 2, 6].map(|at| self.offsets[SQ + at] as usize / WORD);
         let [head, cq_mask, cqes] = [0, 2, 5].map(|at| self.offsets[CQ + at] as usize / WORD);
-        // SAFETY: the kernel told these offsets into memory that it shares with us; this process
-        // has one thread, and one operation is under way at a time.
+        // SAFETY: these are the kernel's offsets into memory that it shares with us; this process
+        // has one thread, and one operation is in flight at a time.
         unsafe {
             let tail = AtomicU32::from_ptr(self.submitted.add(tail));
             let slot = tail.load(SeqCst) & self.submitted.add(mask).read();

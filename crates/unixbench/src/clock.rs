@@ -1,4 +1,4 @@
-//! The clocks that a test is measured with.
+//! The clocks for measuring a test.
 
 /// Which clock to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Clock {
         }
     }
 
-    /// The name by which it is asked for.
+    /// The name of its option value.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tsc => "tsc",
@@ -27,7 +27,7 @@ impl Clock {
         }
     }
 
-    /// The present time in the clock's unit.
+    /// The current time in the clock's unit.
     pub fn now(self) -> u64 {
         match self {
             // SAFETY: reads a register.
@@ -45,7 +45,7 @@ pub fn monotonic() -> u64 {
     unsigned(time.tv_sec) * 1_000_000_000 + unsigned(time.tv_nsec)
 }
 
-/// A number that is never negative, as the type that says so.
+/// A non-negative number as an unsigned one.
 fn unsigned(number: i64) -> u64 {
     u64::from_ne_bytes(number.to_ne_bytes())
 }

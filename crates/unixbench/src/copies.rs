@@ -1,4 +1,4 @@
-//! A test in several processes at once, all of which begin at the same moment.
+//! A test in several concurrent processes, which all begin at the same moment.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -8,23 +8,23 @@ use crate::options::Options;
 use crate::process::{self, Child};
 use crate::work::{Place, Prepared};
 
-/// What a copy of a test did, and when by its clock.
+/// The work of one copy of a test, and its times by the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// When it began.
     pub begin: u64,
-    /// When it had done all.
+    /// When it ended.
     pub end: u64,
-    /// How many operations it did.
+    /// The number of operations.
     pub operations: f64,
 }
 
-/// What all copies did together.
+/// The work of all copies together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sum {
-    /// How many operations they did.
+    /// The number of operations.
     pub operations: f64,
-    /// From the first one's begin to the last one's end.
+    /// From the start of the first copy to the end of the last.
     pub ticks: u64,
 }
 
@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> Result<Sum> {
     }
     drop((is_ready, report));
     let mut all = vec![0; options.copies];
-    // Where a copy failed while it prepared, the others go on to their end; its status tells below.
+    // If a copy fails during preparation, the others run to their end; its status is checked below.
     let _ = ready.read_exact(&mut all);
     drop(may_go);
     let mut text = String::new();
@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<Sum> {
     sum(&text, options.copies)
 }
 
-/// What holds a copy back until all of them are ready.
+/// Holds a copy back until all of them are ready.
 struct Gate<'a> {
     is_ready: &'a File,
     go: &'a File,
@@ -95,14 +95,14 @@ fn copy(options: &Options, place: Place, gate: &Gate, report: &File) -> Result<(
     prepared.work(options.span, options.clock, report)
 }
 
-/// A child's exit status; a fault is told on standard error.
+/// A child's exit status; a fault is printed to standard error.
 fn status(result: Result<()>) -> u8 {
     let Err(fault) = result else { return 0 };
     eprintln!("hardcost-unixbench: {fault}");
     1
 }
 
-/// Adds the copies' reports up.
+/// Sums the copies' reports.
 fn sum(text: &str, copies: usize) -> Result<Sum> {
     let reports: Option<Vec<Report>> = text.lines().map(Report::parse).collect();
     let reports = reports.filter(|reports| reports.len() == copies).ok_or_else(|| {

@@ -16,9 +16,9 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Says what was tried when the system refused it.
+/// Adds the attempted action to a system error.
 pub trait Context<T> {
-    /// Adds what was tried; only worked out after a failure.
+    /// Adds the attempted action; evaluated only after a failure.
     fn context(self, what: impl FnOnce() -> String) -> Result<T>;
 }
 
@@ -28,7 +28,7 @@ impl<T> Context<T> for io::Result<T> {
     }
 }
 
-/// What has come out wrong, unless it is `right`.
+/// A fault about a wrong result, unless it is `right`.
 pub fn check(right: bool, wrong: impl FnOnce() -> String) -> Result<()> {
     if right { Ok(()) } else { Err(Fault(format!("wrong result: {}", wrong()))) }
 }

@@ -1,11 +1,11 @@
 //! The work of `UnixBench`'s twelve tests, as one static program of our own.
 //!
-//! A test does its work so many times (`--loops`) or for so long (`--seconds`), in one process or
-//! in several at once (`--copies`). What comes out is checked: a wrong result ends the program with
-//! status 1 and no number. The answer is one line of JSON: `operations` done by all copies, and
+//! A test does its work a number of times (`--loops`) or for some time (`--seconds`), in one or
+//! several concurrent processes (`--copies`). Results are checked: a wrong one ends the program
+//! with status 1 and no number. The answer is one line of JSON: `operations` of all copies, and
 //! `ticks` of the clock from the first copy's start to the last one's end.
 //!
-//! None of this is `UnixBench`'s code; the tests are written from what is published about them.
+//! None of this is `UnixBench`'s code; the tests follow what is published about them.
 
 // The standard library's own start-up would be part of the cost of each `execl`, so the C library
 // calls `main` below directly.
@@ -23,7 +23,7 @@ use std::ffi::{c_char, c_int};
 
 use options::{Options, USAGE};
 
-/// What the C library calls; the process's exit status is what comes back.
+/// Called by the C library; the return value is the process's exit status.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -39,7 +39,7 @@ extern "C" fn main(_count: c_int, _arguments: *const *const c_char) -> c_int {
     }
 }
 
-/// Does what the options say and returns the exit status.
+/// Runs the test of the options and returns the exit status.
 fn run(options: &Options) -> c_int {
     match copies::run(options) {
         Ok(sum) => {

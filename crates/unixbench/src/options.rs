@@ -22,23 +22,23 @@ as `cpus`. Files are made in the directory (default: the present one) and remove
 /// Most copies of a test at once.
 const MOST_COPIES: u64 = 1024;
 
-/// What to do, all of it known to be possible.
+/// The task, checked to be possible.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     /// Which test.
     pub test: Test,
     /// How much of it.
     pub span: Span,
-    /// In how many processes at once.
+    /// In how many concurrent processes.
     pub copies: usize,
-    /// What it is measured with.
+    /// The clock to measure with.
     pub clock: Clock,
-    /// Where files are made.
+    /// The directory for its files.
     pub folder: PathBuf,
 }
 
 impl Options {
-    /// The options in the words after the program's name, or what is wrong with them.
+    /// Parses the words after the program's name, or returns what is wrong with them.
     pub fn parse(words: &[String]) -> Result<Self, String> {
         let mut words = words.iter().map(String::as_str);
         let name = words.next().ok_or("no test is named")?;
@@ -69,7 +69,7 @@ impl Options {
     }
 }
 
-/// How many processors this process may use.
+/// The number of processors that this process may use.
 fn processors() -> Result<u64, String> {
     let number = std::thread::available_parallelism().map_err(|error| error.to_string())?;
     u64::try_from(number.get()).map_err(|error| error.to_string())

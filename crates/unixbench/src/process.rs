@@ -1,4 +1,4 @@
-//! Processes and pipes, as the tests need them.
+//! Processes and pipes for the tests.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::ptr;
 
 use crate::fault::{Context, Fault, Result};
 
-/// A pipe: its reading end and its writing end, both inherited by what a process executes.
+/// A pipe: its reading and writing ends, both inherited by an executed program.
 pub fn pipe() -> Result<(File, File)> {
     let mut ends: [RawFd; 2] = [0; 2];
     // SAFETY: writes two numbers.
     let result = unsafe { libc::pipe(ends.as_mut_ptr()) };
     succeeded(result).context(|| "making a pipe".into())?;
-    // SAFETY: both were just opened and belong to nobody else.
+    // SAFETY: both were just opened and have no other owner.
     let [reader, writer] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
     Ok((reader.into(), writer.into()))
 }
@@ -23,7 +23,7 @@ pub fn pipe() -> Result<(File, File)> {
 #[derive(Debug)]
 pub struct Child(libc::pid_t);
 
-/// Starts a process that does `work` and ends with the status that it returns.
+/// Starts a process that does `work` and exits with the status that it returns.
 ///
 /// This process has a single thread, so the child may do anything.
 pub fn fork(work: impl FnOnce() -> u8) -> Result<Child> {
@@ -40,7 +40,7 @@ pub fn fork(work: impl FnOnce() -> u8) -> Result<Child> {
 }
 
 impl Child {
-    /// Waits until the process has ended; another end than with status 0 is a fault.
+    /// Waits until the process has ended; any end but status 0 is a fault.
     pub fn wait(self) -> Result<()> {
         let mut status = 0;
         // SAFETY: writes the status alone.
@@ -60,8 +60,8 @@ impl Child {
     }
 }
 
-/// Becomes the program `path`, with exactly these arguments and environment; only comes back
-/// where that fails.
+/// Becomes the program `path`, with exactly these arguments and environment; returns only
+/// if that fails.
 pub fn execute(path: &str, argv: &[String], environment: &[&str]) -> Fault {
     let strings = |words: &mut dyn Iterator<Item = &str>| -> Option<Vec<CString>> {
         words.map(|word| CString::new(word).ok()).collect()
@@ -84,7 +84,7 @@ pub fn execute(path: &str, argv: &[String], environment: &[&str]) -> Fault {
     Fault(format!("executing {path}: {}", io::Error::last_os_error()))
 }
 
-/// A file's number, to be closed in a child or to be told to another program.
+/// A file's number, for closing in a child or passing to another program.
 pub fn raw(file: &File) -> RawFd {
     file.as_raw_fd()
 }

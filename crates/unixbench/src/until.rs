@@ -1,4 +1,4 @@
-//! When a test has done enough: after so many loops, or when its time is over.
+//! The end of a test: after a number of loops, or after some time.
 
 use std::mem;
 use std::ptr;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How much of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// So many loops.
+    /// That many loops.
     Loops(u64),
-    /// As many loops as fit into so many seconds.
+    /// As many loops as fit into that many seconds.
     Seconds(u64),
 }
 
 /// Set by the alarm that ends a test by time.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// Counts loops until there were enough.
+/// Counts loops up to the end of the test.
 #[derive(Debug)]
 pub struct Until {
     most: u64,
@@ -24,7 +24,7 @@ pub struct Until {
 }
 
 impl Until {
-    /// Starts counting, and the alarm where the span is one of time.
+    /// Starts counting, and the alarm if the span is a time.
     pub fn start(span: Span) -> Self {
         let most = match span {
             Span::Loops(loops) => loops,
@@ -37,7 +37,7 @@ impl Until {
         Self { most, done: 0 }
     }
 
-    /// Whether there is another loop to do, which is then counted as done.
+    /// Whether there is another loop to do, which then counts as done.
     #[inline]
     pub fn more(&mut self) -> bool {
         if self.done == self.most || OVER.load(Ordering::Relaxed) {
@@ -47,7 +47,7 @@ impl Until {
         true
     }
 
-    /// How many loops were begun, all of which have ended when `more` was false.
+    /// The number of loops begun, all of which have ended once `more` was false.
     pub fn done(&self) -> u64 {
         self.done
     }
@@ -57,7 +57,7 @@ extern "C" fn over(_signal: libc::c_int) {
     OVER.store(true, Ordering::Relaxed);
 }
 
-/// Sets `OVER` after so many seconds. Calls that the signal interrupts go on.
+/// Sets `OVER` after that many seconds. Calls interrupted by the signal are resumed.
 fn alarm_after(seconds: u64) {
     // SAFETY: a structure of numbers, for which zeros are valid.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

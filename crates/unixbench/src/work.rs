@@ -32,9 +32,9 @@ pub enum Test {
     Pipe,
     /// Two processes that send each other a number.
     Context,
-    /// Processes that are started and end at once.
+    /// Processes that start and end at once.
     Spawn,
-    /// A shell script, so many at once.
+    /// A shell script, several at once.
     Shell(u8),
     /// A mix of short system calls.
     Syscall,
@@ -62,7 +62,7 @@ impl Test {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
-    /// The name by which it is asked for.
+    /// The name of its option value.
     pub fn name(self) -> String {
         match self {
             Self::Dhrystone => "dhrystone".into(),
@@ -78,7 +78,7 @@ impl Test {
     }
 }
 
-/// Where a copy of a test works, and which copy it is.
+/// The place where a copy of a test works, and its number.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The directory for its files.
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// A loop of a test, on what was prepared for it.
+/// A loop of a test, on its prepared data.
 pub trait Work {
     /// Operations in a loop.
     const OPERATIONS: f64 = 1.0;
@@ -102,11 +102,11 @@ pub trait Work {
     /// Does a loop.
     fn once(&mut self) -> Result<()>;
 
-    /// Makes sure after `loops` of them that what came out is right, and cleans up.
+    /// Checks after `loops` of them that the results are right, and cleans up.
     fn finish(self, loops: u64) -> Result<()>;
 }
 
-/// A test with all that it needs before it is measured.
+/// A test with everything that it needs before it is measured.
 pub enum Prepared {
     /// Work on integers.
     Dhrystone(Box<integers::Ledger>),
@@ -150,7 +150,7 @@ impl Prepared {
         })
     }
 
-    /// Does the work and reports it. `execl` reports from another program and does not come back.
+    /// Does the work and reports it. `execl` reports from another program and does not return.
     pub fn work(self, span: Span, clock: Clock, report: &File) -> Result<()> {
         match self {
             Self::Execl(chain) => Err(chain.run(span, clock, report)),
@@ -168,7 +168,7 @@ impl Prepared {
     }
 }
 
-/// Does loops until there were enough, checks what came out, and only then reports.
+/// Does all loops, checks the results, and only then reports.
 fn measure<W: Work>(mut work: W, span: Span, clock: Clock, report: &File) -> Result<()> {
     let begin = clock.now();
     let mut until = Until::start(span);

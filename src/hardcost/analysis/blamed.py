@@ -1,4 +1,4 @@
-"""The bill that a search for culprits makes: an item for each, the rest measured as a whole."""
+"""The bill of a search for culprits: an item for each culprit; the rest is measured as a whole."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 GUIDE = "wall"
-"""The metric that a search follows, where the first workload has it."""
+"""The metric that a search follows if the first workload has it."""
 
-_LISTED = 8  # controls of a stretch that are named one by one
+_LISTED = 8  # most controls of a stretch that are named one by one
 
 
 def guide_name(records: Sequence[Record]) -> str:
-    """Return what the search follows, in words."""
+    """Return the metric that the search follows, in words."""
     first = records[0].workload
     if _has_guide(records):
         return f"{GUIDE} of {first}"
@@ -40,10 +40,10 @@ def guide_name(records: Sequence[Record]) -> str:
 
 
 def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float, ...]:
-    """Return a search's samples out of its trials: one for each repetition.
+    """Return a search's samples from its trials: one for each repetition.
 
-    A sample is the first workload's `wall`, in its own unit, or else the mean of its metrics'
-    medians, each over the baseline's; of several seeds the mean.
+    A sample is the first workload's `wall`, in its own unit, or else the mean over its metrics of
+    the median divided by the baseline's. Several seeds are averaged.
 
     Raises:
         TrialError: The workload has no metric above 0.
@@ -66,9 +66,9 @@ def guide(records: Sequence[Record], baseline: Sequence[Record]) -> tuple[float,
 
 
 def chance(records: Sequence[Record]) -> float:
-    """Return what placebos seem to cost at most, as a part of the baseline's value; 0 without any.
+    """Return the largest cost that placebos seem to have, on what the search follows.
 
-    Of what the search follows.
+    It is relative to the baseline's value; 0 without placebos.
     """
     by_name: dict[str, list[Record]] = {}
     for record in records:
@@ -82,12 +82,12 @@ def chance(records: Sequence[Record]) -> float:
 def itemise(
     profile: Profile, problem: Problem, outcome: Outcome, records: Sequence[Record]
 ) -> Bill:
-    """Return the bill of `profile` out of what a search measured.
+    """Return the bill of `profile` from a search's measurements.
 
-    An item is a culprit that was confirmed: its `cost` is by how much the profile exceeds the
-    profile without it (and what requires it), `alone` what it costs over what it requires and
-    nothing else. The rest is what the profile costs without all of them, measured as one; what
-    neither explains is the interaction. For each metric they add up to the total's cost.
+    An item is a confirmed culprit: `cost` is by how much the profile exceeds the profile without
+    it (and without what requires it), `alone` is its cost over its requirements and nothing else.
+    The rest is the cost of the profile without all culprits, measured as one. What neither
+    explains is the interaction. For each metric they add up to the total's cost.
     """
     metrics, lattice = by_metric(records), Lattice(problem)
     confirmed = [one for one in outcome.culprits if one.confirmed and one.saved is not None]
@@ -98,7 +98,7 @@ def itemise(
         known = metrics[of.metric]
         every = [_item(culprit, lattice, of, known) for culprit in confirmed]
         found = [item for item in every if abs(item.cost) > of.least or not of.least]
-        told = math.fsum(item.cost for item in found)
+        itemised = math.fsum(item.cost for item in found)
         remaining = _remaining(len(problem.names), confirmed, of, known)
         between = 0.0
         if remaining is not None:
@@ -106,7 +106,7 @@ def itemise(
         if abs(between) <= interaction_bound(of.least, len(every) + 1):
             between = 0.0
         items.extend(found)
-        rest.append(Sum(of.metric, of.cost - told - between))
+        rest.append(Sum(of.metric, of.cost - itemised - between))
         interaction.append(Sum(of.metric, between))
     items.sort(key=lambda item: -item.cost)
     return Bill(
@@ -121,7 +121,7 @@ def itemise(
 
 
 def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
-    """Return a search as a reader wants it: what was said before, each step, what it comes to."""
+    """Return a search for a reader: its statement, each step, and its conclusions."""
     steps = tuple(_step(step, len(names)) for step in outcome.steps)
     whole = outcome.profile.value - outcome.baseline.value
     shares = [
@@ -134,7 +134,7 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
         part = f"{outcome.remains.value / outcome.baseline.value:+.2%} of the baseline"
         side = "below" if outcome.remains_below else "above"
         remains = [f"Without all culprits the profile makes {part}: {side} the resolution."]
-    open_ends = [_unparted(stretch, names, outcome) for stretch in outcome.unresolved]
+    open_ends = [_unsplit(stretch, names, outcome) for stretch in outcome.unresolved]
     unpriced = [
         f"{names[one.index]} has no line in the bill: leaving it out was not measured."
         for one in outcome.culprits
@@ -157,15 +157,15 @@ def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str)
     )
 
 
-def _unparted(stretch: Stretch, names: Sequence[str], outcome: Outcome) -> str:
-    """Return what is not known of a stretch, and why."""
+def _unsplit(stretch: Stretch, names: Sequence[str], outcome: Outcome) -> str:
+    """Return what remains unknown about a stretch, and why."""
     found = [names[index] for index in stretch.controls]
     many = f"the {len(found)} controls from {found[0]} to {found[-1]}"
     what = many if len(found) > _LISTED else ", ".join(found)
     cost = f"{stretch.cost.value / outcome.baseline.value:+.2%} of the baseline"
     if stretch.spread:
-        return f"Not parted: {what}, which make {cost} together, spread over them."
-    return f"Not parted: {what}, which make {cost} together: no more configurations were allowed."
+        return f"Not split: {what}, which make {cost} together, spread over them."
+    return f"Not split: {what}, which make {cost} together: no more configurations were allowed."
 
 
 def _step(step: Step, count: int) -> str:
@@ -205,7 +205,7 @@ def _item(culprit: Culprit, lattice: Lattice, of: Total, known: dict[str, Series
 def _remaining(
     count: int, confirmed: Sequence[Culprit], of: Total, known: dict[str, Series]
 ) -> float | None:
-    """Return what the profile costs without the culprits; None if that was not measured."""
+    """Return the cost of the profile without the culprits; None if that was not measured."""
     off = {index for culprit in confirmed for index in (culprit.index, *culprit.dropped)}
     name = name_of([index for index in range(count) if index not in off], count)
     return total(of.metric, known, name).cost if name in known else None
@@ -216,7 +216,7 @@ def _has_guide(records: Sequence[Record]) -> bool:
 
 
 def _medians(records: Sequence[Record], workload: str) -> dict[str, float]:
-    """Return each metric's median in a workload's trials, the mean over several of them."""
+    """Return the median of each metric in a workload's trials, averaged over the trials."""
     found: dict[str, list[float]] = {}
     for record in records:
         if record.workload == workload:

@@ -1,9 +1,9 @@
-"""Which controls to give up so that a profile keeps a budget: a proposal, to be measured.
+"""Which controls to give up so that a profile keeps a budget: a proposal to be measured.
 
-Greedy: as long as a metric is over the budget, the control that costs most on the metric that is
-furthest over goes next. What a set without several controls costs is predicted by taking their
-items' costs from the last measured total; since controls interact, each proposal is measured, and
-the next one starts from that measurement.
+Greedy: while a metric is over the budget, the next control to go is the one that costs most on the
+metric that is furthest over. The cost of a set without several controls is predicted by subtracting
+their items' costs from the last measured total. Since controls interact, each proposal is measured,
+and the next one starts from that measurement.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NOTHING = (0.0, 0.0)
 
 @dataclass(frozen=True)
 class Budget:
-    """By how much metrics may grow, as a part of the baseline, such as 0.05 for 5 %.
+    """By how much metrics may grow, relative to the baseline, such as 0.05 for 5 %.
 
-    `metrics` have a budget of their own; `others` is that of all others, None where they may grow
-    as they like.
+    `metrics` have a budget of their own; `others` is the budget of all others, None if they are
+    unlimited.
     """
 
     others: float | None
@@ -39,9 +39,9 @@ class Budget:
         return self.metrics.get(metric, math.inf if self.others is None else self.others)
 
     def for_metrics(self, names: Iterable[str]) -> Budget:
-        """Return the budget with the names that metrics have where there are several workloads.
+        """Return the budget under the names that metrics have with several workloads.
 
-        There a metric's name begins with its workload's; its own name stands for each of them.
+        There a metric's name begins with its workload's; the plain name stands for all of them.
 
         Raises:
             InputError: There is no metric of a name.
@@ -64,17 +64,18 @@ def within(totals: Sequence[Total], budget: Budget) -> bool:
 
 
 def excess(total: Total, budget: Budget) -> float:
-    """Return by how much of its baseline a metric is over the budget; negative within it."""
+    """Return by how much a metric exceeds the budget, relative to its baseline; negative within."""
     return _excess(total.cost, total, budget)
 
 
 def propose(
     bill: Bill, totals: Sequence[Total], dropped: Sequence[str], budget: Budget
 ) -> tuple[str, ...]:
-    """Return the controls to give up: those of `dropped`, whose cost `totals` measured, and more.
+    """Return the controls to give up: the `dropped`, whose cost `totals` measured, and more.
 
-    At least one more, so that proposing and measuring comes to an end. No more after one whose cost
-    in company is not its cost alone: it interacts, and what the others cost without it is unknown.
+    It adds at least one, so that proposing and measuring terminates. It adds none after a control
+    whose cost in company differs from its cost alone: that one interacts, and what the others cost
+    without it is unknown.
     """
     costs = _costs(bill)
     known = {total.metric: total for total in totals}
@@ -98,7 +99,7 @@ def propose(
 
 
 def _costs(bill: Bill) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return what each control costs on each metric: in the profile's company, and alone."""
+    """Return the cost of each control on each metric: in the profile's company, and alone."""
     costs: dict[str, dict[str, tuple[float, float]]] = {}
     for item in bill.items:
         costs.setdefault(item.control, {})[item.metric] = (item.cost, item.alone)

@@ -1,4 +1,4 @@
-"""What a count of instructions does not show of some controls, said beside their costs."""
+"""What an instruction count does not show of some controls, stated beside their costs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
 
     Faults = Mapping[tuple[str, ...], Mapping[str, str]]
-    """What a kernel does about the processor's faults, by the boot parameters it was given."""
+    """The kernel's mitigations of processor faults, by the boot parameters given."""
 
 
 def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> Finding:
-    """Return the finding with a caveat at each cost that a count of instructions does not show.
+    """Return the finding with a caveat for each cost that an instruction count does not show.
 
-    A bill's caveats stand in its items, those of a study in its notes. `faults` are what the
-    guest's kernel says, as far as it was asked.
+    A bill carries caveats in its items, a study in its notes. `faults` are the guest kernel's
+    answers, as far as they were queried.
     """
     if finding.instrument != INSN.name:
         return finding
@@ -40,7 +40,7 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
         replace(item, caveat=caveats.get(item.control, "")) for item in finding.bill.items
     )
     billed = {item.control for item in items}
-    left = _notes({name: said for name, said in caveats.items() if name not in billed})
+    left = _notes({name: text for name, text in caveats.items() if name not in billed})
     return replace(
         finding,
         bill=replace(finding.bill, items=items, unshown=tuple(caveats)),
@@ -49,7 +49,7 @@ def cautioned(finding: Finding, controls: Iterable[Control], faults: Faults) -> 
 
 
 def _notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
-    """Return each caveat once, behind the names of the controls that it is about."""
+    """Return each caveat once, after the names of the controls that it applies to."""
     about: dict[str, list[str]] = {}
     for name, caveat in caveats.items():
         about.setdefault(caveat, []).append(name)
@@ -57,28 +57,28 @@ def _notes(caveats: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _changed(control: Control, faults: Faults) -> str:
-    """Return what a boot parameter changes of what the guest's kernel does about the faults."""
+    """Return how a boot parameter changes the guest kernel's mitigations of processor faults."""
     if not isinstance(control, BootParameter):
         return ""
     without, with_it = faults.get(()), faults.get((control.text,))
     if not without or not with_it:
         return ""
     changed = {
-        name: f"{name} from '{without.get(name, 'nothing')}' to '{said}'"
-        for name, said in with_it.items()
-        if said != without.get(name)
+        name: f"{name} from '{without.get(name, 'nothing')}' to '{state}'"
+        for name, state in with_it.items()
+        if state != without.get(name)
     }
-    others = {name: said for name, said in with_it.items() if name not in changed}
+    others = {name: state for name, state in with_it.items() if name not in changed}
     if not changed:
-        return f"; on this processor model it changes nothing of it ({_described(others)})"
+        return f"; on this processor model it changes no mitigation ({_described(others)})"
     same = f" ({_described(others)})" if others else ""
-    return f"; on this processor model it changes {', '.join(changed.values())}, and no more{same}"
+    return f"; on this processor model it changes only {', '.join(changed.values())}{same}"
 
 
 def _described(faults: Mapping[str, str]) -> str:
-    """Return in a few words what the kernel does about the processor's faults."""
-    untouched = [name for name, said in faults.items() if said.startswith("Not affected")]
-    others = [f"{name}: {said}" for name, said in faults.items() if name not in untouched]
+    """Summarise the kernel's mitigations of processor faults."""
+    untouched = [name for name, state in faults.items() if state.startswith("Not affected")]
+    others = [f"{name}: {state}" for name, state in faults.items() if name not in untouched]
     if untouched:
         others.append(f"not affected by {', '.join(untouched)}")
     return "; ".join(others)

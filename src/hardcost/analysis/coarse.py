@@ -1,7 +1,7 @@
-"""Counts that are one draw: how near to its baseline one trial of a workload says nothing.
+"""Counts that are a single draw: how close to its baseline one trial of a workload says nothing.
 
-A whole system meets the clock's ticks elsewhere whenever anything takes an instruction more. One
-trial repeats exactly, and so has no interval of its own; the workload's resolution stands for it.
+In a whole system, one instruction more anywhere shifts where the clock ticks fall. One trial
+repeats exactly, and so has no interval of its own; the workload's resolution stands in for it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def coarse(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
-    """Return the finding with the resolution at each cell that is one draw, and at small costs.
+    """Return the finding with a resolution for each single-draw cell, and caveats at small costs.
 
-    `resolutions` are relative, by workload. Cells of several trials have intervals, as those of an
-    instrument that varies have, and stay as they are.
+    `resolutions` are relative, by workload. Cells of several trials have intervals, as with an
+    instrument that varies, and stay unchanged.
     """
     if not instrument_named(finding.instrument).exact:
         return finding
@@ -36,7 +36,7 @@ def coarse(finding: Finding, resolutions: Mapping[str, float]) -> Finding:
 
 
 def _bill(bill: Bill, cells: tuple[Cell, ...]) -> Bill:
-    """Return the bill with a caveat at costs that are smaller than their metric's resolution."""
+    """Return the bill with a caveat at costs below their metric's resolution."""
     known = {
         name: cell.resolution
         for cell in cells

@@ -1,4 +1,4 @@
-"""Estimates: a value with its interval, out of the raw samples of one or more trials."""
+"""Estimates: a value with its interval, from the raw samples of one or more trials."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Estimate:
 _UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 Key = tuple[int, int]
-"""Seed and repetition: what pairs a trial of one configuration with one of another."""
+"""Seed and repetition: the key that pairs trials of two configurations."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration: by seed and repetition, samples and their median.
+    """One metric under one configuration: samples and their median by seed and repetition.
 
-    All in `unit`.
+    All are in `unit`.
     """
 
     unit: str
@@ -64,10 +64,10 @@ def on_grid(number: float) -> float:
 def median(samples: Sequence[float]) -> Estimate:
     """Return the median of a trial's samples and its 95 % confidence interval, on the grid.
 
-    The interval is the one between order statistics, which supposes nothing of the distribution
-    but independent samples (W. R. Thompson, "On confidence ranges for the median", 1936). Samples
-    that are all alike, as most are under an exact instrument, leave a point. Up to five samples
-    can't give 95 %: then it is all that was seen.
+    The interval lies between order statistics. It assumes only independent samples (W. R. Thompson,
+    "On confidence ranges for the median", 1936). Identical samples, usual under an exact
+    instrument, give a point. Up to five samples can't give 95 %: then the interval is their whole
+    range.
     """
     ordered = np.sort(np.asarray(samples, dtype=np.float64))
     count = len(ordered)
@@ -93,7 +93,7 @@ def mean(values: Sequence[float]) -> Estimate:
 
 
 def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
-    """Return every metric's trials, by configuration, workload and metric, in their order."""
+    """Return the trials of every metric, by configuration, workload and metric, in their order."""
     gathered: defaultdict[tuple[str, str, str], dict[Key, Measured]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
@@ -110,7 +110,7 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
 
 
 def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
-    """Return every metric's trials by configuration; several workloads are told apart by name."""
+    """Return the trials of every metric by configuration; workloads, if several, prefix names."""
     known = series(records)
     several = len({workload for _, workload, _ in known}) > 1
     metrics: dict[str, dict[str, Series]] = {}
@@ -123,7 +123,7 @@ def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
 def total(
     metric: str, known: Mapping[str, Series], configuration: str, least: float = 0.0
 ) -> Total:
-    """Return what `configuration` costs over the baseline on a metric, sample by sample."""
+    """Return the cost of `configuration` over the baseline on a metric, sample by sample."""
     profile, baseline = known[configuration], known[BASELINE]
     base, cost = value(baseline).value, shift(profile, baseline).value
     return Total(metric, profile.unit, base, base + cost, cost, least)
@@ -136,14 +136,14 @@ def value(of: Series) -> Estimate:
 
 
 def shift(of: Series, against: Series) -> Estimate:
-    """Return by how much `of` exceeds `against`: the cost of what tells them apart.
+    """Return by how much `of` exceeds `against`: the cost of the difference between them.
 
-    Sample by sample, since the n-th sample of both meets the kernel in the same phase (its lists of
-    pages fill and drain): what makes samples spread then falls out, which a difference of medians
-    keeps. For one pair of trials it is the median of the samples' differences with its interval;
-    for more, the mean of these medians.
+    Samples are compared pairwise, since the n-th sample of both meets the kernel in the same phase
+    (its page lists fill and drain). This removes that source of spread, which a difference of
+    medians keeps. One pair of trials gives the median of the samples' differences with its
+    interval; several give the mean of these medians.
 
-    Of two runs of a program, one may have more samples: those without a twin are left out.
+    Of two runs of a program, one may have more samples; unpaired samples are left out.
 
     Raises:
         TrialError: They have no trial in common.
@@ -172,7 +172,7 @@ def ratio(of: Series, against: Series) -> Estimate:
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
     """Return a cell for each configuration, workload and metric, in the plan's order.
 
-    Where the baseline's trial failed, what a cell is compared to is unknown: NaN.
+    If the baseline's trial failed, a cell has nothing to be compared with: NaN.
     """
     known = series(records)
     order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}

@@ -1,4 +1,4 @@
-"""What a run found: the values that every report is made of."""
+"""What a run found: the values that every report is made from."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Cell:
     """One metric under one configuration.
 
     `value` is the trial's median, or the mean of the medians of several trials; [low, high] is its
-    95 % interval, a point where all samples are alike, as most are under `insn`. `minimum`
-    is the smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds
-    the trials' medians by seed and repetition, in that order. All but the ratios are in `unit`.
-    `resolution` is how near to 1 a ratio says nothing, where one trial is one draw; else 0.
+    95 % interval, a point if all samples are alike, as is usual under `insn`. `minimum` is the
+    smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds the
+    trials' medians by seed and repetition, in that order. All but the ratios are in `unit`. If one
+    trial is a single draw, ratios closer to 1 than `resolution` say nothing; otherwise it is 0.
     """
 
     configuration: str
@@ -40,9 +40,10 @@ class Cell:
 class Total:
     """A profile's whole cost for one metric: `cost` = `with_profile` - `baseline`.
 
-    `cost` is found as an item's is, sample by sample, so that one control's is the whole profile's;
-    `with_profile` follows from it. A cost of up to `least` can't be told from chance. [low, high]
-    is the cost's 95 % interval, None where the instrument is exact.
+    `cost` is computed like an item's, sample by sample, so that a profile of one control costs what
+    the control does; `with_profile` follows from it. A cost of up to `least` cannot be
+    distinguished from chance. [low, high] is the cost's 95 % interval, None if the instrument is
+    exact.
     """
 
     metric: str
@@ -56,12 +57,12 @@ class Total:
 
     @property
     def distinguishable(self) -> bool:
-        """Whether the cost is beyond what chance makes of nothing."""
+        """Whether the cost exceeds what chance could produce."""
         return abs(self.cost) > self.least and not self.may_be_nothing
 
     @property
     def may_be_nothing(self) -> bool:
-        """Say whether the interval reaches to both sides of 0."""
+        """Say whether the interval includes values on both sides of 0."""
         return self.low is not None and self.high is not None and self.low <= 0 <= self.high
 
 
@@ -69,13 +70,13 @@ class Total:
 class Item:
     """One control's part of a bill for one metric.
 
-    `cost` is what leaving it out of the profile saves, compared sample by sample; `alone` is what
-    it costs by itself over the baseline; `share` is `cost` over the total's cost (0 where that is
-    0). `fired` counts the audit records that it caused in the whole profile while the metric was
-    measured; None: not known. `place` says where the control is written, as `file:line`, or "".
-    `predicted` is what the cost model of audit rules said of `cost`, None where it says nothing;
-    `findings` are the codes of what lint says of the rule; `ids` are what benchmarks call the
-    control; `caveat` says what the numbers do not show of its cost, "" where they show it all.
+    `cost` is what leaving it out of the profile saves, compared sample by sample; `alone` is its
+    cost by itself over the baseline; `share` is `cost` over the total's cost (0 if that is 0).
+    `fired` counts the audit records that it caused in the whole profile while the metric was
+    measured; None: unknown. `place` is the control's location, as `file:line`, or "". `predicted`
+    is the audit cost model's prediction of `cost`, None if it makes none; `findings` are the codes
+    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks; `caveat` says
+    what the numbers do not show of its cost, "" if they show it all.
     """
 
     control: str
@@ -104,10 +105,10 @@ class Sum:
 
 @dataclass(frozen=True)
 class Least:
-    """The least cost on a metric that can be told from chance: one beyond `cost`, either way.
+    """The smallest cost on a metric that is distinguishable from chance: one beyond `cost`.
 
-    It follows from as many `placebos`: configurations that differ in what changes nothing. 0 where
-    none was measured.
+    The sign does not matter. It is estimated from `placebos` configurations, whose differences have
+    no effect; `cost` is 0 without any.
     """
 
     metric: str
@@ -119,10 +120,10 @@ class Least:
 class Bill:
     """The total cost of a profile, itemised; for each metric items + rest + interaction = total.
 
-    An item is beyond the metric's `least`; the others are in the rest. So is an interaction that
-    chance alone could make. `controls` names all that were measured, those without an item too, in
-    the profile's order; a search, which has no number for most, leaves it empty. `unshown` names
-    those whose cost the numbers do not show. `compared_with` says what the baseline is, such as
+    Items exceed the metric's `least`; smaller costs are in the rest, and so is an interaction that
+    chance alone could produce. `controls` names all measured controls, those without an item too,
+    in the profile's order; a search leaves it empty, since it has no number for most. `unshown`
+    names those whose cost the numbers do not show. `compared_with` describes the baseline, such as
     "audit on, no rules".
     """
 
@@ -142,11 +143,11 @@ class Bill:
 class Advice:
     """What to leave out so that no metric grows by more than `budget`, such as 0.05 for 5 %.
 
-    `budgets` are those of metrics that have one of their own; `budget` is the others', None where
-    they may grow as they like. `totals` are measured with the `kept` controls that remain, not
-    predicted; `within` says whether they keep the budget. `leave_out` names controls in the order
-    in which they were given up; where nothing remains, no control of the profile fits the budget,
-    and `alone` is what the last one costs by itself.
+    `budgets` are those of metrics that have their own; `budget` is the budget of the others, None
+    if they are unlimited. `totals` are measured with the remaining `kept` controls, not predicted;
+    `within` says whether they keep the budget. `leave_out` names controls in the order in which
+    they were given up. If nothing remains, no control of the profile fits the budget, and `alone`
+    is the cost of the last one by itself.
     """
 
     budget: float | None
@@ -163,7 +164,7 @@ class SideBySide:
     """The bills of several profiles that were measured in one run.
 
     Each of `bills` is a finding with a bill; machine and environment are the run's. `common` names
-    the controls that all have. `shared`: all are compared with the same baseline.
+    the controls that all profiles have. `shared`: all are compared with the same baseline.
     """
 
     bills: tuple[Finding, ...]
@@ -173,12 +174,12 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Search:
-    """How a search came to its bill, in sentences.
+    """How a search arrived at its bill, in sentences.
 
-    `statement` was said before anything was measured; `steps` are its measurements in order, each
-    with what follows from it; `conclusions` what it comes to. `resolution` is the least cost that
-    was looked for, as a part of the baseline's value. `adds_up` says whether the items and the rest
-    make up the whole, within the resolution.
+    `statement` was printed before anything was measured; `steps` are the measurements in order,
+    each with its conclusion; `conclusions` are those of the whole search. `resolution` is the
+    smallest cost that was sought, relative to the baseline's value. `adds_up` says whether the
+    items and the rest make up the whole, within the resolution.
     """
 
     statement: str
@@ -199,7 +200,7 @@ class Score:
 
 @dataclass(frozen=True)
 class ObservedIn:
-    """What an instrument that rode along saw in one trial."""
+    """What a recorder saw in one trial."""
 
     configuration: str
     workload: str
@@ -210,9 +211,9 @@ class ObservedIn:
 
 @dataclass(frozen=True)
 class Failure:
-    """A trial that failed: why, what to do about it, and the end of the guest's own words.
+    """A failed trial: the reason, the remedy, and the tail of the guest's log.
 
-    `log` is text out of the guest: as hostile as everything that comes from there.
+    `log` is text from the guest, and as untrusted as all its output.
     """
 
     configuration: str
@@ -226,14 +227,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Finding:
-    """A run's outcome, complete: reports read this and nothing else.
+    """The complete outcome of a run: reports read this and nothing else.
 
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
-    `scores` are of the configurations whose kernel hardcost has built. `failures` are the trials
-    that have no cells, `observed` what instruments beside the main one saw. `scale` is the study's
-    size where one was asked for; its name ends in it then. `command` is what was typed, word by
-    word, and `folder` where, if a word of it is a path from there.
+    `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
+    without cells, `observed` what the recorders saw. `scale` is the study's size if one was given;
+    the study's name then ends in it. `command` is the command line, word by word, and `folder` its
+    working directory, if a word of it is a path relative to that.
     """
 
     run: str

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
-    """Return the bill of `profile` out of the trials of its leave-one-out plan.
+    """Return the bill of `profile` from the trials of its leave-one-out plan.
 
     An item's cost is by how much the profile exceeds the profile without that control, sample by
-    sample. What items and rest don't explain is the interaction; the sum is exact by construction,
-    in floating point too, since all values are multiples of 1/1024. An item goes into the rest
-    whose interval reaches to both sides of 0, or which placebos reach too: whether it costs
-    anything was not resolved. So does an interaction that chance alone could make.
+    sample. What items and rest don't explain is the interaction. The sum is exact by construction,
+    in floating point too, since all values are multiples of 1/1024. An item whose interval includes
+    both sides of 0, or that placebos reach too, is not resolved and goes into the rest. So does an
+    interaction that chance alone could produce.
     """
     metrics = by_metric(records)
     fired = _fired(records)
@@ -40,13 +40,13 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
             for index, control in enumerate(profile.controls)
             if not isinstance(control, AuditDaemon | Kernel)
         ]
-        told = [item for item in candidates if _resolved(item, floor.cost)]
-        itemised = math.fsum(item.cost for item in told)
+        resolved = [item for item in candidates if _resolved(item, floor.cost)]
+        itemised = math.fsum(item.cost for item in resolved)
         between = of.cost - math.fsum(item.cost for item in candidates)
         if abs(between) <= interaction_bound(floor.cost, len(candidates)):
             between = 0.0
         totals.append(of)
-        items.extend(told)
+        items.extend(resolved)
         rest.append(Sum(metric, of.cost - itemised - between))
         interaction.append(Sum(metric, between))
         leasts.append(floor)
@@ -74,7 +74,7 @@ def _resolved(item: Item, least: float) -> bool:
 
 
 def totals(records: Sequence[Record], configuration: str) -> tuple[Total, ...]:
-    """Return what `configuration` costs over the baseline, for each metric."""
+    """Return the cost of `configuration` over the baseline, for each metric."""
     metrics = by_metric(records)
     return tuple(
         total(metric, known, configuration, least(metric, known).cost)

@@ -1,7 +1,7 @@
-"""The least cost that can be told from chance, by what placebos seem to cost.
+"""The smallest cost that is distinguishable from chance, by the apparent cost of placebos.
 
-A placebo is compared just as a control is. What it seems to cost is chance: where the kernel's
-memory happened to lie. A control's cost of the same size may be no more than that.
+A placebo is compared just as a control is. Its apparent cost is chance: it depends on where the
+kernel's memory happened to lie. A control's cost of the same size may be no more than that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.estimates import Series
 
 FALSE_ALARMS = 0.01
-"""How often a cost of nothing may be called one, if chance is normal."""
+"""The rate at which a control that costs nothing may seem to cost some, if chance is normal."""
 
 
 SEEN = {
@@ -32,12 +32,12 @@ SEEN = {
 }
 """Instructions by which a placebo moved a call of `syscalls` in bench/placebos.py (37 placebos).
 
-One name in forty shares its place in the kernel's cache with another by chance: too seldom for a
-bill's own placebos to show it each time."""
+One name in forty collides with another in the kernel's cache by chance: too rare for a bill's own
+placebos to show it each time."""
 
 
 def least(metric: str, known: Mapping[str, Series]) -> Least:
-    """Return the least cost on a metric, out of its trials by configuration."""
+    """Return the smallest distinguishable cost on a metric, from its trials by configuration."""
     shifts = [shift(known[name], known[on]).value for name, on in compared(known)]
     if not shifts:
         return Least(metric, 0.0, 0)
@@ -47,11 +47,11 @@ def least(metric: str, known: Mapping[str, Series]) -> Least:
 
 
 def bound(shifts: Sequence[float]) -> float:
-    """Return what the next placebo's shift stays within: 0 without any, in the shifts' unit.
+    """Return the bound for the next placebo's shift: 0 without any, in the shifts' unit.
 
-    At least the largest that was seen. Where shifts are normal, and their mean is 0, as it is for
-    what changes nothing, the next over the root mean square of n of them has Student's distribution
-    with n degrees of freedom: the bound is its quantile for `FALSE_ALARMS`, to both sides.
+    It is at least the largest shift seen. If shifts are normal with mean 0, as for configurations
+    without effect, the next one over the root mean square of n of them has Student's distribution
+    with n degrees of freedom. The bound is its two-sided quantile for `FALSE_ALARMS`.
     """
     if not shifts:
         return 0.0
@@ -61,11 +61,11 @@ def bound(shifts: Sequence[float]) -> float:
 
 
 def interaction_bound(least: float, controls: int) -> float:
-    """Return what an interaction of so many controls stays within by chance, in `least`'s unit.
+    """Return the bound for an interaction of so many controls by chance, in `least`'s unit.
 
-    The profile's total less each control's cost holds the profile's own trial `controls` - 1 times,
-    and every other trial once: their chances add up by their squares. A cost holds two trials. One
-    control can't interact: it is infinite.
+    The profile's total less each control's cost contains the profile's own trial `controls` - 1
+    times and every other trial once; their variances add up. A cost contains two trials. One
+    control can't interact: the bound is infinite.
     """
     if controls < 2:  # noqa: PLR2004  (two interact)
         return math.inf

@@ -17,11 +17,11 @@ _PER_OPERATION = "/op"
 
 @dataclass(frozen=True)
 class MeanPenalty:
-    """The geometric mean of what a configuration's metrics cost, as a multiple of the baseline's.
+    """The geometric mean of a configuration's costs, as a multiple of the baseline's.
 
-    Where a workload has metrics for each operation, these alone: what all take is their sum.
-    `workload` None stands for all workloads together. `metrics` went into it, each once; `unknown`
-    could not, since the baseline or the metric itself has no value. NaN where nothing went in.
+    If a workload has metrics for each operation, only these count: the others are their sums.
+    `workload` None stands for all workloads together. `metrics` is the number included, each once;
+    `unknown` could not be, since the baseline or the metric has no value. NaN if none was included.
     """
 
     configuration: str
@@ -38,12 +38,12 @@ class MeanPenalty:
 
 
 def is_rate(unit: str) -> bool:
-    """Return whether more is better of what has this unit."""
+    """Return whether a higher value of this unit is better."""
     return unit.endswith("/s") or unit == "index"
 
 
 def cost_ratio(cell: Cell) -> float:
-    """Return how many times the baseline's cost: of a rate, the inverse of its ratio. Or NaN."""
+    """Return the cost as a multiple of the baseline's: for a rate, the inverse ratio. Or NaN."""
     if not is_rate(cell.unit):
         return cell.ratio
     return 1 / cell.ratio if cell.ratio else math.nan
@@ -64,8 +64,8 @@ def geometric_mean(ratios: Sequence[float]) -> float:
 def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
     """Return the means of each configuration but its own baseline, in the cells' order.
 
-    First those of each workload, then that of all, which is left out where there is one workload.
-    Each metric of each workload counts once, however many metrics its workload has.
+    Those of each workload come first, then that of all workloads if there are several. Each metric
+    of each workload counts once, however many metrics its workload has.
     """
     cells = _apart(cells)
     workloads: list[str | None] = list(dict.fromkeys(cell.workload for cell in cells))
@@ -82,7 +82,7 @@ def mean_penalties(cells: Sequence[Cell]) -> tuple[MeanPenalty, ...]:
 
 
 def _apart(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells without those that are sums of others."""
+    """Return the cells that are not sums of others."""
     single = {cell.workload for cell in cells if cell.unit.endswith(_PER_OPERATION)}
     return [c for c in cells if c.workload not in single or c.unit.endswith(_PER_OPERATION)]
 

@@ -1,4 +1,4 @@
-"""What riding instruments saw, summed over the trials of a configuration."""
+"""What the recorders saw, summed over the trials of a configuration."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ if TYPE_CHECKING:
     from hardcost.instruments.observed import Observed
 
 IDLE = "idle"
-"""The name under which `cpu` counts the time in which no process ran."""
+"""The name under which `cpu` counts the time when no process ran."""
 
 EVENTS = "key:"
-"""What stands before a key among the totals of `audit`."""
+"""The prefix of a key among the totals of `audit`."""
 
 OTHERS = "(others)"
 """The name under which small parts are joined."""
 
 _LEAST = 0.02
-"""A smaller part of a timeline's whole has no name of its own."""
+"""The smallest fraction of a timeline's whole that has a name of its own."""
 
 _QUEUES = frozenset({"backlog"})
-"""Series that are states, not counts from row to row."""
+"""Series of states, as opposed to counts from row to row."""
 
 _MODES = ("user", "system")
 """The series of `cpu` that say in which mode processes ran."""
 
 _SAMPLED = 5
-"""Modes are told in stretches of at least so many rows, since they are sampled about once a row."""
+"""Rows of a stretch at least, for modes: they are sampled about once a row."""
 
 _LOOKED_UP = ("lookups", "misses", "reclaims")
-"""The series of `avc` that a timeline shows; what else there is follows from them."""
+"""The series of `avc` that a timeline shows; the others follow from them."""
 
 _PEAKS = frozenset({"backlog_peak"})
-"""Totals of which the largest counts, not the mean."""
+"""Totals combined by maximum instead of mean."""
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """One instrument's totals under one configuration: means over `trials`, of peaks the largest.
+    """One instrument's totals under one configuration: means over `trials`; for peaks, the maximum.
 
-    `own` is what watching took, as a mean, in ticks; all others are in `unit`.
+    `own` is the recorder's own cost, as a mean, in ticks; all others are in `unit`.
     """
 
     configuration: str
@@ -58,11 +58,11 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Shares:
-    """Which part of the busy processor time each process had under one configuration.
+    """The share of the busy processor time of each process under one configuration.
 
-    Of the time that was measured where that is known, else of the whole watch; means over trials.
-    The parts add up to 1, unless nothing was busy: then there are none. `idle` is the part of the
-    same time in which no process ran, NaN where that is unknown.
+    It covers the measured time if that is known, else the whole recording; means over trials. The
+    shares add up to 1, or there are none if nothing was busy. `idle` is the fraction of the same
+    time when no process ran, NaN if unknown.
     """
 
     configuration: str
@@ -73,9 +73,9 @@ class Shares:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Series over time in stretches: `ends` in ticks since the watch began, a value for each.
+    """Series over time in stretches: `ends` in ticks since recording began, a value for each.
 
-    `what` says what the values are.
+    `what` describes the values.
     """
 
     what: str
@@ -84,11 +84,11 @@ class Timeline:
 
 
 def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
-    """Return what one trial's series say, in at most `most` stretches of as many rows each.
+    """Return the series of one trial in at most `most` stretches of as many rows each.
 
-    Of `cpu` the share of each process (and of nobody), then those of programs and of the kernel as
-    far as it samples them, in longer stretches. Of `avc` counts a million ticks. Of all else counts
-    in a stretch, and the highest of the queue `backlog`.
+    For `cpu` the share of each process (and idle time), then those of programs and of the kernel as
+    far as it samples them, in longer stretches. For `avc` counts per million ticks. For all others
+    counts in a stretch, and the highest of the queue `backlog`.
     """
     names = [n for n, values in observed.series.items() if len(values) == len(observed.times)]
     if not observed.times or not names:
@@ -104,8 +104,8 @@ def timelines(observed: Observed, most: int) -> tuple[Timeline, ...]:
         return tuple(_as_shares(_joined_small(part)) for part in parts if set(part.series) - {IDLE})
     if observed.instrument == "avc":
         shown = [name for name in names if name in _LOOKED_UP]
-        return (_as_rates(_stretched(observed, shown, most, "counts a million ticks")),)
-    return (_stretched(observed, names, most, "counts, and the highest of the queue"),)
+        return (_as_rates(_stretched(observed, shown, most, "counts per million ticks")),)
+    return (_stretched(observed, names, most, "counts, and the longest queue"),)
 
 
 def _stretched(observed: Observed, names: Sequence[str], most: int, what: str) -> Timeline:
@@ -128,7 +128,7 @@ def _whole(name: str, values: Sequence[float]) -> float:
 
 
 def _joined_small(line: Timeline) -> Timeline:
-    """Return `line` with series that are a small part of the whole joined to one."""
+    """Return `line` with the small series merged into one."""
     sums = {name: math.fsum(values) for name, values in line.series.items()}
     least = _LEAST * math.fsum(sums.values())
     small = [n for n, amount in sums.items() if n == OTHERS or (amount < least and n != IDLE)]
@@ -183,22 +183,22 @@ def cpu_shares(finding: Finding) -> tuple[Shares, ...]:
 
 @dataclass(frozen=True)
 class Load:
-    """How many requests, mails or transactions a load made, and what was counted meanwhile."""
+    """The number of requests, mails or transactions in a load, and the counts meanwhile."""
 
     operations: int
     counted: float
 
     @property
     def each(self) -> float:
-        """Return what was counted for each operation; NaN where there were none."""
+        """Return the count for each operation; NaN if there were none."""
         return self.counted / self.operations if self.operations else math.nan
 
 
 def during_load(finding: Finding, instrument: str, name: str) -> dict[tuple[str, str], Load]:
-    """Return what the series `name` counted while a load ran, by configuration and workload.
+    """Return the counts of the series `name` while a load ran, by configuration and workload.
 
-    What was counted from row to row is shared out by time where a step of the load begins or ends
-    between two rows. The trials of a configuration are added. Others than loads are left out.
+    If a step of the load begins or ends between two rows, the count between them is divided in
+    proportion to time. The trials of a configuration are added. Only load steps count.
     """
     loads: dict[tuple[str, str], Load] = {}
     for one in finding.observed:
@@ -217,7 +217,7 @@ def during_load(finding: Finding, instrument: str, name: str) -> dict[tuple[str,
 
 
 def _between(seen: Observed, name: str, begin: float, end: float) -> float:
-    """Return what a series counted from `begin` to `end`, rows shared out by time."""
+    """Return the counts of a series from `begin` to `end`, rows divided in proportion to time."""
     rows = zip((0.0, *seen.times), seen.times, seen.series[name], strict=False)
     return math.fsum(
         counted * max(0.0, min(end, to) - max(begin, since)) / (to - since)
@@ -248,7 +248,7 @@ def _joined(name: str, values: Sequence[float]) -> float:
 
 
 def _while_measured(seen: Observed) -> Observed:
-    """Return what processes had in the steps that were measured, as totals."""
+    """Return the time of each process in the measured steps, as totals."""
     steps = [step for step in seen.steps if step.is_measured]
     names = [name for name in seen.series if name not in _MODES]
     if not steps or set(names) <= {IDLE}:

@@ -1,4 +1,4 @@
-"""A bill's audit rules beside what the cost model predicts of them, and what lint finds in them."""
+"""A bill's audit rules with the cost model's predictions and lint's diagnostics."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known of a rule before anything is measured.
+    """What is known about a rule before anything is measured.
 
-    `costs` is what leaving it out saves, by metric, in instructions; `findings` are lint's codes.
+    `costs` is the saving from leaving it out, by metric, in instructions; `findings` are lint's
+    codes.
     """
 
     costs: Mapping[str, float]
@@ -34,11 +35,11 @@ def expected(
     constants: Constants | None,
     findings: Mapping[str, Sequence[str]],
 ) -> dict[str, Expected]:
-    """Return what is expected of each rule, by its place (`file:line`).
+    """Return what is expected of each rule, by its location (`file:line`).
 
-    `rules` are those of the profile, in order, `findings` lint's codes by place. A metric of the
-    workload `syscalls` is the calls of one operation. What is only estimated is left out; without
-    `constants`, which are one kernel's, every cost is.
+    `rules` are those of the profile, in order, `findings` lint's codes by location. A metric of the
+    workload `syscalls` is the calls of one operation. Estimates are left out; without `constants`,
+    which belong to one kernel, every cost is an estimate.
 
     Raises:
         DuplicateError: Two rules are the same, and the kernel would refuse the second.
@@ -60,7 +61,7 @@ def expected(
 
 
 def annotated(bill: Bill, known: Mapping[str, Expected]) -> Bill:
-    """Return the bill with what is known of its rules beside what was measured."""
+    """Return the bill with what is known about its rules beside the measurements."""
     return replace(
         bill, items=tuple(_annotated(item, known.get(item.place)) for item in bill.items)
     )
@@ -75,7 +76,7 @@ def _annotated(item: Item, known: Expected | None) -> Item:
 def _savings(
     rules: Sequence[KernelRule], constants: Constants, calls: Sequence[Event]
 ) -> list[tuple[int, float]]:
-    """Return what leaving out each rule saves on the calls of one operation."""
+    """Return the saving from leaving out each rule on the calls of one operation."""
     loaded = semantics.load(rules)
     whole = [predict(constants, loaded, event) for event in calls]
     if any(prediction.estimated for prediction in whole):
@@ -84,7 +85,7 @@ def _savings(
     found = []
     for index in range(len(rules)):
         if index in deciding or len(rules) == 1:
-            # Without it the walk goes on, or another rule decides, or nothing is walked at all.
+            # Without it the walk continues, or another rule decides, or there is no walk at all.
             rest = semantics.load([*rules[:index], *rules[index + 1 :]])
             left = sum(predict(constants, rest, event).total for event in calls)
             found.append((index, sum(prediction.total for prediction in whole) - left))

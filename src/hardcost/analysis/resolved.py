@@ -1,4 +1,4 @@
-"""What a bill of an instrument that varies can be said to show, beside what may be nothing."""
+"""What a bill of a varying instrument can show, apart from what may be nothing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
     """Return a bill without parts that are not distinguishable from 0; it still adds up.
 
-    Under an instrument that varies each total has its interval. One that reaches to both sides of 0
-    is not split: all of it is rest. Of others the interaction, which is a remainder, goes to the
-    rest where the intervals of total and items together could make it up.
+    Under an instrument that varies each total has its interval. A total whose interval includes
+    both sides of 0 is not itemised: all of it is rest. For the others, the interaction, which is a
+    remainder, goes into the rest if the intervals of total and items together could produce it.
     """
     if not records or instrument_named(records[0].instrument).exact:
         return bill
@@ -59,7 +59,7 @@ def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple
 
 
 def _spread(total: Total, items: Sequence[Item]) -> float:
-    """Return how far total and items may be off together, each independent of the others."""
+    """Return how far total and items may be off together, assuming independence."""
     low, high = total.low or 0.0, total.high or 0.0
     halves = [(high - low) / 2, *((item.high - item.low) / 2 for item in items)]
     return math.hypot(*halves)

@@ -1,4 +1,4 @@
-"""Files of the user's, read whole and within bounds; what is no regular file is not read."""
+"""Reading a user's file completely, within bounds; only regular files are read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _KINDS = (
 _AT_ONCE = 1 << 20
 
 
+_NUL = "its name holds a null byte"
+
+
 class UnreadableError(Exception):
     """A file can't be read; the message says why."""
 
@@ -27,7 +30,7 @@ def content(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file, `most` of them at the most.
 
     Raises:
-        UnreadableError: It is not there, no regular file, too large, or the system refuses it.
+        UnreadableError: It does not exist, is not a regular file, is too large, or can't be opened.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -38,8 +41,8 @@ def content(path: Path, most: int) -> bytes:
             os.close(descriptor)
     except OSError as error:
         raise UnreadableError(_reason(error)) from error
-    except ValueError as error:  # a NUL byte in the name
-        raise UnreadableError(str(error)) from error
+    except ValueError as error:  # in words that depend on Python's version
+        raise UnreadableError(_NUL) from error
 
 
 def check(path: Path, most: int) -> None:
@@ -55,7 +58,7 @@ def check(path: Path, most: int) -> None:
     except OSError as error:
         raise UnreadableError(_reason(error)) from error
     except ValueError as error:
-        raise UnreadableError(str(error)) from error
+        raise UnreadableError(_NUL) from error
 
 
 def size(most: int) -> str:
@@ -72,7 +75,7 @@ def _check(status: os.stat_result, most: int) -> None:
 
 
 def _read(descriptor: int, most: int) -> bytes:
-    """Return all that comes, whatever size was told: that of files below /proc is 0."""
+    """Return all bytes, whatever size was reported: for files below /proc that is 0."""
     found = bytearray()
     while part := os.read(descriptor, _AT_ONCE):
         found += part

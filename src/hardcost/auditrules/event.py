@@ -36,10 +36,10 @@ _LARGEST_ERROR = 4095
 class Name:
     """A file that the call visited, or a name that led to none (`NO_INODE`, all else 0).
 
-    `path` is where the file lies, all links resolved; it says in which directories' trees it is.
+    `path` is the file's path with all links resolved, which determines the trees that contain it.
     `label` has the fields obj_user, obj_role, obj_type, obj_lev_low, obj_lev_high where an LSM
     gives them; `filesystem` is the magic number of its file system. `given`: the call itself gave
-    this name as a string, so that it stays, without a file, where a rule hides the file system.
+    this name as a string, so it stays, without a file, if a rule hides the file system.
     """
 
     path: str | None = None
@@ -74,8 +74,8 @@ class Event:
     `arguments` are the first four, as registers hold them; `exit` is what it returned, None where
     that is not valid. Ids are numbers, `UNSET` where there is none. `names` are the files in the
     order in which the call visited them. `open_flags` are those of openat2, which come in memory.
-    `raised`: a part of the kernel, such as an LSM's denial, has asked for this call's record.
-    `release` is the kernel's, which says for which permissions the call stands.
+    `raised`: a part of the kernel, such as an LSM denial, has requested this call's record.
+    `release` is the kernel's, which determines the call's permissions.
     """
 
     arch: Arch

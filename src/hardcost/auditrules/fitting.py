@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
-from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import (
+from hardcost.auditrules.fieldvalues import (
     BIT_FIELDS,
     EQUAL_ONLY,
     EQUAL_OR_NOT,
@@ -19,6 +17,8 @@ from hardcost.auditrules.values import (
     USERS,
     RefusedError,
 )
+from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, WATCH, FilterList, Operator, Test
+from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _PLACES: Mapping[str, set[FilterList]] = {
     "field_compare": {FilterList.EXIT},
     **{field: {FilterList.EXIT, FilterList.IO_URING} for field in EXIT_ONLY},
 }
-"""The lists that a field belongs to, where it does not belong to all."""
+"""The lists that accept a field, if not all do."""
 
 
 def check_list(name: str, where: FilterList) -> None:
@@ -46,7 +46,7 @@ def check_list(name: str, where: FilterList) -> None:
         if wrong:
             allowed = EXCLUDABLE if where is FilterList.EXCLUDE else {"fstype"}
             raise RefusedError(
-                f"a rule of the list {where} can't test {name}",
+                f"a rule in the list {where} can't test {name}",
                 f"{what} {', '.join(sorted(allowed))}",
             )
     if name in _PLACES and where not in _PLACES[name]:
@@ -61,9 +61,9 @@ def check_operator(test: Test) -> None:
     name, operator = test.field, test.operator
     shown = "auid=unset" if name == "loginuid_set" else name
     if name in EQUAL_ONLY and operator is not Operator.EQUAL:
-        raise RefusedError(f"{name} takes no operator but =", f"write {name}=VALUE")
+        raise RefusedError(f"{name} takes only the operator =", f"write {name}=VALUE")
     if name in EQUAL_OR_NOT and operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-        raise RefusedError(f"{shown} takes no operator but = and !=", "use one of these")
+        raise RefusedError(f"{shown} takes only the operators = and !=", "use one of these")
     bits = operator in {Operator.ANY_BIT, Operator.ALL_BITS}
     if bits and name not in BIT_FIELDS:
         raise RefusedError(
@@ -74,14 +74,14 @@ def check_operator(test: Test) -> None:
 
 
 def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
-    """Check what a rule may hold but once."""
+    """Check what a rule may contain only once."""
     names = [test.field for test in conditions if isinstance(test, Test)]
     places = [name for name in names if name in {"path", "dir", "inode", WATCH}]
     if len(places) > 1:
         said = " and ".join("-w" if name == WATCH else name for name in places)
-        raise RefusedError(f"{said} can't stand in one rule", "make two rules of it")
+        raise RefusedError(f"{said} can't be combined in one rule", "split it into two rules")
     if names.count("exe") > 1:
-        raise RefusedError("exe stands twice in one rule", "make two rules of it")
+        raise RefusedError("exe occurs twice in one rule", "split it into two rules")
     for test in conditions:
         if (
             isinstance(test, Test)
@@ -89,13 +89,13 @@ def check_together(where: FilterList, conditions: Sequence[Condition]) -> None:
             and str(test.value).endswith(("/", "/.", "/.."))
         ):
             raise RefusedError(
-                f"{test.field} names a directory by how it ends",
-                "leave out the end, or use dir",
+                f"{test.field} names a directory by its end",
+                "remove the end, or use dir",
             )
     if where is FilterList.FILESYSTEM and "perm" in names:
-        raise RefusedError("a rule of the list filesystem has no permissions", "leave out -p")
+        raise RefusedError("a rule in the list filesystem has no permissions", "remove -p")
     if where is FilterList.IO_URING and "perm" in names:
-        raise RefusedError("io_uring operations have no permissions", "leave out perm")
+        raise RefusedError("io_uring operations have no permissions", "remove perm")
 
 
 CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
@@ -106,7 +106,7 @@ CLASSES: tuple[tuple[Arch, lookup.Class], ...] = tuple(
 """The classes of calls by their numbers in the kernel (AUDIT_CLASS_…, linux/audit.h)."""
 
 CLASS_BIT = 2047
-"""The bit of a mask that stands for the first class; the next has the one below."""
+"""The mask bit of the first class; the next class has the bit below."""
 
 
 def expanded(mask: int, release: lookup.Release = lookup.OLDEST) -> int:

@@ -54,8 +54,8 @@ def version_key(name: str) -> tuple[tuple[int, ...], ...]:
 def _runs(data: bytes) -> tuple[int, ...]:
     """Return the ranks of a name's characters, and -1 and its value for each number.
 
-    The end of a name ranks as the number 0 over and over: hence the padding, to more than what
-    the 255 bytes that a name can have give.
+    The end of a name ranks as an endless series of zeros, hence the padding beyond the ranks of
+    255 bytes, a name's maximum.
     """
     ranks: list[int] = []
     for number, other in re.findall(rb"([0-9]+)|([^0-9])", data, re.DOTALL):

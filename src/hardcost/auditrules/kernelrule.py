@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.rule import Rule
 
 CALLS = 2032
-"""Calls have the numbers 0 to 2031 in a rule's mask; the bits above stand for classes of calls."""
+"""Calls have the numbers 0 to 2031 in a rule's mask; the bits above represent classes."""
 
 ALL_CALLS = (1 << CALLS) - 1
 """The mask of `-S all`."""
@@ -28,22 +28,22 @@ READ, WRITE, EXECUTE, ATTRIBUTES = 4, 2, 1, 8
 """The bits of a permission: r, w, x, a (AUDIT_PERM_…)."""
 
 KEY_SEPARATOR = "\x01"
-"""What stands between the keys of a rule that has several."""
+"""The separator between several keys of a rule."""
 
 
 WATCH = "watch"
-"""The field of a watch (`-w`) of which nobody knows whether its path is a directory.
+"""The field of a watch (`-w`) whose path may or may not be a directory.
 
-auditctl asks the file system and makes `dir` of it where it is one, `path` where it is not."""
+auditctl asks the file system and makes it `dir` for a directory, else `path`."""
 
 
 class FilterList(StrEnum):
-    """Where a rule is asked."""
+    """The list that a rule is in, which determines when it is tried."""
 
     EXIT = "exit"
     """When a system call returns: in the exit list, or in an inode's bucket."""
     TASK = "task"
-    """When a task is made."""
+    """When a task is created."""
     USER = "user"
     """When a program sends a record of its own."""
     EXCLUDE = "exclude"
@@ -109,9 +109,9 @@ class KernelRule:
     """A rule as the kernel holds it.
 
     `mask` has the bit `1 << number` for each call that the rule names, classes expanded.
-    `conditions` stand in the order in which they are tested; the key, which auditctl appends as the
-    last field, is `key`, several joined by `KEY_SEPARATOR`. `source` is the line that it came from;
-    it has no part in equality.
+    `conditions` are in the order of testing. `key` is the key, which auditctl appends as the last
+    field; several are joined by `KEY_SEPARATOR`. `source` is the rule's line, which equality
+    ignores.
     """
 
     list: FilterList
@@ -123,11 +123,11 @@ class KernelRule:
     source: Rule | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
-        """Return the hash of all that makes rules equal, worked out once."""
+        """Return the hash of all that makes rules equal, computed once."""
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what is pickled: the hash stays, since it differs from process to process."""
+        """Return what is pickled: not the hash, which differs from process to process."""
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @cached_property
@@ -171,9 +171,9 @@ class KernelRule:
 
     @cached_property
     def in_a_bucket(self) -> bool:
-        """Whether it lies in an inode's bucket, not in the list that every call walks.
+        """Whether it is in an inode's bucket, not in the list that every call walks.
 
-        A watch of unknown kind may lie in either; it counts as not lying in a bucket.
+        A watch of unknown kind may be in either; it counts as not in a bucket.
         """
         return self.list in {FilterList.EXIT, FilterList.IO_URING} and (
             self.path is not None or self.inode is not None
@@ -183,7 +183,7 @@ class KernelRule:
     def place(self) -> str:
         """Where the kernel puts it: rules of one place are walked one after the other.
 
-        Two watches of unknown kind are certain to lie in one place only if they watch one path.
+        Two watches of unknown kind are certainly in one place only if they watch one path.
         """
         if self.watch is not None:
             return f"wherever {self.watch} belongs"

@@ -1,8 +1,8 @@
-"""What lies at paths of a machine: said by a list, or looked up below a folder.
+"""Which paths of a machine are directories, according to a list or a folder.
 
-A list has a path a line; one that ends in / is a directory, any other is none. `ls -dLp PATH…`
-prints such a list (-L, since auditctl follows links). Blank lines and those that begin with # are
-left out.
+A list has one path per line; a path that ends in / is a directory, any other is not. `ls -dLp
+PATH…` prints such a list (-L, since auditctl follows links). Blank lines and lines that begin with
+# are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KnownPaths:
-    """What is known of a machine's paths; the list comes first, then the folder."""
+    """What is known about a machine's paths; the list takes precedence over the folder."""
 
     listed: Mapping[str, bool] = field(default_factory=dict)
     root: Root | None = None
@@ -43,7 +43,7 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
     """Return which paths of a list are directories.
 
     Raises:
-        RulesError: A line is no absolute path, or two lines contradict each other.
+        RulesError: A line is not an absolute path, or two lines contradict each other.
     """
     found: dict[str, bool] = {}
     faults: list[Fault] = []
@@ -54,7 +54,7 @@ def read_list(data: bytes, file: str) -> dict[str, bool]:
         directory = text.endswith("/")
         if not text.startswith("/"):
             remedy = "write absolute paths, one a line, and a / at the end of each directory"
-            faults.append(Fault("the line is no absolute path", file, number, remedy))
+            faults.append(Fault("the line is not an absolute path", file, number, remedy))
         elif found.setdefault(plain_path(text), directory) is not directory:
             faults.append(Fault(f"{text} is listed twice, once as a directory", file, number))
     if faults:

@@ -1,12 +1,12 @@
-"""One line of audit rules: its bytes, its words, its options, and what they say together.
+"""One line of audit rules: its bytes, words and options, and their meaning together.
 
-What is checked here is what decides how a line is read. Whether a field or a system call exists is
-`translate`'s to say.
+These checks determine how a line is read. `translate` checks whether fields and system calls
+exist.
 
-The facts are those of audit 3.0.9, tried on the program itself: words end at spaces alone (a tab
-is part of a word, and so is a carriage return at the end; quotes mean nothing), a backslash keeps
-a space or a backslash within a word and joins no lines, a line longer than its buffer is read as
-two, one with a NUL byte is cut there, and bytes that are no UTF-8 are taken as they are.
+The facts are those of audit 3.0.9, tried on the program itself: only spaces end words (a tab
+is part of a word, as is a carriage return at the end; quotes have no meaning), a backslash keeps a
+space or a backslash within a word and does not join lines, a line longer than its buffer is read as
+two, a NUL byte cuts the line, and bytes that are not UTF-8 are kept.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _REPORTS = {"-l": ([], ["-i"], ["-k"]), "-s": ([], ["-i"])}
 """Options that ask for a report, with what may follow them."""
 
 _MARK = re.compile(r"[\x01\x04\x07]")
-"""What stands between a rule's keys, and what auditctl 3.0.9 puts in the place of spaces and
-backslashes that belong to a word."""
+"""The separator of a rule's keys, and what auditctl 3.0.9 substitutes for spaces and backslashes
+within a word."""
 
 _COMMENT = re.compile(r"[ \t]#")
-"""Where a comment begins that stands behind a rule."""
+"""The beginning of a comment that follows a rule."""
 
 _PATH_FIELD = re.compile(r"(path|dir|exe)!?=(/.*)", re.DOTALL)
 
 _SPACED = re.compile(r"(?:path|dir|exe|key)!?=")
-"""What begins a field whose value may hold spaces."""
+"""The beginning of a field whose value may contain spaces."""
 
 Problem = tuple[str, str | None, int | None]
-"""What is wrong, what to do about it, and the column where it stands, as far as they are known."""
+"""The message, the remedy and the column, as far as they are known."""
 
 
 def read_raw(line: bytes, place: Place) -> Reading:
@@ -72,19 +72,19 @@ def read_text(text: str, place: Place) -> Reading:
         if remedy is not None:
             fault = replace(fault, remedy=remedy)
         elif "\t" in text.strip():
-            message = "the line holds a tab, which auditctl does not take for a space"
+            message = "the line contains a tab, which auditctl does not treat as a space"
             fault = replace(fault, message=message, remedy="write spaces between the words")
             fault = replace(fault, column=text.index("\t") + 1)
     return replace(reading, fault=fault, carriage_return=text.endswith("\r"), raw=text)
 
 
 def _repair(text: str, place: Place) -> str | None:
-    """Return what makes a line at fault one that can be read, where that is known for certain."""
+    """Return the remedy that certainly makes a faulty line readable, if it is known."""
     bare = text.rstrip("\r")
     rule = bare if bare.lstrip().startswith("#") else _COMMENT.split(bare)[0]
     repairs = (
         (bare, "save the file with Unix line ends"),
-        (rule, "a comment stands on a line of its own"),
+        (rule, "put the comment on its own line"),
         (unquoted(bare), _no_quotes(bare)),
     )
     for repaired, remedy in repairs:
@@ -94,10 +94,10 @@ def _repair(text: str, place: Place) -> str | None:
 
 
 def _no_quotes(text: str) -> str:
-    """Return what to do about the quotes in a line."""
+    """Return the remedy for the quotes in a line."""
     spaced = any(word.endswith("\\") for word in unquoted(text).split(" ")[:-1])
     space = r", and write a space within a word as `\ `" if spaced else ""
-    return f"leave out the quotes, which auditctl takes for a part of the word{space}"
+    return f"remove the quotes, which auditctl treats as part of the word{space}"
 
 
 def _read(text: str, place: Place) -> Reading:
@@ -122,7 +122,7 @@ def _read(text: str, place: Place) -> Reading:
 
 
 def _heeded(reading: Reading, words: list[str]) -> Reading:
-    """Return the reading with what auditctl does of the line before it finds it at fault."""
+    """Return the reading with the effects that the line has before auditctl rejects it."""
     first = words[0] if len(words) == 1 else ""
     if re.fullmatch(r"-D[\r\t]", first):
         return replace(reading, deletes="")
@@ -133,7 +133,7 @@ def _bad_option(error: GetoptError) -> tuple[str, str]:
     """Return what is wrong with an option that getopt does not take, and the remedy."""
     if "requires argument" in error.msg:
         dashes = "-" if len(error.opt) == 1 else "--"
-        return f"{dashes}{error.opt} has no value", "write its value behind it, or leave it out"
+        return f"{dashes}{error.opt} has no value", "write its value after it, or remove it"
     return f"auditctl has no such option: {error.msg}", "see auditctl(8)"
 
 
@@ -143,12 +143,12 @@ def _stray(rest: list[str], options: list[tuple[str, str]], words: list[str]) ->
     taken, value = next(((o, v) for o, v in options if v in _OF_A_RULE), ("", ""))
     if taken:
         return message, (
-            f"{taken} has no value of its own and takes {value} for it:"
-            f" write one behind {taken}, or leave {taken} out"
+            f"{taken} has no value of its own and so takes {value}:"
+            f" write one after {taken}, or remove {taken}"
         )
     if rest[0].startswith("#"):
-        return message, "a comment stands on a line of its own"
-    remedy = r"write a space within a word as `\ `; quotes don't keep words together here"
+        return message, "put the comment on its own line"
+    remedy = r"write a space within a word as `\ `; quotes do not group words"
     return message, _spaced(rest, words) or remedy
 
 
@@ -161,12 +161,12 @@ def _spaced(rest: list[str], words: list[str]) -> str | None:
     if option in {"-k", "-w"} or (option == "-F" and _SPACED.match(value)):
         what = "key" if option == "-k" or value.startswith("key=") else "path"
         whole = r"\ ".join(parts)
-        return rf"if the {what} has a space in it, write `\ `: {whole}"
+        return rf"if the {what} contains a space, write `\ `: {whole}"
     if option == "-S":
         calls = (part.strip(",") for part in parts)
-        return f"join calls by commas, without spaces: {','.join(filter(None, calls))}"
+        return f"join calls with commas, without spaces: {','.join(filter(None, calls))}"
     if option in {"-a", "-A", "-d", "-F", "-C"}:
-        return f"leave out the spaces: {''.join(parts)}"
+        return f"remove the spaces: {''.join(parts)}"
     return None
 
 
@@ -183,8 +183,8 @@ def _unreadable(text: str, words: list[str]) -> Problem | None:
         (
             length > LONGEST_LINE,
             (
-                f"the line has {length} bytes, and auditctl would cut it after {LONGEST_LINE}",
-                "make two lines of it",
+                f"the line has {length} bytes; auditctl cuts it after {LONGEST_LINE}",
+                "split it into two lines",
                 None,
             ),
         ),
@@ -192,14 +192,14 @@ def _unreadable(text: str, words: list[str]) -> Problem | None:
             len(words) > most,
             (
                 f"auditctl 3.0.9 drops words from {words[min(most, len(words) - 1)]!r} on",
-                "name all calls behind one -S, joined by commas",
+                "name all calls after one -S, joined with commas",
                 word_columns(text)[min(most, len(words) - 1)],
             ),
         ),
         (
             mark is not None,
             (
-                f"auditctl takes {mark[0] if mark else ''!r} for a mark of its own",
+                f"auditctl treats {mark[0] if mark else ''!r} as a mark of its own",
                 "delete the character; is this a file of audit rules?",
                 mark.start() + 1 if mark else None,
             ),
@@ -210,20 +210,20 @@ def _unreadable(text: str, words: list[str]) -> Problem | None:
         ),
         (
             first.strip("\t\r") == "",
-            ("auditctl takes no white space but spaces", "leave the line empty", start),
+            ("auditctl accepts no white space except spaces", "leave the line empty", start),
         ),
         (
             first.startswith("\t"),
-            ("the line begins with a tab, which auditctl takes for a word", "use spaces", start),
+            ("the line begins with a tab, which auditctl treats as a word", "use spaces", start),
         ),
         (
             first.endswith("auditctl"),
-            (f"{first!r} is no option of auditctl", "leave out the word auditctl", start),
+            (f"{first!r} is not an option of auditctl", "remove the word auditctl", start),
         ),
         (
             not first.startswith("-") or first == "-",
             (
-                f"{first!r} is no option of auditctl",
+                f"{first!r} is not an option of auditctl",
                 "a line begins with -a, -A, -w or another option, a comment with #",
                 start,
             ),
@@ -238,7 +238,7 @@ def _has_odd_characters(text: str) -> bool:
 
 
 class _Line:
-    """A line whose words are known, while its options are read."""
+    """A line during the reading of its options."""
 
     def __init__(self, reading: Reading, words: list[str], columns: tuple[int, ...]) -> None:
         self.reading, self.words, self.columns = reading, words, columns
@@ -308,7 +308,7 @@ class _Line:
         """Return what is wrong with options standing together on a line, or None."""
         names = [option for option, _ in options]
         if not names:
-            return "the line holds no option", "see auditctl(8)", None
+            return "the line has no option", "see auditctl(8)", None
         if names[0] == "-D":
             return self._bad_delete_all(options)
         if names[0] in _REPORTS and names[1:] in _REPORTS[names[0]]:
@@ -319,22 +319,22 @@ class _Line:
             (
                 adds[1:2],
                 f"{' and '.join(names[at] for at in adds)} stand on one line",
-                "make two rules of it",
+                "split it into two rules",
             ),
             (
                 apart[:1] if adds else [],
-                f"{', '.join(names[at] for at in apart)} can't stand in a rule",
+                f"{', '.join(names[at] for at in apart)} can't be part of a rule",
                 "give it its own line",
             ),
             (
                 [0] if not adds and len(others) < len(names) else [],
-                "the line says neither to which list it belongs nor what it watches",
-                "begin it with -a always,exit or -w PATH",
+                "the line names neither a list nor a path to watch",
+                "begin it with -a always,exit or with -w PATH",
             ),
             (
                 [in_front[0] + 1] if in_front else [],
-                "auditctl takes these options one to a line",
-                "make lines of them",
+                "auditctl accepts only one of these options on a line",
+                "give each its own line",
             ),
         )
         for places, message, remedy in problems:
@@ -349,7 +349,7 @@ class _Line:
         if apart and names in (["-D"], ["-D", "-k"]):
             return None
         column = self._option_column(options, min(1, len(options) - 1))
-        return "-D takes no option but -k", "give the other options their own line", column
+        return "-D takes only the option -k", "put the other options on their own line", column
 
     def rule(self, options: list[tuple[str, str]], by: str) -> Reading:
         """Return what a line that adds or deletes a rule says; `by` is the option that does."""

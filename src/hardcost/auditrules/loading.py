@@ -1,33 +1,42 @@
-"""What the lines of files come to when they are loaded one after the other.
+"""The fate of each line when files are loaded one after the other: what stays loaded, and why not.
 
-A line that is refused ends the loading, unless a line above it asks to go on (`-i`, `-c`): auditctl
-heeds that from there on, and not before.
+A refused line ends the loading, unless a line above it tells auditctl to continue (`-i`, `-c`),
+which takes effect from there on.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.kernelrule import KEY_SEPARATOR, WATCH, Test
-from hardcost.auditrules.rule import LOCK, Fault, Kind, RulesError, RuleSet, rule_keys
+from hardcost.auditrules.kernelrule import KEY_SEPARATOR
+from hardcost.auditrules.present import Present
+from hardcost.auditrules.rule import (
+    LOCK,
+    Fault,
+    Kind,
+    Place,
+    Reading,
+    RulesError,
+    RuleSet,
+    rule_keys,
+)
 from hardcost.auditrules.translate import ANYWHERE, AS_WRITTEN, Target, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from hardcost.auditrules.kernelrule import KernelRule
-    from hardcost.auditrules.rule import Place, Reading, Rule
+    from hardcost.auditrules.rule import Rule
 
 MOST_DELETIONS_BY_KEY = 1000
-"""Lines `-D -k` in a set of rules: each looks at all rules before it."""
+"""Lines `-D -k` in a set of rules: each looks at all keys of the rules before it."""
 
 
 class Fate(Enum):
-    """What becomes of a line that adds a rule, or that is at fault."""
+    """The fate of a line that adds a rule, or that is faulty."""
 
     LOADED = "it is loaded and stays"
     DELETED = "it is loaded, and a later line deletes it"
@@ -40,11 +49,11 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Line:
-    """A line that adds a rule, or that is at fault.
+    """A line that adds a rule, or that is faulty.
 
-    `rule` is what the kernel makes of it, None where there is none. `deleted_by` is the line that
-    deletes what it adds, or would have added; `earlier` the rule that is the same. `fault` says
-    what is wrong. `tolerated`: a line above it asks to go on.
+    `rule` is the kernel's form of the rule, None if there is none. `deleted_by` is the line that
+    deletes the rule, or would; `earlier` is the same rule, loaded earlier. `fault` says what is
+    wrong. `tolerated`: a line above it tells auditctl to continue.
     """
 
     reading: Reading
@@ -57,19 +66,19 @@ class Line:
 
     @property
     def fails(self) -> bool:
-        """Whether auditctl stops here, unless a line above asks to go on."""
+        """Whether auditctl stops here, unless told to continue."""
         return self.fate not in {Fate.LOADED, Fate.DELETED}
 
 
 @dataclass(frozen=True)
 class LoadedLines:
-    """What becomes of all lines that add a rule or are at fault, in the order of loading."""
+    """The fate of all lines that add a rule or are faulty, in loading order."""
 
     lines: tuple[Line, ...]
 
     @cached_property
     def rules(self) -> tuple[KernelRule, ...]:
-        """The rules that stay loaded, if loading goes on after each line at fault."""
+        """The rules that stay loaded if loading continues after each faulty line."""
         return tuple(
             one.rule for one in self.lines if one.fate is Fate.LOADED and one.rule is not None
         )
@@ -86,7 +95,7 @@ class LoadedLines:
 
     @cached_property
     def twice(self) -> tuple[tuple[KernelRule, KernelRule], ...]:
-        """The rules that are there already, each with the earlier one."""
+        """The repeated rules, each with the earlier one."""
         return tuple(
             (one.rule, one.earlier)
             for one in self.lines
@@ -98,9 +107,17 @@ class LoadedLines:
         return tuple(one for one in self.lines if one.fate is fate)
 
 
-def load_lines(parts: Iterable[Sequence[Reading]], target: Target = ANYWHERE) -> LoadedLines:
-    """Return what becomes of lines; an auditctl of its own loads each part."""
-    loading = _Loading(target)
+def load_lines(
+    parts: Iterable[Sequence[Reading]],
+    target: Target = ANYWHERE,
+    refuses: Callable[[KernelRule], str | None] = lambda _rule: None,
+) -> LoadedLines:
+    """Return the fate of each line; a separate auditctl loads each part.
+
+    `refuses` says why the target's kernel refuses a rule that could be loaded elsewhere, None if it
+    accepts it. The time is linear in the number of lines.
+    """
+    loading = _Loading(target, refuses)
     for readings in parts:
         loading.tolerant = False
         for reading in readings:
@@ -108,12 +125,28 @@ def load_lines(parts: Iterable[Sequence[Reading]], target: Target = ANYWHERE) ->
     return LoadedLines(tuple(loading.lines))
 
 
-def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
-    """Return what the lines of one part say together, and what is wrong with those at fault.
+def load_rules(rules: Sequence[Rule], target: Target = ANYWHERE, name: str = "") -> LoadedLines:
+    """Return the fate of rules that do not come straight from files, loaded in this order.
 
-    A rule that can be read is in the set; whether auditctl takes it is not asked. A fault below a
-    line that asks to go on is a note, and its line left out. Watched paths are taken for what they
-    are written as.
+    `name` is the file name in the place of a rule without a place.
+    """
+    return load_lines([readings_of(rules, name)], target)
+
+
+def readings_of(rules: Sequence[Rule], name: str = "") -> tuple[Reading, ...]:
+    """Return rules as lines; `name` is as in `load_rules`."""
+    return tuple(
+        Reading(Kind.RULE, rule.place or Place(name, number), rule.text, rule=rule)
+        for number, rule in enumerate(rules, 1)
+    )
+
+
+def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
+    """Return the rule set of one part's lines, and the faults of those that are faulty.
+
+    The set has every rule that can be read, whether or not auditctl accepts it. A fault after a
+    line that tells auditctl to continue is only a note, and its line is left out. Only paths with a
+    trailing slash are taken as directories.
     """
     notes = [note for reading in readings for note in reading.notes]
     rules: list[Rule] = []
@@ -125,11 +158,11 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
         elif written is not None and line.fate is not Fate.LOCKED:
             rules.append(written)
         elif line.fault is not None and line.tolerated:
-            notes.append(f"{line.fault}; left out, as auditctl goes on after it (-i, -c)")
+            notes.append(f"{line.fault}; left out, since auditctl continues after it (-i, -c)")
         elif line.fault is not None:
             faults.append(line.fault)
     if readings and all(reading.kind in {Kind.BLANK, Kind.COMMENT} for reading in readings):
-        notes.append(f"{readings[0].place.file}: it holds no rule, only comments")
+        notes.append(f"{readings[0].place.file}: it contains no rule, only comments")
     limits = [reading.backlog_limit for reading in readings if reading.backlog_limit is not None]
     rule_set = RuleSet(
         rules=tuple(rules),
@@ -142,19 +175,18 @@ def combine(readings: Sequence[Reading]) -> tuple[RuleSet, tuple[Fault, ...]]:
 
 
 class _Loading:
-    """The rules that are there while lines are taken one by one."""
+    """The state of loading, line by line."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, refuses: Callable[[KernelRule], str | None]) -> None:
         self.target = target
+        self.refuses = refuses
         self.tolerant = False
         self.lines: list[Line] = []
-        self.present: dict[int, None] = {}
-        """Which lines' rules a -D would delete, by index: those that can't be loaded too."""
-        self.same: defaultdict[Hashable, list[int]] = defaultdict(list)
-        """The rules that are loaded, by what the kernel compares of them."""
-        self.as_watches: defaultdict[Hashable, set[int]] = defaultdict(set)
-        """The same, where nobody knows what lies at a watched path."""
-        self.by_key = 0
+        self.present = Present()
+        """The rules that are loaded, by the index of their line."""
+        self.by_keys: dict[str, dict[int, None]] = {}
+        """The lines whose rules -D would delete, by their keys, including refused ones."""
+        self.deletions_by_key = 0
         self.lock: Reading | None = None
 
     def take(self, reading: Reading) -> None:
@@ -163,14 +195,14 @@ class _Loading:
         changes = (reading.rule, reading.deletion, reading.deletes)
         if reading.fault is not None:
             if reading.deletes is not None and self.lock is None:
-                self._delete_by_key(reading, reading.deletes)  # auditctl does, and fails then
+                self._delete_by_key(reading, reading.deletes)  # auditctl deletes, then fails
             self._append(Line(reading, Fate.UNREADABLE, fault=reading.fault))
         elif self.lock is not None and any(change is not None for change in changes):
             self._fails(
                 reading,
                 Fate.LOCKED,
-                f"{self.lock.place} has locked the rules (-e 2): the kernel takes none after it",
-                "let -e 2 be the last line",
+                f"{self.lock.place} has locked the rules (-e 2): the kernel accepts none after it",
+                "make -e 2 the last line",
             )
         elif reading.deletes is not None:
             self._delete_by_key(reading, reading.deletes)
@@ -183,89 +215,79 @@ class _Loading:
 
     def _add(self, reading: Reading, written: Rule) -> None:
         at = len(self.lines)
-        self.present[at] = None
+        self.by_keys.setdefault(_keys(written), {})[at] = None
         try:
             rule = translate(written, self.target)
         except RulesError as error:
             self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
-        there = self.same[rule.sameness]
-        # A prepended rule is not compared with those that are there (AF:712).
-        if there and not rule.prepend:
-            earlier = self.lines[there[0]].rule
-            self._append(Line(reading, Fate.TWICE, rule, earlier=earlier))
+        why = self.refuses(rule)
+        if why is not None:
+            self._fails(reading, Fate.REFUSED, why, "leave the line out")
             return
-        there.append(at)
-        if _watches(rule):
-            self.as_watches[_as_watch(rule)].add(at)
-        self._append(Line(reading, Fate.LOADED, rule))
+        earlier = self.present.add(rule, at)
+        if earlier is None:
+            self._append(Line(reading, Fate.LOADED, rule))
+        else:
+            self._append(Line(reading, Fate.TWICE, rule, earlier=self.lines[earlier].rule))
 
     def _delete_by_key(self, reading: Reading, key: str) -> None:
-        """Delete the rules whose keys hold a text, as auditctl seeks it, or all for ""."""
-        self.by_key += bool(key)
-        if self.by_key > MOST_DELETIONS_BY_KEY:
+        """Delete the rules whose keys contain a text, as auditctl does, or all for ""."""
+        self.deletions_by_key += bool(key)
+        if self.deletions_by_key > MOST_DELETIONS_BY_KEY:
             self._fails(
                 reading,
                 Fate.FUTILE,
                 f"more than {MOST_DELETIONS_BY_KEY} lines delete rules by key",
-                "leave out both these lines and the rules that they delete",
+                "remove these lines and the rules that they delete",
             )
             return
-        for at in [at for at in self.present if not key or key in self._keys(at)]:
-            self._drop(at, reading.place)
-
-    def _keys(self, at: int) -> str:
-        written = self.lines[at].reading.rule
-        return KEY_SEPARATOR.join(rule_keys(written)) if written is not None else ""
+        for keys in [keys for keys in self.by_keys if key in keys]:
+            for at in self.by_keys.pop(keys):
+                self._drop(at, reading.place)
 
     def _delete(self, reading: Reading, deletion: Rule) -> None:
-        """Delete the rule that is the same for the kernel.
-
-        Of several that are the same all but the first to come were prepended, and the last of
-        those stands in front.
-        """
+        """Delete the rule that the kernel considers the same."""
         try:
             wanted = translate(deletion, self.target)
         except RulesError as error:
             self._append(Line(reading, Fate.REFUSED, fault=error.faults[0]))
             return
-        there = self.same[wanted.sameness]
-        if there:
-            prepended = [at for at in there if self._rule(at).prepend]
-            self._drop((prepended[-1:] or there)[0], reading.place)
+        found = self.present.find(wanted)
+        if found is not None:
+            written = self.lines[found].reading.rule
+            if written is not None:
+                alike = self.by_keys[_keys(written)]
+                del alike[found]
+                if not alike:
+                    del self.by_keys[_keys(written)]
+            self._drop(found, reading.place)
             return
-        maybe = self.as_watches[_as_watch(wanted)] if _watches(wanted) else set()
-        if maybe:
-            place = self.lines[min(maybe)].reading.place
+        maybe = self.present.maybe(wanted)
+        if maybe is not None:
+            place = self.lines[maybe].reading.place
             self._fails(
                 reading,
                 Fate.FUTILE,
                 f"whether this is the rule of {place} depends on what lies at the watched path",
-                "--root or --paths says what does; or write both rules in the same way",
+                "give --root or --paths, or write both rules the same way",
             )
             return
         self._fails(
             reading,
             Fate.FUTILE,
             "there is no such rule to delete",
-            "leave the line out; a rule is the same in all its fields and their order, and its key",
+            "remove the line; a deletion has to have the same fields, order and key",
         )
 
     def _drop(self, at: int, by: Place) -> None:
-        """Let a line's rule be gone."""
+        """Mark a line's rule as deleted."""
         line = self.lines[at]
-        fate = Fate.DELETED if line.fate is Fate.LOADED else line.fate
+        loaded = line.fate is Fate.LOADED
+        fate = Fate.DELETED if loaded else line.fate
         self.lines[at] = replace(line, fate=fate, deleted_by=by)
-        del self.present[at]
-        if fate is Fate.DELETED and line.rule is not None:
-            self.same[line.rule.sameness].remove(at)
-            if _watches(line.rule):
-                self.as_watches[_as_watch(line.rule)].discard(at)
-
-    def _rule(self, at: int) -> KernelRule:
-        rule = self.lines[at].rule
-        assert rule is not None  # noqa: S101  (those that are loaded have one)
-        return rule
+        if loaded and line.rule is not None:
+            self.present.remove(line.rule, at)
 
     def _fails(self, reading: Reading, fate: Fate, message: str, remedy: str) -> None:
         place = reading.place
@@ -276,20 +298,5 @@ class _Loading:
         self.lines.append(replace(line, tolerated=self.tolerant) if line.fails else line)
 
 
-_KINDS = frozenset({"path", "dir", WATCH})
-
-
-def _watches(rule: KernelRule) -> bool:
-    """Say whether a watch could be the same rule."""
-    return rule.path is not None or rule.directory is not None or rule.watch is not None
-
-
-def _as_watch(rule: KernelRule) -> Hashable:
-    """Return what the kernel compares of a rule, if nobody knew what lies at its path."""
-    unknown = tuple(
-        Test(WATCH, test.operator, test.value)
-        if isinstance(test, Test) and test.field in _KINDS
-        else test
-        for test in rule.conditions
-    )
-    return replace(rule, conditions=unknown).sameness
+def _keys(rule: Rule) -> str:
+    return KEY_SEPARATOR.join(rule_keys(rule))

@@ -1,7 +1,7 @@
 """Reading audit rules: files as `auditctl -R` reads them, folders as augenrules puts them together.
 
-Each line becomes a `Reading` with its place, control lines and comments included; `RuleSet` is what
-they come to when they are loaded in order.
+Each line becomes a `Reading` with its place, including control lines and comments; a `RuleSet` is
+their result when loaded in order.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from hardcost.auditrules.translate import Target
 
 LARGEST_FILE = 1 << 24
-"""Bytes of a file that is still taken for a file of rules."""
+"""The largest file, in bytes, that is accepted as a file of rules."""
 
 
 MOST_NULS = 100
-"""NUL bytes of a file that may still be one of rules, damaged; auditctl cuts its lines there."""
+"""The most NUL bytes in a damaged file of rules; auditctl cuts lines at them."""
 
 
 def read(
@@ -35,8 +35,8 @@ def read(
 ) -> RuleSet:
     """Return what the files and folders say together, in the order given.
 
-    A folder holds *.rules files and is read as augenrules does. `shown` gives the name by which
-    places call a file. All that is wrong is raised at once, as a `RulesError`; so is a set without
+    A folder holds *.rules files and is read as augenrules does. `shown` gives the file
+    name used in places. All faults are raised at once, as a `RulesError`; so is a set without
     rules, unless it may be empty.
     """
     faults: list[Fault] = []
@@ -74,16 +74,16 @@ def _not_text(part: RuleSet) -> Iterable[Fault]:
                 f"character {error.start + 1} of the rule is not UTF-8",
                 place.file if place else "",
                 place.line if place else None,
-                "auditctl takes it as it is; a guest is told its rules in UTF-8",
+                "auditctl accepts it, but hardcost passes rules to a guest in UTF-8",
             )
 
 
 def read_each(
     paths: Sequence[Path], shown: Callable[[Path], str] = str
 ) -> Iterable[tuple[tuple[Reading, ...], list[Fault]]]:
-    """Yield what each path's lines say, and what keeps whole files from being read.
+    """Yield the readings of each path, and the faults that keep whole files from being read.
 
-    Lines stand in the order in which they would be loaded; one at fault holds its fault.
+    Lines are in loading order; a faulty one has its fault.
     """
     for path in paths:
         faults: list[Fault] = []
@@ -92,7 +92,7 @@ def read_each(
 
 
 def read_lines(lines: Iterable[tuple[str, Place]]) -> RuleSet:
-    """Return what lines that stand elsewhere than in a file of rules say; they may hold no rule.
+    """Return the rule set of lines that are not in a file of rules; it may be empty.
 
     Raises `RulesError` with all faults, as `read` does.
     """
@@ -147,7 +147,7 @@ def join(parts: Sequence[RuleSet]) -> RuleSet:
 
 
 def _is_folder(path: Path) -> bool:
-    """Say whether there is a folder; what keeps that from being known, reading it will tell."""
+    """Say whether there is a folder; reading it reports any error."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -166,17 +166,17 @@ def _content(path: Path, name: str, faults: list[Fault]) -> bytes:
     try:
         data = bounded.content(path, LARGEST_FILE)
     except bounded.UnreadableError as error:
-        faults.append(Fault(str(error), name, remedy="name a file of audit rules, or a folder"))
+        faults.append(Fault(str(error), name, remedy="name a file of audit rules or a folder"))
         return b""
     if not _is_binary(data):
         return data
     remedy = "is this a file of audit rules?"
-    faults.append(Fault("it holds many NUL bytes, as no text does", name, remedy=remedy))
+    faults.append(Fault("it contains many NUL bytes, so it is not text", name, remedy=remedy))
     return b""
 
 
 def _is_binary(data: bytes) -> bool:
-    """Say whether a file is no text; one that is damaged at a place or two still is."""
+    """Say whether a file is not text; one with one or two damaged places still is."""
     nuls = data.count(b"\0")
     return nuls > MOST_NULS or (nuls > 2 and nuls * 10 > data.count(b"\n"))  # noqa: PLR2004
 
@@ -204,7 +204,7 @@ def _read_folder(
     for file in files:
         if re.search(r"\s", file.name):
             remedy = "augenrules can't read it: rename it"
-            faults.append(Fault("its name holds a space", shown(file), remedy=remedy))
+            faults.append(Fault("its name contains a space", shown(file), remedy=remedy))
         data = _content(file, shown(file), faults)
         contents.append((shown(file), data))
         readings.extend(map(_strip_tabbed_comment, read_bytes(data, shown(file))))
@@ -217,7 +217,7 @@ def _glued(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
     for (name, data), (follower, more) in pairwise(contents):
         if not data.endswith(b"\n") and not more.startswith(b"\n"):
             yield Fault(
-                f"the last line has no end, so that augenrules joins the first of {follower} to it",
+                f"the last line has no newline, so augenrules joins the first of {follower} to it",
                 name,
                 data.count(b"\n") + 1,
                 "end the file with a newline",
@@ -225,7 +225,7 @@ def _glued(contents: Sequence[tuple[str, bytes]]) -> Iterable[Fault]:
 
 
 def _strip_tabbed_comment(reading: Reading) -> Reading:
-    """Return a comment for a line that augenrules takes for one and auditctl does not."""
+    """Return a comment for a line that only augenrules treats as one."""
     if reading.fault and reading.text.lstrip("\t\v\f\r ").startswith("#"):
         if reading.text.startswith("#"):
             return reading

@@ -1,4 +1,4 @@
-"""Whether rules load on a machine whose file system can be looked at."""
+"""Whether rules load on a machine whose file system is accessible."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Missing:
-    """A path that a rule names and at which nothing lies.
+    """A path in a rule that does not exist.
 
-    `refused` is what has to exist for the kernel to take the rule, None where it takes it: it waits
-    for a file to be made as long as its folder is there, and for a tree it does not.
+    `refused` is the path that must exist for the kernel to accept the rule, None if it accepts it:
+    a watch waits for a file in an existing folder, but a tree must exist.
     """
 
     rule: KernelRule

@@ -1,4 +1,4 @@
-"""A machine's file system below a folder: looked at, never left."""
+"""A machine's file system below a folder, which look-ups never leave."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_LINKS = 40
 
 @dataclass(frozen=True)
 class Root:
-    """The folder that stands for `/`."""
+    """The folder that represents `/`."""
 
     folder: Path
 
@@ -27,7 +27,7 @@ class Root:
         `..` does not lead out of it.
 
         Raises:
-            PermissionError: A folder on the way may not be looked into.
+            PermissionError: A folder on the way is not accessible.
         """
         here: list[str] = []
         ahead = _steps(path)
@@ -58,7 +58,7 @@ class Root:
     def is_directory(self, path: str) -> bool | None:
         """Say whether a directory lies at an absolute path.
 
-        None where nothing lies there, or it may not be looked at: what will be made is not known.
+        None if it does not exist or is not accessible, since what will be created is unknown.
         """
         try:
             mode = self.mode(path)
@@ -67,14 +67,14 @@ class Root:
         return None if mode is None else stat.S_ISDIR(mode)
 
     def lacks(self, path: str) -> bool:
-        """Say whether nothing lies at an absolute path; no where that may not be looked at."""
+        """Say whether an absolute path does not exist; False if it is not accessible."""
         try:
             return self.mode(path) is None
         except PermissionError:
             return False
 
     def is_other(self, path: str) -> bool:
-        """Say whether something lies at an absolute path that is no directory."""
+        """Say whether an absolute path exists but is not a directory."""
         try:
             mode = self.mode(path)
         except PermissionError:

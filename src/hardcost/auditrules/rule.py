@@ -1,4 +1,4 @@
-"""Audit rules as they are written: the values that reading yields, and the words of a rule.
+"""Audit rules as written: the values that reading yields, and the words of a rule.
 
 This package imports nothing else of hardcost, so that others can use it as a library.
 """
@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 LONGEST_LINE = 6143
-"""Bytes of a line, without its end, that auditctl takes in one piece."""
+"""The longest line, in bytes without its end, that auditctl reads in one piece."""
 
 _SHORT_OPTIONS = "hicslDvtC:e:f:r:b:a:A:d:S:F:m:R:w:W:k:p:q:"
 _LONG_OPTIONS = [
@@ -64,11 +64,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """What files of rules say together.
+    """The combined content of files of rules.
 
     `options` are the control lines that matter to a measurement, such as
-    `--backlog_wait_time 60000`; `tolerant`: the files ask to go on after a refused rule (-i, -c).
-    `notes` tell what was read and not taken over (`-e 2`, `-f 2`, `-D` …), with the place.
+    `--backlog_wait_time 60000`; `tolerant`: the files tell auditctl to continue after a refused
+    rule (-i, -c). `notes` say what was read but ignored (`-e 2`, `-f 2`, `-D` …), with the place.
     """
 
     rules: tuple[Rule, ...]
@@ -80,10 +80,10 @@ class RuleSet:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong with rules that were to be read.
+    """One fault in rules.
 
-    `line` and `column` count from 1 and are None where the whole file, or the whole line, is meant;
-    `remedy` is what to do about it.
+    `line` and `column` count from 1; None means the whole file or the whole line. `remedy` is what
+    to do about it.
     """
 
     message: str
@@ -100,11 +100,11 @@ class Fault:
 
 
 LOCK = ("-e", "2")
-"""The setting after which the kernel takes no change of rules and settings."""
+"""The setting after which the kernel accepts no change of rules and settings."""
 
 
 class Kind(StrEnum):
-    """What a line turned out to be; each line is exactly one of these."""
+    """The kind of a line; each line has exactly one."""
 
     BLANK = "blank"
     COMMENT = "comment"
@@ -113,11 +113,11 @@ class Kind(StrEnum):
     """It deletes one rule: -d or -W."""
     SETTING = "setting"
     MOOT = "moot"
-    """It asks for what a fresh guest is anyway, such as `-D` or `-e 1`."""
+    """It sets the state that a fresh guest already has, such as `-D` or `-e 1`."""
     LEFT_OUT = "left out"
-    """It is not taken over, and a note says why."""
+    """It is ignored, and a note says why."""
     REPLACED = "replaced"
-    """augenrules leaves it out, since a later line says the same setting anew."""
+    """augenrules drops it, since a later line repeats the setting."""
     FAULT = "fault"
 
 
@@ -144,20 +144,20 @@ class Reading:
     notes: tuple[str, ...] = ()
     fault: Fault | None = None
     cut_at: int | None = None
-    """The column of a NUL byte: auditctl sees nothing of the line from there on."""
+    """The column of a NUL byte, from which on auditctl ignores the line."""
     carriage_return: bool = False
     """Whether a carriage return ends the line, as it does in files of other systems."""
     raw: str = field(default="", compare=False)
     """The line as it stands in its file, with all its spaces."""
 
     def at_fault(self, message: str, remedy: str | None, column: int | None = None) -> Reading:
-        """Return the reading of the line as one that can't be read."""
+        """Return the reading of the line as a faulty one."""
         fault = Fault(message, self.place.file, self.place.line, remedy, column)
         return Reading(Kind.FAULT, self.place, self.text, fault=fault)
 
 
 class RulesError(Exception):
-    """Rules can't be read; `faults` are all that is wrong with them, at least one."""
+    """Rules can't be read; `faults` are all their faults, at least one."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         """Hold all faults, so that they are reported at once."""
@@ -167,7 +167,7 @@ class RulesError(Exception):
 
 @lru_cache(maxsize=4096)
 def plain_path(path: str) -> str:
-    """Return a path without what means nothing, where no part of it is a link: `/a//b/../c/.`."""
+    """Return a path without redundant parts (`/a//b/../c/.`), assuming that it has no links."""
     return posixpath.normpath(f"/{path.lstrip('/')}")
 
 
@@ -255,7 +255,7 @@ def rule_keys(rule: Rule) -> tuple[str, ...]:
 
 
 def with_key(rule: Rule, key: str) -> Rule:
-    """Return the rule with all its keys replaced by `key`, so that its records can be told.
+    """Return the rule with all its keys replaced by `key`, so that its records can be identified.
 
     Only a rule that can write records of system calls has a key to be counted by: `never` rules,
     and those of lists other than `exit`, come back as they are.

@@ -24,12 +24,13 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank, check_distinct
 from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hardcost.auditrules.event import Event, FileId
     from hardcost.auditrules.kernelrule import Condition
@@ -48,19 +49,11 @@ _RAISED = 1
 
 
 class UnresolvedError(ValueError):
-    """What a rule means only the target knows: a user's number, or what lies at a watched path."""
-
-
-class DuplicateError(ValueError):
-    """A rule says the same as an earlier one, and the kernel refuses it (EEXIST)."""
-
-    def __init__(self, rule: KernelRule, earlier: KernelRule) -> None:
-        super().__init__("the rule exists")
-        self.rule, self.earlier = rule, earlier
+    """Only the target knows what a rule means: a user's number, or the kind of a watched path."""
 
 
 class Verdict(Enum):
-    """What came of a rule that was walked."""
+    """The result of walking a rule."""
 
     NOT_NAMED = "its mask does not hold the call"
     OUTRANKED = "a rule of higher priority has decided"
@@ -91,13 +84,13 @@ class Decision(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the filter made of a call.
+    """The filter's decision about a call.
 
     `decision` is the last deciding rule's; `decided_by` is its index. `recorded` holds where it is
     ALWAYS, or NONE and the record was raised elsewhere. `key` is the record's key, which may be a
     losing rule's. `walked` are all rules that the call paid for, in order. `names` are the files
     that the record lists, in its PATH records: those that no rule hides; none without a record.
-    `receivers`: it lists whom the call sent a signal to, in an OBJ_PID record.
+    `receivers`: it lists the receivers of the call's signal, in an OBJ_PID record.
     """
 
     decision: Decision
@@ -113,8 +106,8 @@ class Outcome:
 class Loaded:
     """Rules in the kernel: each list and bucket in its order, as indices into `rules`.
 
-    `files` says what lies at the paths that rules watch; what is not in it does not exist. At a
-    mount point that is the directory beneath what is mounted (`kern_path_locked`, audit_watch.c).
+    `files` are the files at the paths that rules watch; other paths do not exist. At a mount point,
+    that is the directory below the mount (`kern_path_locked`, audit_watch.c).
     """
 
     rules: tuple[KernelRule, ...]
@@ -128,43 +121,41 @@ def load(rules: Iterable[KernelRule], files: Mapping[str, FileId] | None = None)
     """Return the rules as the kernel arranges them when they are added one by one (AF:940).
 
     Raises:
-        DuplicateError: A rule is there already; it names both.
-        UnresolvedError: Nobody knows whether a watched path is a directory.
+        DuplicateError: A rule repeats an earlier one; the error has both.
+        UnresolvedError: A watched path may or may not be a directory.
     """
     files = MappingProxyType(dict(files or {}))
-    taken: list[KernelRule] = []
-    priority: list[int] = []
-    lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
-    buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
-    known: dict[Hashable, KernelRule] = {}
-    low, high = _MIDDLE, _MIDDLE - 1
-    for rule in rules:
+    loaded = tuple(rules)
+    for rule in loaded:
         if rule.watch is not None:
             raise UnresolvedError(f"only the target knows whether {rule.watch} is a directory")
-        same = rule.sameness
-        # A prepended rule is compared by a flag that rules in the lists no longer have (AF:712).
-        if not rule.prepend and same in known:
-            raise DuplicateError(rule, known[same])
-        known[same] = rule
-        rank = _OUTRANKS_ALL
-        if rule.list in {FilterList.EXIT, FilterList.IO_URING}:
-            if rule.prepend:
-                high += 1
-                rank = high
-            else:
-                low -= 1
-                rank = low
+    check_distinct(loaded)
+    lists: dict[FilterList, list[int]] = {name: [] for name in FilterList}
+    buckets: list[list[int]] = [[] for _ in range(BUCKETS)]
+    for index in by_rank(loaded):
+        rule = loaded[index]
         place = buckets[bucket_of(rule, files)] if rule.in_a_bucket else lists[rule.list]
-        place.insert(0 if rule.prepend else len(place), len(taken))
-        taken.append(rule)
-        priority.append(rank)
+        place.append(index)
     return Loaded(
-        tuple(taken),
-        tuple(priority),
+        loaded,
+        tuple(_priorities(loaded)),
         MappingProxyType({name: tuple(found) for name, found in lists.items()}),
         tuple(tuple(found) for found in buckets),
         files,
     )
+
+
+def _priorities(rules: Iterable[KernelRule]) -> Iterator[int]:
+    low, high = _MIDDLE, _MIDDLE - 1
+    for rule in rules:
+        if rule.list not in {FilterList.EXIT, FilterList.IO_URING}:
+            yield _OUTRANKS_ALL
+        elif rule.prepend:
+            high += 1
+            yield high
+        else:
+            low -= 1
+            yield low
 
 
 def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
@@ -177,10 +168,10 @@ def bucket_of(rule: KernelRule, files: Mapping[str, FileId]) -> int:
 
 
 def decide(loaded: Loaded, event: Event) -> Outcome:
-    """Return what is made of a call at its return (`__audit_syscall_exit`, AS:2056).
+    """Return the decision about a call at its return (`__audit_syscall_exit`, AS:2056).
 
-    The task is taken to be one that no rule of the list `task` has decided about. Where there is no
-    rule at all (`audit_n_rules`, AF:1013), nothing is recorded, whoever asks for it.
+    It assumes a task that no rule of the list `task` has decided. Without any rule
+    (`audit_n_rules`, AF:1013), nothing is recorded, whatever requests it.
     """
     if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
         return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
@@ -196,7 +187,7 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
 
 
 class _Walk:
-    """The state of one call's context while its rules are walked (struct audit_context)."""
+    """The state of one call's context during the walk (struct audit_context)."""
 
     def __init__(self, loaded: Loaded, event: Event) -> None:
         self.loaded, self.event = loaded, event
@@ -228,7 +219,7 @@ class _Walk:
         return False
 
     def _matches(self, index: int, name: int | None) -> bool:
-        """`audit_filter_rules`, AS:460: all conditions hold, and the rule has its say."""
+        """`audit_filter_rules`, AS:460: all conditions hold, so the rule decides."""
         rule = self.loaded.rules[index]
         visited = None if name is None else self.event.names[name]
         for tested, condition in enumerate(rule.conditions, 1):
@@ -246,7 +237,7 @@ class _Walk:
 def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
     """Return the call without the files that a rule of the list `filesystem` hides (AS:2291).
 
-    A name that the call gave is there before the kernel looks for its file, and stays without one.
+    A name given by the call exists before the kernel looks up its file, and stays without one.
     """
     hiding = [
         test
@@ -274,7 +265,7 @@ def _without_hidden_names(loaded: Loaded, event: Event) -> Event:
 
 
 def compare(left: int, operator: Operator, right: int) -> bool:
-    """Return what `audit_comparator` says of two numbers, both cut to 32 bits (AF:1210)."""
+    """Return the result of `audit_comparator` for two numbers, both cut to 32 bits (AF:1210)."""
     left, right = left & _U32, right & _U32
     return _COMPARISONS[operator](left, right)
 
@@ -305,7 +296,7 @@ def holds(
     """Say whether one condition holds: for a call (`name` None), or for one file that it visited.
 
     Raises:
-        UnresolvedError: The condition names a user or group that nobody resolved.
+        UnresolvedError: The condition names an unresolved user or group.
     """
     if isinstance(condition, Comparison):
         return _ids_compare(condition, event)
@@ -333,7 +324,7 @@ def _test_holds(test: Test, event: Event, name: Name | None, files: Mapping[str,
 
 
 def _number_of(test: Test, event: Event) -> int | None:
-    """Return the number that a condition on the call itself tests; None where there is none."""
+    """Return the number that a condition on the call itself tests; None if there is none."""
     kind = test.field
     if kind in _PLAIN:
         found: int | None = getattr(event, _PLAIN[kind])
@@ -391,14 +382,14 @@ def _file_holds(test: Test, name: Name) -> bool:
 
 
 def _label_holds(test: Test, label: Mapping[str, str]) -> bool:
-    """Compare a part of a label; without an LSM that gives labels no condition on one holds."""
+    """Compare a part of a label; without an LSM that provides labels, no condition on one holds."""
     if test.field not in label:
         return False
     return (label[test.field] == test.value) is (test.operator is Operator.EQUAL)
 
 
 def _file_at(path: str, files: Mapping[str, FileId]) -> FileId | None:
-    """Return what lies at a path: as it is written, or else without what means nothing in it."""
+    """Return the file at a path: as written, or else without redundant parts."""
     return files.get(path) or files.get(plain_path(path))
 
 
@@ -416,8 +407,8 @@ def _directory_holds(
 ) -> bool:
     """Say whether a file that the call visited is in the tree: by its path, or by the root's inode.
 
-    By the inode, a file that is a tree is found by its other names as well, and a directory that
-    the rule reaches by a symbolic link, if `files` knows both of its paths.
+    The inode also matches a file's other names if the file is the tree, and a directory that the
+    rule reaches through a symbolic link, if `files` has both of its paths.
     """
     directory = str(test.value)
     root = _file_at(directory, files)
@@ -454,11 +445,11 @@ _YES_OR_NO: Mapping[
 
 
 _ACCESS = (READ, WRITE, READ | WRITE, READ | WRITE)
-"""What a call that opens asks for, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
+"""The permissions of an opening call, by the low two bits of its flags (ACC_MODE, linux/fs.h)."""
 
 
 def permissions(event: Event) -> int:
-    """Return the permissions that a call stands for: r 4, w 2, x 1, a 8 (AS:148)."""
+    """Return the permissions of a call: r 4, w 2, x 1, a 8 (AS:148)."""
     call = lookup.call_name(event.arch, event.call)
     flags = {"open": event.arguments[1], "openat": event.arguments[2], "openat2": event.open_flags}
     if call in flags:
@@ -474,7 +465,7 @@ _BIND = 2  # SYS_BIND, linux/net.h
 
 
 def class_permissions(arch: lookup.Arch, call: int, release: lookup.Release = lookup.OLDEST) -> int:
-    """Return the permissions that a call stands for by its number alone."""
+    """Return the permissions of a call that its number alone determines."""
     by_class: tuple[tuple[lookup.Class, int], ...] = (
         ("write", WRITE),
         ("read", READ),

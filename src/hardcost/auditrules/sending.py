@@ -1,4 +1,4 @@
-"""Calls that send signals: while a rule names one, the kernel notes whom they go to.
+"""Calls that send signals: while a rule names one, the kernel records the receivers.
 
 Read in Linux 6.1.192: `audit_match_signal` (auditfilter.c:211), `audit_signals` (1015 there)
 and `audit_signal_info_syscall` (auditsc.c:2745).
@@ -21,7 +21,7 @@ _UNCOUNTED = frozenset({FilterList.USER, FilterList.EXCLUDE, FilterList.FILESYST
 
 
 def notes_signals(rules: Iterable[KernelRule]) -> bool:
-    """Say whether the kernel notes whom signals are sent to."""
+    """Say whether the kernel records the receivers of signals."""
     return any(signal_calls(rule) for rule in rules if rule.list not in _UNCOUNTED)
 
 

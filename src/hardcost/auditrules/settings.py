@@ -22,23 +22,23 @@ _MOST_DIGITS = 20  # decimal ones of the largest number of 64 bits
 
 _NOT_TAKEN = {
     "-e 0": "audit stays on while it is measured",
-    "-e 2": "it would lock the rules, and costs a workload nothing",
-    "-f 0": "it says what happens when records are lost, and costs a workload nothing",
-    "-f 2": "it would stop the machine when records are lost, and costs a workload nothing",
+    "-e 2": "it would lock the rules, and does not affect a workload",
+    "-f 0": "it only decides what happens when records are lost",
+    "-f 2": "it would stop the machine when records are lost",
     "-s": "it asks for a report",
     "-l": "it asks for a report",
     "-v": "it asks for a report",
-    "-t": "there is nothing to trim in a fresh machine",
-    "-m": "it sends a message, and sets nothing",
-    "-q": "it speaks of mounts that a fresh machine has not",
-    "--signal": "it sends a signal, and sets nothing",
+    "-t": "a fresh machine has nothing to trim",
+    "-m": "it only sends a message",
+    "-q": "it is about mounts that a fresh machine does not have",
+    "--signal": "it only sends a signal",
 }
 _GO_ON = frozenset({"-i", "-c"})
 _MOOT = frozenset({"-e 1", "-f 1", "--reset-lost", "--reset_backlog_wait_time_actual"})
 _SIGNALS = frozenset({"term", "hup", "usr1", "usr2", "cont"})
 _REFUSED = {
-    "-R": ("a file of rules can't read another", "name both files"),
-    "-h": ("auditctl shows its help, and counts the line as a fault", "leave it out"),
+    "-R": ("a rules file can't include another", "name both files"),
+    "-h": ("auditctl shows its help and treats the line as an error", "remove it"),
 }
 
 
@@ -116,7 +116,7 @@ def _taken_over(reading: Reading, option: str, value: str) -> Reading:
         return reading if reading.kind is not Kind.BLANK else replace(reading, kind=Kind.MOOT)
     reason = _NOT_TAKEN.get(setting) or _NOT_TAKEN.get(option)
     if reason is not None:
-        note = f"{reading.place}: `{setting}` is not taken over: {reason}"
+        note = f"{reading.place}: `{setting}` is ignored: {reason}"
         left_out = reading.kind in {Kind.BLANK, Kind.MOOT}
         kind = Kind.LEFT_OUT if left_out else reading.kind
         return replace(reading, kind=kind, notes=(*reading.notes, note))

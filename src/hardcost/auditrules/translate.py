@@ -1,7 +1,7 @@
-"""What auditctl 3.0.9 makes of a rule's line, and what the kernel then refuses.
+"""How auditctl 3.0.9 translates a rule's line, and what the kernel then refuses.
 
-The order of things is auditctl's: options from left to right, the first fault ends it. Each fault
-has the column of the word that is meant, and a remedy.
+The order of checks is auditctl's: options from left to right, up to the first fault. Each fault has
+the column of the word concerned, and a remedy.
 """
 
 from __future__ import annotations
@@ -11,6 +11,25 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldvalues import (
+    ALIASES,
+    FIELDS,
+    GROUPS,
+    READERS,
+    TEXTS,
+    USERS,
+    RefusedError,
+    arch_of,
+    call_number,
+    check_path,
+    folded,
+    group,
+    nearest,
+    number_of,
+    permissions,
+    split_field,
+    user,
+)
 from hardcost.auditrules.fitting import check_list, check_operator, check_together, expanded
 from hardcost.auditrules.kernelrule import (
     ALL_CALLS,
@@ -33,25 +52,6 @@ from hardcost.auditrules.rule import (
     unquoted,
 )
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import (
-    ALIASES,
-    FIELDS,
-    GROUPS,
-    READERS,
-    TEXTS,
-    USERS,
-    RefusedError,
-    arch_of,
-    call_number,
-    check_path,
-    folded,
-    group,
-    nearest,
-    number_of,
-    permissions,
-    split_field,
-    user,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 MOST_FIELDS = 63
-"""Fields that auditctl takes in a rule, its key included (AUDIT_MAX_FIELDS - 1)."""
+"""The most fields that auditctl accepts in a rule, including its key (AUDIT_MAX_FIELDS - 1)."""
 
 LONGEST_KEY = 256
 _ALL_PERMISSIONS = 15
@@ -69,12 +69,12 @@ _LISTS = frozenset(name.value for name in FilterList)
 _WORDS = (*sorted(_LISTS), "always", "never")
 
 
-_NO_QUOTES = "leave out the quotes, which auditctl takes for a part of the word"
+_NO_QUOTES = "remove the quotes, which auditctl treats as part of the word"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What has to be known of the machine where the rules are loaded.
+    """What has to be known about the machine where the rules are loaded.
 
     `users` and `groups` resolve names; one that is in neither stays a name. `is_directory` says of
     a path as `-w` names it whether a directory lies there, as auditctl asks the file system; None
@@ -89,11 +89,11 @@ class Target:
 
 
 ANYWHERE = Target()
-"""A machine of which nothing is known."""
+"""A machine about which nothing is known."""
 
 AS_WRITTEN = Target(is_directory=lambda path: path.endswith("/"))
-"""A machine that has a directory where a slash ends a path, as their authors mean it, and files
-elsewhere. auditctl itself pays no heed to the slash."""
+"""A machine where paths with a trailing slash are directories, as their authors intend, and others
+are files. auditctl itself ignores the slash."""
 
 
 def translate(rule: Rule, target: Target = ANYWHERE) -> KernelRule:
@@ -170,7 +170,7 @@ def _column(
 
 
 class _Builder:
-    """A rule while its options are taken, with what auditctl remembers of those before."""
+    """A rule during the reading of its options, with the state that auditctl keeps."""
 
     def __init__(self, target: Target, rule: Rule) -> None:
         self.target, self.rule = target, rule
@@ -188,7 +188,7 @@ class _Builder:
     def take(self, option: str, value: str) -> None:
         taker = _TAKERS.get(option)
         if taker is None:
-            raise RefusedError(f"{option} can't stand in a rule", "give it its own line")
+            raise RefusedError(f"{option} can't be part of a rule", "give it its own line")
         taker(self, value)
         self.prepend = self.prepend or option == "-A"
 
@@ -196,8 +196,8 @@ class _Builder:
         """Check what the kernel checks, and return the rule (`audit_data_to_entry`, AF:480)."""
         if self.list is None:
             raise RefusedError(
-                "the rule says neither to which list it belongs nor what it watches",
-                "begin it with -a always,exit or -w PATH",
+                "the rule names neither a list nor a path to watch",
+                "begin it with -a always,exit or with -w PATH",
             )
         if not self.calls_named and self.list is not FilterList.TASK:
             self.mask = ALL_CALLS
@@ -218,18 +218,18 @@ class _Builder:
         if not self.keys:
             return
         if where is FilterList.EXCLUDE:
-            raise RefusedError("a rule of the list exclude takes no key", "leave it out")
+            raise RefusedError("a rule in the list exclude takes no key", "remove it")
         if not self.key_may_follow:
             raise RefusedError(
-                "a key needs a system call, a permission or a program in its rule",
-                "write -S all in front of the key",
+                "a key needs a system call, a permission or a program in the same rule",
+                "write -S all before the key",
             )
         if self.key_tested and len(self.keys) > 1:
-            raise RefusedError("the rule has a key twice", "write -k KEY in place of both")
+            raise RefusedError("the rule has two keys", "write one -k KEY instead")
         if len(self.conditions) >= MOST_FIELDS:
             raise RefusedError(
-                f"the rule has more than {MOST_FIELDS} fields, its key included",
-                "make two rules of it",
+                f"the rule has more than {MOST_FIELDS} fields, including its key",
+                "split it into two rules",
             )
 
     # Options, as auditctl's setopt takes them ------------------------------------------------
@@ -237,14 +237,14 @@ class _Builder:
     def take_list(self, value: str) -> None:
         where, action = _list_and_action(value)
         if self.list is not None:
-            raise RefusedError("the rule says twice what it is for", "make two rules of it")
+            raise RefusedError("the rule names two lists or watches", "split it into two rules")
         self.list, self.action = where, action
         if self.calls_named and self.list is FilterList.TASK:
-            raise RefusedError("the list task takes no system calls", "leave out -S")
+            raise RefusedError("the list task takes no system calls", "remove -S")
 
     def take_watch(self, value: str) -> None:
         if self.list is not None:
-            raise RefusedError("-w can't stand beside -a", "write -F path= or -F dir= in its place")
+            raise RefusedError("-w can't be combined with -a", "write -F path= or -F dir= instead")
         check_path(value)
         path = value.rstrip("/") or "/" if len(value) > 2 else value  # noqa: PLR2004  (as it does)
         # A slash at the end says nothing to auditctl. The kernel refuses other rules than `dir` on
@@ -261,9 +261,9 @@ class _Builder:
 
     def take_permissions(self, value: str) -> None:
         if self.list is None:
-            raise RefusedError("-p stands before the watch", "write -w PATH first")
+            raise RefusedError("-p comes before the watch", "write -w PATH first")
         if not self.conditions:
-            raise RefusedError("-p stands before what is watched", "write the path first")
+            raise RefusedError("-p comes before the watched path", "write the path first")
         number = permissions(value)
         found = [
             at
@@ -280,7 +280,7 @@ class _Builder:
     def take_calls(self, value: str) -> None:
         if self.list not in {None, FilterList.EXIT, FilterList.IO_URING}:
             raise RefusedError(
-                f"the list {self.list} takes no system calls", "leave out -S, or use exit"
+                f"the list {self.list} takes no system calls", "remove -S, or use exit"
             )
         arch = self.arch or "b64"
         self.arch = arch
@@ -291,7 +291,7 @@ class _Builder:
         if self.list is None or not self.key_may_follow:
             raise RefusedError(
                 "-k needs a system call, a permission or a program in front of it",
-                "write -S all in front of -k",
+                "write -S all before -k",
             )
         self._append_key(value)
 
@@ -300,7 +300,7 @@ class _Builder:
         together = KEY_SEPARATOR.join([*self.keys, value]).encode(errors="surrogateescape")
         if len(together) > LONGEST_KEY:
             raise RefusedError(
-                f"the rule's keys have {len(together)} bytes, and {LONGEST_KEY} are allowed",
+                f"the rule's keys have {len(together)} bytes; {LONGEST_KEY} are allowed",
                 "shorten the key",
             )
         if value:
@@ -311,13 +311,13 @@ class _Builder:
         one, _, other = value.partition(operator)
         if not one or not other:
             raise RefusedError(
-                f"{value!r} does not compare two fields", "write one such as uid!=euid"
+                f"{value!r} does not compare two fields", "write, for example, uid!=euid"
             )
         for name in (one, other):
             if folded(name) not in FIELDS:
                 raise RefusedError(f"there is no field {name!r}", nearest([name], FIELDS))
         if self.list is not FilterList.EXIT:
-            raise RefusedError("-C belongs to the list exit alone", "write it after -a always,exit")
+            raise RefusedError("-C works only in the list exit", "write it after -a always,exit")
         left, right = (ALIASES.get(name, name) for name in (folded(one), folded(other)))
         pair = next((pair for pair in ((left, right), (right, left)) if pair in COMPARABLE), None)
         if pair is None:
@@ -330,7 +330,7 @@ class _Builder:
     def take_field(self, value: str) -> None:
         if self.list is None:
             raise RefusedError(
-                "-F stands before the list", "begin the rule with -a always,exit or -w"
+                "-F comes before the list", "begin the rule with -a always,exit or -w"
             )
         if value.startswith("key="):
             self._append_key(value.removeprefix("key="))
@@ -349,8 +349,8 @@ class _Builder:
     def _take_arch(self, read: _Read) -> None:
         if self.calls_named:
             raise RefusedError(
-                "arch stands behind -S, whose names depend on it",
-                "write -F arch= in front of -S",
+                "arch comes after -S, but call names depend on it",
+                "write -F arch= before -S",
             )
         self.arch = arch_of(read.text)
         test = Test("arch", read.operator, lookup.ARCH_NUMBERS[self.arch])
@@ -358,13 +358,13 @@ class _Builder:
         self._add(test)
 
     def _resolved(self, read: _Read) -> Test:
-        """Return the test of a user or group, whose name the target knows or not."""
+        """Return the test of a user or group, whose name the target may or may not know."""
         if read.name in USERS:
             return _test(read.name, read.operator, user(read.text, self.target.users))
         return _test(read.name, read.operator, group(read.text, self.target.groups))
 
     def _test_key(self, operator: Operator, text: str) -> None:
-        """Take a key behind another operator than `=`: for the kernel it is a key all the same."""
+        """Take a key after an operator other than `=`: for the kernel it still is a key."""
         if operator is not Operator.NOT_EQUAL or self.keys or not self.key_may_follow:
             raise RefusedError("a key can't be tested", "write -k KEY")
         self._append_key(text)
@@ -373,7 +373,7 @@ class _Builder:
     def _add(self, condition: Condition) -> None:
         if len(self.conditions) >= MOST_FIELDS:
             raise RefusedError(
-                f"the rule has more than {MOST_FIELDS} fields", "make two rules of it"
+                f"the rule has more than {MOST_FIELDS} fields", "split it into two rules"
             )
         self.conditions.append(condition)
 
@@ -397,12 +397,12 @@ def _list_and_action(value: str) -> tuple[FilterList, Action]:
     lists = [word for word in words if word in _LISTS]
     actions = [word for word in words if word in {"always", "never"}]
     if "possible" in words:
-        raise RefusedError("the action `possible` is gone", "write always or never")
+        raise RefusedError("the action `possible` no longer exists", "write always or never")
     if len(words) != 2 or len(lists) != 1 or len(actions) != 1:  # noqa: PLR2004  (a pair)
         hint = nearest([word for word in words if word not in (*lists, *actions)], _WORDS)
         raise RefusedError(
             f"{value!r} is not a list and an action joined by a comma",
-            hint or "write one such as always,exit",
+            hint or "write, for example, always,exit",
         )
     return FilterList(lists[0]), Action(actions[0])
 
@@ -453,7 +453,7 @@ def _test(name: str, operator: Operator, value: int | str) -> Test:
 def _numbered_comparison(operator: Operator, number: int) -> Comparison:
     """Return the comparison that stands behind `field_compare`."""
     if operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-        raise RefusedError("field_compare takes no operator but = and !=", "write -C")
+        raise RefusedError("field_compare takes only the operators = and !=", "write -C")
     if not 0 < number <= len(COMPARISONS):
         raise RefusedError(f"there is no comparison {number}", "write -C, such as -C uid!=euid")
     left, right = COMPARISONS[number - 1]

@@ -1,4 +1,4 @@
-"""Rules written out: as a line that auditctl accepts, and as `auditctl -l` of audit 3.0.9 lists it.
+"""Writing rules: as a line that auditctl accepts, and as `auditctl -l` of audit 3.0.9 lists it.
 
 A listing is for reading: it is not always a line that auditctl would take back.
 """
@@ -22,6 +22,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.rule import LONGEST_LINE
 from hardcost.auditrules.tables import lookup
 
@@ -37,11 +38,11 @@ _WITH_CALLS = frozenset({FilterList.EXIT, FilterList.IO_URING})
 _LET_A_KEY_FOLLOW = frozenset({"path", "dir", "perm", "exe", "fstype"})
 _LONG_OPERATORS = ("!=", ">=", "<=", "&=")
 _CONTROL = re.compile(r"[\x00\x01\n\x04\x07]")
-"""Characters that end a line, or that auditctl 3.0.9 takes for its own marks."""
+"""Characters that end a line, or that auditctl 3.0.9 uses as its own marks."""
 
 _ARGUMENTS = frozenset({"a0", "a1", "a2", "a3"})
 _LISTED_CALLS = (1 << 2016) - 1
-"""The calls that auditctl looks at to tell whether a rule is for all of them."""
+"""The calls that auditctl checks to decide whether a rule is for all calls."""
 
 _LIST_ORDER = (
     FilterList.USER,
@@ -54,7 +55,7 @@ _LIST_ORDER = (
 
 
 class UnwritableError(ValueError):
-    """No line that auditctl accepts says what the rule says; the message tells why."""
+    """No line that auditctl accepts can express the rule; the message says why."""
 
 
 def text_of(rule: KernelRule, classes: Sequence[int] = ()) -> str:
@@ -113,9 +114,7 @@ def listing(rules: Sequence[KernelRule]) -> tuple[str, ...]:
 
     The kernel gives them out by list, prepended ones first.
     """
-    loaded: list[KernelRule] = []
-    for rule in rules:
-        loaded.insert(0 if rule.prepend else len(loaded), rule)
+    loaded = [rules[index] for index in by_rank(rules)]
     lines: list[str] = []
     names_of: Arch = "b64"
     for where in _LIST_ORDER:

@@ -58,6 +58,7 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
             print(file=stream)
         for line in _lines_of(renderable):
             print(line.rstrip(), file=stream)
+    stream.flush()  # before any note that follows on stderr
 
 
 def _lines_of(renderable: RenderableType) -> list[str]:

@@ -9,9 +9,8 @@ from hardcost.analysis.predicted import expected
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.lint.checks import lint
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.rule import Kind, Reading
-from hardcost.auditrules.semantics import DuplicateError, UnresolvedError
-from hardcost.auditrules.translate import translate_all
+from hardcost.auditrules.loading import load_rules, readings_of
+from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.calibration import fitted
 from hardcost.cli import options
 from hardcost.cli.rules.common import NOWHERE
@@ -39,12 +38,12 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Expec
     """
     rules = tuple(control.rule for control in profile.controls if isinstance(control, AuditRule))
     machine = NOWHERE.likely_target(rules)
-    loaded, faults = translate_all(rules, machine)
-    if not loaded or faults:
+    found = load_rules(rules, machine)
+    if not found.rules or found.failing:
         return {}
     try:
-        return expected(loaded, constants, _findings(rules, machine, Constants.of_debian()))
-    except (DuplicateError, UnresolvedError):
+        return expected(found.rules, constants, _findings(rules, machine, Constants.of_debian()))
+    except UnresolvedError:
         return {}
 
 
@@ -74,9 +73,7 @@ def constants_for(
 
 def _findings(rules: Sequence[Rule], machine: Target, constants: Constants) -> dict[str, list[str]]:
     """Return the codes of what lint finds in the rules, by their place."""
-    readings = [
-        Reading(Kind.RULE, rule.place, rule.text, rule=rule) for rule in rules if rule.place
-    ]
+    readings = readings_of([rule for rule in rules if rule.place])
     found: defaultdict[str, list[str]] = defaultdict(list)
     for finding in lint(gather([readings], (), Options(constants=constants), machine)):
         place = f"{finding.spot.file}:{finding.spot.line}"

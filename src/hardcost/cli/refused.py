@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.loading import Fate, load_lines
-from hardcost.auditrules.rule import Fault, Kind, Place, Reading, RulesError
+from hardcost.auditrules.loading import Fate, load_rules
+from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.errors import InputError
@@ -30,11 +30,7 @@ def check(profile: Profile) -> None:
     if any(isinstance(one, AuditDaemon) and one.tolerant for one in profile.controls):
         return
     rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
-    readings = [
-        Reading(Kind.RULE, rule.place or Place(profile.name, number), rule.text, rule=rule)
-        for number, rule in enumerate(rules, 1)
-    ]
-    found = load_lines([readings], NOWHERE.likely_target(rules))
+    found = load_rules(rules, NOWHERE.likely_target(rules), profile.name)
     faults = tuple(_faults(found.lines))
     if faults:
         raise InputError.of(problems_of(RulesError(faults)))
@@ -54,10 +50,10 @@ def _faults(lines: Iterable[Line]) -> Iterable[Fault]:
             )
         elif line.fate is Fate.TWICE:
             earlier = line.earlier.source if line.earlier else None
-            first = f" as {earlier.place}" if earlier and earlier.place else ""
+            first = f" by {earlier.place}" if earlier and earlier.place else ""
             yield Fault(
-                f"the rule says the same{first}: `{line.reading.text}`",
+                f"the same rule is already loaded{first}: `{line.reading.text}`",
                 place.file,
                 place.line,
-                "auditctl stops at a rule that is there already: leave this line out",
+                "auditctl stops at a rule that is already loaded: remove this line",
             )

@@ -1,7 +1,7 @@
 """Controls: security settings that can be on or off, as plain values.
 
-How a control is applied is the business of `mechanisms/`, a file for each kind. `ids` are the names
-under which benchmarks ask for a control, such as `RHEL-09-652035`; they make no difference to it.
+`mechanisms/` says how a control is applied, in a file for each kind. `ids` are the names by which
+benchmarks require a control, such as `RHEL-09-652035`; they make no difference to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hardcost.errors import Place
 
 PLACEBO = "hardcost.placebo="
-"""What begins a boot word that changes nothing but the line itself."""
+"""The prefix of boot words that change nothing but the command line itself."""
 
 _SWAP = str.maketrans("./", "/.")
 _SYSCTL_NAME = re.compile(r"[\w.:@+-]+", re.ASCII)
@@ -35,10 +35,10 @@ class AuditDaemon:
     """Audit switched on, with a daemon that takes the records.
 
     `options` are the control lines of a rules file that are loaded before its rules, such as
-    `--backlog_wait_time 60000`; `tolerant` says that the file asks auditctl (`-i`, `-c`) to go on
-    after a rule that is refused. `directories` and `files` are there whether or not a rule that is
-    on watches them: where rules come and go between configurations, a file that came and went with
-    its rule would move the inode numbers of others, and with them what their rules cost.
+    `--backlog_wait_time 60000`; `tolerant` says that the file makes auditctl (`-i`, `-c`) continue
+    after a refused rule. `directories` and `files` exist whether or not a loaded rule watches them.
+    Otherwise a file that came and went with its rule would shift the inode numbers of other files,
+    and with them the cost of their rules.
     """
 
     backlog_limit: int = 8192
@@ -75,9 +75,9 @@ class AuditRule:
 class Sysctl:
     """A kernel setting under /proc/sys; `key` is dotted, as sysctl(8) writes it.
 
-    A key whose first separator is a slash is taken as a path, so that a name within it may hold a
-    dot: `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `place` is
-    where it is written, in a file of sysctls.
+    A key whose first separator is a slash is a path, so that a name in it may contain a dot:
+    `net/ipv4/conf/eth0.1/forwarding`, or dotted `net.ipv4.conf.eth0/1.forwarding`. `place` is its
+    location in a file of sysctls.
     """
 
     key: str
@@ -97,13 +97,13 @@ class Sysctl:
         """Return the setting's file under /proc/sys.
 
         Raises:
-            ValueError: The key names no such file, or the value is no single line of text.
+            ValueError: The key names no such file, or the value is not a single line of text.
         """
         separator = re.search(r"[./]", self.key)
         swapped = self.key.translate(_SWAP) if separator and separator[0] == "." else self.key
         parts = swapped.split("/")
         if not separator or not all(_SYSCTL_NAME.fullmatch(part) for part in parts):
-            raise ValueError(f"{self.key!r} is no key of sysctl, such as kernel.kptr_restrict")
+            raise ValueError(f"{self.key!r} is not a sysctl key, such as kernel.kptr_restrict")
         if {".", ".."} & set(parts):
             raise ValueError(f"{self.key!r} leaves /proc/sys")
         if not self.value.strip() or not self.value.replace("\t", " ").isprintable():
@@ -113,7 +113,7 @@ class Sysctl:
 
 @dataclass(frozen=True)
 class BootParameter:
-    """A word on the kernel's command line; `place` is where it is written, if that is known."""
+    """A word on the kernel's command line; `place` is its location, if known."""
 
     text: str
     ids: tuple[str, ...] = field(default=(), compare=False)
@@ -123,35 +123,35 @@ class BootParameter:
 
     @property
     def name(self) -> str:
-        """Return the parameter as it stands on the command line."""
+        """Return the parameter as it appears on the command line."""
         return self.text
 
     @property
     def word(self) -> str:
-        """Return the text, checked.
+        """Return the checked text.
 
         Raises:
-            ValueError: It is not one word of ASCII, in which double quotes keep spaces.
+            ValueError: It is not one word of ASCII; double quotes keep spaces.
         """
         if not _BOOT_WORD.fullmatch(self.text):
             raise ValueError(f"{self.text!r} is not one word of a kernel's command line")
         if self.text == "--":
             raise ValueError("'--' would end the kernel's words: what follows would be init's")
         if self.text.startswith("hardcost.") and not self.text.startswith(PLACEBO):
-            raise ValueError(f"{self.text!r}: words that begin with hardcost. are its own")
+            raise ValueError(f"{self.text!r}: words that begin with hardcost. are reserved")
         return self.text
 
 
 PlaceboKind = Literal["boot", "sysctl", "rule"]
-"""What a placebo does: put words that nobody reads on the kernel's command line, write settings
-with the values that they have, or add audit rules and delete them again."""
+"""What a placebo does: add unknown words to the kernel's command line, write settings with their
+current values, or add audit rules and delete them again."""
 
 
 @dataclass(frozen=True)
 class Placebo:
-    """What changes nothing, to see by how much measuring differs by chance; `number` from 0.
+    """A change without effect, to see by how much measurements differ by chance; `number` from 0.
 
-    Each number does it another way: other lengths, other counts.
+    Each number does it differently: other lengths, other counts.
     """
 
     kind: PlaceboKind
@@ -168,12 +168,12 @@ class Placebo:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The kernel that hardcost builds, before any option is set: what options are compared with.
+    """A kernel built by hardcost, before any option is set: the baseline of options.
 
     `base` is the name of a configuration that comes with hardcost, such as `lean`, or the path of a
-    kernel configuration file. `tolerant` says that an option which can't hold on this base is noted
-    rather than refused, as for options taken from a catalogue. `patches` are applied to its source:
-    files, folders of patches, or series that come with hardcost; they are no controls of their own.
+    kernel configuration file. `tolerant` says that an option that can't hold on this base is noted
+    instead of refused, as for options from a catalogue. `patches` are applied to its source: files,
+    folders of patches, or series that come with hardcost; they are not controls of their own.
     """
 
     base: str = "lean"
@@ -192,10 +192,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class KernelOption:
-    """An option of the kernel's configuration, set when it is built.
+    """An option of the kernel's configuration, set at build time.
 
     `option` is its name without `CONFIG_`; `value` is `y`, `n` (not set), a number, or a string
-    without its quotes. A string holds nothing that a shell would act on.
+    without its quotes. A string contains nothing that a shell would interpret.
     """
 
     option: str
@@ -206,13 +206,13 @@ class KernelOption:
 
     @property
     def name(self) -> str:
-        """Return `OPTION=value`, such as `SLUB_DEBUG_ON=y`; quoted where it is not one word."""
+        """Return `OPTION=value`, such as `SLUB_DEBUG_ON=y`; quoted if it is not one word."""
         bare = _BARE_VALUE.fullmatch(self.value)
         return f"{self.option}={self.value}" if bare else f'{self.option}="{self.value}"'
 
     @classmethod
     def of(cls, text: str) -> KernelOption:
-        """Return the option that `text` sets, such as `SLUB_DEBUG_ON=y`, `CONFIG_` in front or not.
+        """Return the option of `text`, such as `SLUB_DEBUG_ON=y`, with or without `CONFIG_`.
 
         Raises:
             ValueError: It is not OPTION=VALUE.
@@ -220,13 +220,13 @@ class KernelOption:
         found = _KERNEL_OPTION.fullmatch(text.strip())
         if found is None:
             raise ValueError(
-                f"{text!r} is no kernel option with its value, such as SLUB_DEBUG_ON=y"
+                f"{text!r} is not a kernel option with its value, such as SLUB_DEBUG_ON=y"
             )
         return cls(found["option"], found["value"].strip('"'))
 
 
 LsmMode = Literal["none", "apparmor", "permissive", "enforcing"]
-"""Which major security module decides; `permissive` and `enforcing` are SELinux's modes."""
+"""Which major security module is active; `permissive` and `enforcing` are SELinux's modes."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Lsm:
 
 @dataclass(frozen=True)
 class MountOptions:
-    """Options of the mount on which a directory lies, such as `noexec`."""
+    """Mount options of the directory's mount, such as `noexec`."""
 
     path: str
     options: tuple[str, ...]
@@ -259,7 +259,7 @@ class MountOptions:
 
     @property
     def slot(self) -> str:
-        """Return what there is only one of."""
+        """Return the slot, which at most one control may have."""
         return f"mount {self.path}"
 
     @property
@@ -269,18 +269,18 @@ class MountOptions:
 
 
 ENDS_THE_GUEST = frozenset({"single", "halt"})
-"""Actions of auditd.conf that no guest survives."""
+"""Actions of auditd.conf that would end the guest."""
 
 Flush = Literal["none", "incremental", "incremental_async", "data", "sync"]
-"""When auditd has what it wrote put on the disk, as auditd.conf(5) says."""
+"""When auditd flushes its log to the disk, as in auditd.conf(5)."""
 
 
 @dataclass(frozen=True)
 class Auditd:
     """The audit package's daemon, which writes the records to its log.
 
-    `flush` and `freq` say how it gets them on the disk; `settings` are further lines of
-    auditd.conf, (key, value). Without it the probe takes the records and throws them away.
+    `flush` and `freq` determine how it gets them onto the disk; `settings` are further lines of
+    auditd.conf, (key, value). Without it the probe takes the records and discards them.
     """
 
     flush: Flush = "incremental_async"
@@ -294,7 +294,7 @@ class Auditd:
 
     @property
     def name(self) -> str:
-        """Return the service's name, with what is unlike Debian's own configuration."""
+        """Return the service's name, with its differences from Debian's own configuration."""
         plain = Auditd()
         words = ["auditd.service"]
         words += [f"flush={self.flush}"] * (self.flush != plain.flush)
@@ -305,7 +305,7 @@ class Auditd:
 
 @dataclass(frozen=True)
 class AuditPlugin:
-    """A program to which auditd hands every record: `syslog`, or `af_unix` (a socket)."""
+    """A program that receives every record from auditd: `syslog`, or `af_unix` (a socket)."""
 
     plugin: str
     ids: tuple[str, ...] = field(default=(), compare=False)
@@ -315,7 +315,7 @@ class AuditPlugin:
 
     @property
     def slot(self) -> str:
-        """Return what there is only one of."""
+        """Return the slot, which at most one control may have."""
         return self.name
 
     @property
@@ -328,9 +328,8 @@ class AuditPlugin:
 class Rsyslog:
     """The syslog daemon, which writes what programs log to /var/log.
 
-    With `forward` it sends everything on, over TCP, to a receiver in the guest too. With
-    `rate_limit` it takes at most `burst` messages of one process in `interval` seconds, and drops
-    the rest.
+    With `forward` it also sends everything, over TCP, to a receiver in the guest. With `rate_limit`
+    it takes at most `burst` messages of one process in `interval` seconds, and drops the rest.
     """
 
     forward: bool = False
@@ -345,14 +344,14 @@ class Rsyslog:
 
     @property
     def name(self) -> str:
-        """Return the service's name, with what it does besides."""
+        """Return the service's name, with its additional functions."""
         limit = f"rate-limit={self.burst}/{self.interval}s"
         words = ["rsyslog.service", *["forward"] * self.forward, *[limit] * self.rate_limit]
         return " ".join(words)
 
 
 FapolicydRules = Literal["known-libs", "restrictive"]
-"""The sets of rules that come with fapolicyd; `known-libs` is what RHEL installs."""
+"""The rule sets that come with fapolicyd; `known-libs` is RHEL's default."""
 
 Integrity = Literal["none", "size", "sha256"]
 """What fapolicyd compares of a trusted file with its list, besides the path."""
@@ -360,9 +359,9 @@ Integrity = Literal["none", "size", "sha256"]
 
 @dataclass(frozen=True)
 class Fapolicyd:
-    """Application control: only programs and libraries run that are on a list of trusted files.
+    """Application control: only programs and libraries on a list of trusted files may run.
 
-    A daemon is asked before each file is opened or executed.
+    A daemon decides before each file is opened or executed.
     """
 
     rules: FapolicydRules = "known-libs"
@@ -375,7 +374,7 @@ class Fapolicyd:
 
     @property
     def name(self) -> str:
-        """Return the service's name, with what is unlike RHEL's own configuration."""
+        """Return the service's name, with its differences from RHEL's own configuration."""
         plain = Fapolicyd()
         words = ["fapolicyd.service"]
         words += [f"rules={self.rules}"] * (self.rules != plain.rules)
@@ -385,10 +384,11 @@ class Fapolicyd:
 
 @dataclass(frozen=True)
 class Scanner:
-    """The on-access virus scanner: ClamAV is given each file under `paths` before it is opened.
+    """The on-access virus scanner: ClamAV scans each file under `paths` before it is opened.
 
-    With `prevention` the opening waits for the verdict, and what is infected is refused; without,
-    it is scanned and logged beside. `signatures` are how many made-up ones its database holds.
+    With `prevention`, opening waits for the verdict, and an infected file is refused; without, the
+    scan runs concurrently and is logged. `signatures` is the number of made-up ones in its
+    database.
     """
 
     paths: tuple[str, ...] = ("/home", "/srv/tree")
@@ -402,7 +402,7 @@ class Scanner:
 
     @property
     def name(self) -> str:
-        """Return what it is, with what is unlike the default."""
+        """Return the name, with its differences from the default."""
         plain = Scanner()
         words = ["on-access scanner"]
         words += [f"paths={','.join(self.paths)}"] * (self.paths != plain.paths)
@@ -412,7 +412,7 @@ class Scanner:
 
 
 SystemControl = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
-"""Controls that need a whole Debian system; of each `slot` there is one at most."""
+"""Controls that need a whole Debian system; each `slot` has at most one."""
 
 Control = (
     AuditDaemon
@@ -429,11 +429,11 @@ _NEEDS: dict[type, type] = {AuditPlugin: Auditd}
 
 
 def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple[Control, ...]:
-    """Return a part of a profile's `controls` as it can be compared with the others.
+    """Return a part of a profile's `controls` in a form comparable with the others.
 
-    What needs a control that is left out goes with it: an auditd plug-in is nothing without auditd.
-    Where the profile chooses a security module and the part doesn't, there is none, since Debian's
-    kernel would start one of its own accord.
+    A control that requires one left out is left out too: an auditd plug-in does nothing without
+    auditd. If the profile chooses a security module and the part doesn't, there is none; otherwise
+    Debian's kernel would start one by default.
     """
     kinds = {type(control) for control in controls}
     kept = tuple(one for one in controls if _NEEDS.get(type(one), type(one)) in kinds)
@@ -442,7 +442,7 @@ def comparable(controls: Sequence[Control], profile: Sequence[Control]) -> tuple
 
 
 def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return those of `controls` that have to be there for `control` to be applied."""
+    """Return those of `controls` that `control` requires."""
     need = _NEEDS.get(type(control))
     if need is None:
         return ()
@@ -451,7 +451,7 @@ def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]
 
 @dataclass(frozen=True)
 class Profile:
-    """A named list of controls, with what a reader has to know of where it comes from."""
+    """A named list of controls, with notes on its origin for the reader."""
 
     name: str
     title: str

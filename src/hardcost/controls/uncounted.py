@@ -1,4 +1,4 @@
-"""Controls whose cost a count of instructions does not show, and why; what values they may have.
+"""Controls whose cost an instruction count does not show, with reasons and valid values.
 
 The table is `uncounted.toml`.
 """
@@ -24,7 +24,7 @@ _FILE = "uncounted.toml"
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Why a count shows less than a control's cost; `values` it takes, empty where any will do."""
+    """Why a count shows less than a control's cost; its valid `values`, empty if any is valid."""
 
     reason: str
     values: tuple[str, ...] = ()
@@ -32,15 +32,15 @@ class Uncounted:
 
 
 def why_uncounted(control: Control) -> str | None:
-    """Return why a control's cost is not, or not all, in a count of instructions; else None."""
+    """Return why an instruction count misses some or all of a control's cost; else None."""
     known = _known(control)
     return None if known is None else known.reason
 
 
 def wrong_value(control: Control) -> str | None:
-    """Return what a boot parameter may be instead of its value, which no kernel takes; else None.
+    """Return the valid values for a boot parameter whose value no kernel accepts; else None.
 
-    Of parameters that the table does not have, nothing is said.
+    Parameters missing from the table are not checked.
     """
     known = _known(control)
     if known is None or not known.values or not isinstance(control, BootParameter):
@@ -63,7 +63,7 @@ def _known(control: Control) -> Uncounted | None:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Uncounted]]:
-    """Return what is known of each boot parameter and kernel option, by name."""
+    """Return the table's entries for boot parameters and kernel options, by name."""
     text = resources.files("hardcost.controls").joinpath(_FILE).read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return {

@@ -1,8 +1,8 @@
-"""What the paths are that audit rules watch: files, or directories.
+"""The kinds of paths that audit rules watch: files or directories.
 
-It matters for cost. auditctl makes a rule for a whole tree out of `-w PATH` where the path is a
-directory, and such a rule is tried on every system call; a file's rule is tried on calls that touch
-it. A fresh guest has none of these paths, so what they are on a real system stands here.
+The kind matters for cost. If the path of `-w PATH` is a directory, auditctl makes a rule for the
+whole tree, which is tried on every system call; a file's rule is tried on calls that touch it. A
+fresh guest has none of these paths, so this table says what they are on a real system.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _REASONS = {
 _DIRECTORIES = {path: reason for reason, paths in _REASONS.items() for path in paths.split()}
 
 _NOT_MADE = ("/dev/", "/proc/", "/sys/")
-"""What lies below these is the kernel's, and can't be made."""
+"""The kernel owns what is below these, so it can't be created."""
 
 
 def reason(path: str) -> str | None:
-    """Return why a path without a trailing slash is a directory; None where it is a file."""
+    """Return why a path without a trailing slash is a directory; None if it is a file."""
     if path.endswith(".d"):
         return "a name that ends in .d is a directory's by convention"
     return _DIRECTORIES.get(path)
@@ -55,9 +55,9 @@ def reason(path: str) -> str | None:
 def paths(
     rules: Iterable[Rule], directories: Iterable[str] = (), files: Iterable[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the directories and files that have to be there for the rules, each sorted.
+    """Return the directories and files that the rules need, each sorted.
 
-    `directories` and `files` have to be there besides. A path above another one is a directory.
+    The given `directories` and `files` are included. The parent of another path is a directory.
     """
     trees, others = set(directories), set(files)
     for rule in rules:
@@ -69,16 +69,16 @@ def paths(
 
 
 def _made(found: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths, sorted, without those that can't be made."""
+    """Return the paths, sorted, without those that can't be created."""
     return tuple(sorted(path for path in found if path != "/" and not path.startswith(_NOT_MADE)))
 
 
 def notes(rules: Iterable[Rule]) -> tuple[str, ...]:
-    """Return a note for each watched path that is a directory though no slash ends it."""
+    """Return a note for each watched path that is a directory without a trailing slash."""
     found = []
     for rule in rules:
         for path in rule.watched_files:
             why = reason(path)
             if why is not None:
-                found.append(f"{rule.place}: {path} is taken for a directory: {why}")
+                found.append(f"{rule.place}: {path} is treated as a directory: {why}")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What a bill's baseline is, in words: a report says it wherever it says "without"."""
+"""What a bill's baseline is, in words: reports print it wherever they say "without"."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A bill by group testing: which controls are searched, and the trials that a question takes.
+"""A bill by group testing: the controls to search, and the trials that answer each question.
 
-One control at a time would take two configurations for each; where a configuration is dear, since
-a kernel has to be built for it, the search asks for a few well chosen ones instead.
+Leave-one-out takes two configurations for each control. Where a configuration is expensive, because
+it needs a kernel build, the search asks for a few well-chosen ones instead.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from hardcost.design.plan import Workload
 
 BUILD_SECONDS, SYSTEM_SECONDS, BOOT_SECONDS, TRIAL_SECONDS = 300.0, 15.0, 8.0, 1.0
-"""Guesses of what a configuration takes that needs a kernel of its own, a whole system with
-services, a boot, or none of these."""
+"""Guesses of how long one configuration takes: with its own kernel, with a whole system and its
+services, with a boot, or with none of these."""
 
 WORTH_SECONDS = 600.0
-"""Single trials that take less are never given up for a search: they itemise everything."""
+"""Below this, single trials always win over a search: they itemise everything."""
 
 _EXPECTED_CULPRITS = 2
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """The controls of a profile: those `fixed` in every configuration, and those that are searched.
+    """The controls of a profile: those `fixed` in every configuration, and those to be searched.
 
-    `fixed` are what the others are compared on: the audit daemon, the kernel. `problem` speaks of
-    the others, the `switched`, by their index.
+    The `fixed` ones, such as the audit daemon and the kernel, are the baseline of the comparison.
+    `problem` refers to the others, the `switched`, by index.
     """
 
     fixed: tuple[Control, ...]
@@ -63,10 +63,10 @@ def suspects(
     requires: Mapping[str, frozenset[str]] | None = None,
     group_of: Callable[[Control], str] | None = None,
 ) -> Suspects:
-    """Return what is to be searched in a profile.
+    """Return what to search in a profile.
 
-    `requires` maps a kernel option to those without which it does not come out, by name;
-    `group_of` names the group of a control, at whose end a split is preferred.
+    `requires` maps a kernel option to the options it depends on, by name. `group_of` names the
+    group of a control; a search prefers to split at the end of a group.
     """
     controls = steady(profile.controls)
     fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
@@ -82,11 +82,11 @@ def suspects(
             needs[n] = frozenset(map(switched.index, missing))
     groups = [group_of(control) if group_of else control.mechanism for control in switched]
     marks = tuple(n for n in range(1, len(groups)) if groups[n] != groups[n - 1])
-    return Suspects(fixed, switched, Problem(_told_apart(switched), needs, marks=marks))
+    return Suspects(fixed, switched, Problem(_distinct_names(switched), needs, marks=marks))
 
 
-def _told_apart(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return the controls' names; of those that are alike, the later ones with a number."""
+def _distinct_names(controls: Sequence[Control]) -> tuple[str, ...]:
+    """Return the controls' names; repeated names get a number."""
     seen: Counter[str] = Counter()
     found = []
     for control in controls:
@@ -97,7 +97,7 @@ def _told_apart(controls: Sequence[Control]) -> tuple[str, ...]:
 
 
 def worth_searching(controls: Sequence[Control]) -> bool:
-    """Say whether measuring each control singly takes so long that a search is to be preferred."""
+    """Say whether single trials of each control take so long that a search is preferable."""
     found = [one for one in controls if not isinstance(one, AuditDaemon | Kernel)]
     seconds = TRIAL_SECONDS
     if any(isinstance(one, BootParameter) for one in found):
@@ -136,7 +136,7 @@ def first_plan(  # noqa: PLR0913  (each is a choice of its own)
 ) -> Plan:
     """Return the trials that every search begins with: the baseline and the whole profile.
 
-    So many `placebos` come after them, as `design.placebos` says.
+    `placebos` configurations come after them (see `design.placebos`).
 
     Raises:
         InputError: There is no such instrument.
@@ -170,9 +170,9 @@ def configuration(found: Suspects, on: Sequence[int]) -> Configuration:
 
 
 def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int) -> Plan:
-    """Return the trials that answer a question, beside those of the search's first `plan`.
+    """Return the trials that answer a question, added to those of the search's first `plan`.
 
-    Repetitions count from `first_repetition`, so that none is one that was taken before.
+    Repetitions count from `first_repetition`, so that none was taken before.
     """
     wanted = configuration(found, question.on)
     alike = dict.fromkeys((trial.workload, trial.seed) for trial in plan.trials)
@@ -202,7 +202,7 @@ def measured(plan: Plan, found: Suspects, states: Sequence[tuple[int, ...]]) -> 
 
 
 def _runs(indices: Sequence[int]) -> list[str]:
-    """Return ascending numbers with neighbours joined: 0, 1, 2, 5 are `0-2` and `5`."""
+    """Return ascending numbers with runs joined: 0, 1, 2, 5 become `0-2` and `5`."""
     runs: list[list[int]] = []
     for index in indices:
         if runs and runs[-1][-1] == index - 1:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user wants otherwise than the study says; None: as the study says."""
+    """What the user overrides in the study; None keeps the study's value."""
 
     workloads: tuple[Workload, ...] | None = None
     instrument: str | None = None
@@ -30,7 +30,7 @@ class Overrides:
     record: tuple[str, ...] | None = None
 
     def setup(self, written: Setup) -> Setup:
-        """Return a setup with what the user wants otherwise."""
+        """Return a setup with the user's overrides."""
         wanted: dict[str, Any] = {"fresh": self.fresh, "init": self.init, "record": self.record}
         return replace(
             written, **{key: value for key, value in wanted.items() if value is not None}
@@ -38,9 +38,9 @@ class Overrides:
 
 
 def plan(study: Study, overrides: Overrides | None = None) -> Plan:
-    """Return all trials of a study, in its own order.
+    """Return all trials of a study, in the study's order.
 
-    An instrument that repeats exactly measures each once, unless `overrides` says otherwise.
+    An exact instrument measures each trial once, unless `overrides` sets a number.
 
     Raises:
         InputError: There is no such instrument.
@@ -77,7 +77,7 @@ def trials(
     seeds: Sequence[int],
     repetitions: int,
 ) -> tuple[Trial, ...]:
-    """Return a trial for each combination, one round of all for each repetition."""
+    """Return a trial for each combination: one full round for each repetition."""
     rounds = itertools.product(range(repetitions), seeds, workloads, configurations)
     return tuple(
         Trial(configuration, workload, instrument, seed, repetition)
@@ -88,9 +88,8 @@ def trials(
 def start_order(plan: Plan) -> tuple[Trial, ...]:
     """Return the trials of a plan in the order in which they start.
 
-    Under an instrument that is not exact, each round has an order of its own, so that what drifts
-    meanwhile (heat, load) hits all configurations alike. The order is the same every time, being
-    that of hashes.
+    Under an instrument that is not exact, each round has its own order, so that drift (heat, load)
+    affects all configurations alike. The order is derived from hashes, so it is always the same.
     """
     if instrument_named(plan.instrument).exact:
         return plan.trials
@@ -98,6 +97,6 @@ def start_order(plan: Plan) -> tuple[Trial, ...]:
 
 
 def _shuffle(trial: Trial) -> bytes:
-    """Return a key to sort by that knows no order, and is the same every time."""
+    """Return a pseudo-random but reproducible sort key."""
     parts = (trial.repetition, trial.configuration.name, str(trial.workload), trial.seed)
     return hashlib.sha256(repr(parts).encode()).digest()

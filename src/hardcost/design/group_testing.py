@@ -1,22 +1,22 @@
 """The search for the few controls of a profile that are to blame for most of its cost.
 
-Made for controls that are dear to switch, since a configuration may take the build of a kernel.
+Made for controls that are expensive to switch, since a configuration may need a kernel build.
 `search` is a coroutine: it yields a `Question`, is sent the samples, and returns an `Outcome`. It
-measures nothing itself, and for the same answers it asks the same questions.
+measures nothing itself, and the same answers always lead to the same questions.
 
 1. *Halving* (`halving`): controls are switched on one after the other, requirements first. The
    stretch with the largest unexplained rise is split until a single control is left.
-2. *Confirmation* (`blame`): that control is left out of the profile, and is put on alone. Where it
+2. *Confirmation* (`blame`): that control is left out of the profile, and is measured alone. If it
    costs less alone than in the company in which it was found, its partners are sought (`partners`).
-3. *What remains* (here): the profile without all that is blamed has to cost what is left by the
-   rises that were found. Where it costs more, a culprit was masked by another, and the search goes
-   on without these. Likewise where leaving out a culprit saves other than it costs alone.
+3. *What remains* (here): the profile without all culprits should cost only what the rises found
+   so far leave. If it costs more, one culprit masked another, and the search continues without
+   the known ones. The same happens if leaving out a culprit saves other than it costs alone.
 
-What it does not see: a cost and a saving that cancel within a stretch, which then seems to hold
-nothing; a control whose cost an earlier one undoes, for it never shows on the way; costs below the
-resolution, however many; a control that matters only where several others are on and some are off,
-in a pattern that none of the above brings about. Yet an exact search never blames an innocent:
-whoever is confirmed makes that difference in configurations that were measured.
+The search misses four cases: a cost and a saving that cancel within a stretch; a control whose cost
+an earlier one undoes, so that it never shows on the way; costs below the resolution, however many;
+and a control that matters only under a pattern of others, some on and some off, that none of the
+steps produces. Yet an exact search never blames an innocent control: a confirmed control makes that
+difference in configurations that were measured.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ _ENDS = 2  # baseline and profile
 
 
 def bound(controls: int, culprits: int) -> int:
-    """Return the most configurations that are asked for among so many controls, without a limit.
+    """Return the most configurations that a search of so many controls asks for, without a limit.
 
-    It holds under an exact instrument if no control but the culprits (partners in an interaction
-    are culprits, too) costs anything. The tests hold the search to it.
+    It holds under an exact instrument if only the culprits (partners in an interaction included)
+    cost anything. The tests hold the search to it.
     """
     if not culprits:
         return _ENDS
@@ -78,7 +78,7 @@ def bound(controls: int, culprits: int) -> int:
 
 
 def statement(problem: Problem, settings: Settings) -> str:
-    """Return what the search will do at most, to be said before anything is measured.
+    """Return the most that the search will do, shown before anything is measured.
 
     Raises:
         InputError: As `search`.
@@ -86,23 +86,23 @@ def statement(problem: Problem, settings: Settings) -> str:
     _check(settings)
     count = len(Lattice(problem).names)
     bounds = [bound(count, culprits) for culprits in (1, 2, 3)]
-    said = (
-        f"{count} controls are searched for those that make a difference of "
-        f"{settings.threshold:.2%} of the baseline or more. Without a limit this takes {_ENDS} "
+    promised = (
+        f"The search looks for those of {count} controls that make a difference of "
+        f"{settings.threshold:.2%} of the baseline or more. Without a limit it takes {_ENDS} "
         f"configurations if there is none, at most {bounds[0]} for one culprit, {bounds[1]} for "
         f"two, {bounds[2]} for three, if nothing else costs anything."
     )
     if settings.most is not None:
-        said += f" It ends after {settings.most} configurations at the latest."
+        promised += f" It ends after at most {settings.most} configurations."
     if settings.noise:
         freedom = _ENDS * (noise.PILOT_REPETITIONS - 1)
         expected = noise.precision(settings.noise, freedom, settings.threshold)
         return (
-            f"{said} At a noise of {settings.noise:.2%} each value takes {expected.repetitions} "
-            f"repetitions, which resolve {expected.resolution:.2%}; the noise that is found "
-            f"decides, and at most {noise.MOST_REPETITIONS} are taken."
+            f"{promised} At a noise of {settings.noise:.2%} each value takes "
+            f"{expected.repetitions} repetitions, which resolve {expected.resolution:.2%}. The "
+            f"noise found decides the number: at most {noise.MOST_REPETITIONS}."
         )
-    return f"{said} The instrument is exact: each configuration is measured once."
+    return f"{promised} The instrument is exact: each configuration is measured once."
 
 
 def search(problem: Problem, settings: Settings) -> Asking[Outcome]:
@@ -122,7 +122,7 @@ def search(problem: Problem, settings: Settings) -> Asking[Outcome]:
 
 
 def _check(settings: Settings) -> None:
-    """Refuse settings that make no sense, all at once."""
+    """Refuse invalid settings, with all mistakes at once."""
     mistakes = tuple(_mistakes(settings))
     if mistakes:
         raise InputError.of(mistakes)
@@ -135,16 +135,16 @@ def _mistakes(settings: Settings) -> Iterator[Mistake]:
     if settings.most is not None and settings.most < _ENDS:
         yield Mistake(
             f"{settings.most} configurations are too few",
-            hint=f"baseline and profile are {_ENDS}; a culprit among n takes log2(n) + 2 more",
+            hint=f"baseline and profile take {_ENDS}; a culprit among n takes log2(n) + 2 more",
         )
     if settings.noise is not None and not 0 <= settings.noise < math.inf:
-        yield Mistake(f"a noise of {settings.noise} is no standard deviation")
+        yield Mistake(f"a noise of {settings.noise} is not a standard deviation")
     if not 0 < settings.level < 1:
         yield Mistake(f"a level of {settings.level} is not between 0 and 1")
 
 
 def _ends(case: Case) -> Asking[None]:
-    """Measure baseline and profile, and settle how well the instrument can tell them apart."""
+    """Measure baseline and profile, and settle what difference the instrument can resolve."""
     measurements, ends = case.measurements, (frozenset[int](), case.lattice.everything)
     if measurements.noisy:
         pilots = []
@@ -164,12 +164,12 @@ def _ends(case: Case) -> Asking[None]:
     total = value - measurements.baseline
     case.conclude(
         f"The profile costs {case.percent(total)} over the baseline"
-        + (", and where that arises is searched for." if case.counts(total) else ": nothing.")
+        + ("; the search looks for its cause." if case.counts(total) else ": nothing to search.")
     )
 
 
 def _rounds(case: Case) -> Asking[None]:
-    """Search the profile, then what remains of it, until that costs what it has to."""
+    """Search the profile, then what remains of it, until the remainder is explained."""
     top = case.lattice.everything
     while True:
         chain = Chain(frozenset(), case.lattice.in_order(top), _marks(case, top))
@@ -184,8 +184,8 @@ def _rounds(case: Case) -> Asking[None]:
         if not case.counts(remaining - expected) or not case.counts(more):
             return
         case.conclude(
-            f"That is {case.percent(more)} over the baseline, and not explained by what was found "
-            "so far: the rest is searched by itself."
+            f"That is {case.percent(more)} over the baseline, which the culprits found so far do "
+            "not explain: the search continues in the rest."
         )
         top = case.rest
 
@@ -197,14 +197,14 @@ def _marks(case: Case, top: frozenset[int]) -> frozenset[int]:
 
 
 def _value(case: Case, on: frozenset[int]) -> Asking[float]:
-    """Return a value, asked for to see what remains without the blamed."""
+    """Return a value, measured to see what remains without the culprits."""
     return (yield from case.value(on, "is anything left?"))
 
 
 def _masked(case: Case) -> Asking[None]:
-    """Where leaving a culprit out saves other than it costs, search for what it may have masked.
+    """Where leaving out a culprit saves other than it costs, search for what it may have masked.
 
-    That need not show in what remains: there, all that requires a culprit is left out, too.
+    The remainder need not show that, because it also lacks all that requires a culprit.
     """
     looked: set[int] = set()
     while looked < case.blamed:
@@ -215,7 +215,7 @@ def _masked(case: Case) -> Asking[None]:
 
 
 def _saves_otherwise(case: Case, culprit: Culprit) -> Asking[bool]:
-    """Tell whether leaving out a culprit saves other than it costs with its partners alone."""
+    """Say whether leaving out a culprit saves other than it costs with its partners alone."""
     lattice, index = case.lattice, culprit.index
     company = blame.company_of(case, index, culprit.partners)
     why = f"does {lattice.names[index]} save what it costs?"
@@ -244,13 +244,13 @@ def _instead_of(case: Case, index: int) -> Asking[None]:
         return
     case.conclude(
         f"Without {lattice.names[index]} the profile costs {case.percent(unexplained)} more than "
-        "the other culprits explain: something steps in for it."
+        "the other culprits explain: another control takes its place."
     )
     yield from halving.search(case, Chain(others, lattice.in_order(without - others)))
 
 
 def _outcome(case: Case) -> Asking[Outcome]:
-    """Put together what was found."""
+    """Assemble the outcome."""
     measurements, everything = case.measurements, case.lattice.everything
     kept = measurements.kept
     remains = None
@@ -277,7 +277,7 @@ def _outcome(case: Case) -> Asking[Outcome]:
 
 
 def _by_size(case: Case) -> tuple[Culprit, ...]:
-    """Return the culprits, the confirmed first, and of these the largest first."""
+    """Return the culprits: confirmed ones first, then by size."""
 
     def size(culprit: Culprit) -> tuple[bool, float, int]:
         known = (one for one in (culprit.own, culprit.together) if one is not None)
@@ -291,19 +291,19 @@ def _by_size(case: Case) -> tuple[Culprit, ...]:
 
 
 def _sum(case: Case, remains: Estimate | None) -> tuple[bool, str]:
-    """Tell whether the parts make up the whole cost, and what it means."""
+    """Say whether the parts make up the whole cost, and what that means."""
     kept = case.measurements.kept
     total = noise.difference(kept(case.lattice.everything), kept(frozenset())).estimate
     parts = [case.culprits[index].own for index in sorted(case.blamed)]
     known = [part for part in (*parts, remains) if part is not None]
     if len(known) <= len(parts):
-        return False, "Whether the parts add up is open: too few configurations could be measured."
+        return False, "It is unknown whether the parts add up: too few configurations were allowed."
     halves = [part.high - part.value for part in (*known, total)]
     tolerance = max(case.measurements.cut, math.hypot(*halves))
     excess = math.fsum(part.value for part in known) - total.value
     if abs(excess) <= tolerance:
-        return True, "What the culprits save one by one, and what remains, add up to the whole."
-    said = f"What the culprits save one by one, and what remains, is {case.percent(excess)} off"
+        return True, "What the culprits save one by one, plus what remains, adds up to the whole."
+    off = f"What the culprits save one by one, plus what remains, is {case.percent(excess)} off"
     if (excess > 0) == (total.value > 0 or not case.counts(total.value)):
-        return False, f"{said}: some cost only together, so that leaving out either saves it all."
-    return False, f"{said}: some mask others, so that leaving out one of them saves too little."
+        return False, f"{off}: some cost only together, so leaving out either saves it all."
+    return False, f"{off}: some mask others, so leaving out one of them saves too little."

@@ -1,7 +1,7 @@
 """The plan of a bill: the whole profile, the profile without each control, each control alone.
 
-What leaving a control out saves is its cost in the profile's company; what it costs alone, over
-the baseline, is what it would cost by itself. Where the two differ, controls interact.
+Leaving a control out saves its cost in the profile's company. Measured alone, over the baseline, it
+shows its cost by itself. Where the two differ, controls interact.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ AUDIT_OFF = "audit-off"
 FIRED = "fired"
 
 MOST_CONTROLS = 1000
-"""Controls that a bill measures one by one; the work grows with the square of their number."""
+"""Most controls that a bill measures one by one: the work grows with the square of the number."""
 
 _BUCKETS = (
-    "a rule on a file is tried on calls that touch the file, or another whose inode number has the "
-    "same remainder by 32: where it fired 0 times, its cost here may be that chance"
+    "a rule on a file is also tried on calls for other files whose inode number has the same"
+    " remainder by 32: where it fired 0 times, its cost here may be due to that"
 )
 LONGEST = 60
-"""Characters of a profile's name in a study's, which is part of a file's name."""
+"""Most characters of a profile's name in a study's name, which is part of a file's name."""
 
 _KEY = "hardcost-{}"
 _KEY_FORM = re.compile(r"hardcost-(\d+)")
@@ -84,12 +84,12 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     """Return the trials that itemise a profile.
 
     The configurations are `baseline` (the profile's audit daemon and kernel, and nothing else),
-    `profile`, `audit-off` (booted with audit=0, for scale, where the profile has a daemon),
-    `without:I` and `alone:I` for each control I but those of the baseline, with what needs it and
-    what it needs, and `fired`: the profile
-    with a key of its own for each rule, so that the records tell which rules fired. `fired` is
-    there if there are rules, comes once for each workload, and is for counting, never for cost.
-    `placebos` more configurations change nothing, as `design.placebos` says.
+    `profile`, `audit-off` (booted with audit=0, for scale, if the profile has a daemon), and for
+    each control I that is not part of the baseline `without:I`, which also lacks what depends on
+    it, and `alone:I`, which also has what it depends on. If there are rules, `fired` is the
+    profile with a key of its own for each rule, so that the records show which rules fired; it
+    is measured once for each workload, for counting only, never for cost. The `placebos` further
+    configurations change nothing (see `design.placebos`).
 
     Raises:
         InputError: There is no such instrument, or there are more controls than `MOST_CONTROLS`.
@@ -122,7 +122,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
 
 
 def _check_number(profile: Profile, times: int) -> None:
-    """Check that a bill by single trials is one that can be worked out; each is done `times` times.
+    """Check that a bill by single trials is feasible, each trial measured `times` times.
 
     Raises:
         InputError: It is not.
@@ -130,8 +130,8 @@ def _check_number(profile: Profile, times: int) -> None:
     number = len(profile.controls)
     if number > MOST_CONTROLS:
         raise InputError(
-            f"{number} controls are too many to be measured one by one: that would be about"
-            f" {2 * number * times} trials, and at most {MOST_CONTROLS} controls are taken",
+            f"{number} controls are too many to measure one by one: that would be about"
+            f" {2 * number * times} trials, and the limit is {MOST_CONTROLS} controls",
             hint="--method search measures few configurations, and finds the controls that cost"
             " most",
         )
@@ -153,11 +153,11 @@ def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
 
 
 def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
-    """Return what a reader of the bill has to know beside the profile's own notes."""
+    """Return what a reader of the bill must know beside the profile's own notes."""
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
     _, files = watchedpaths.paths(rules)
     together = (
-        f"{control.name} is left out with {need.name}, without which it is nothing"
+        f"{control.name} is left out together with {need.name}, which it requires"
         for control in controls
         for need in needed(control, controls)
     )
@@ -186,10 +186,10 @@ def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
 
 
 def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls with a daemon that makes what any of the rules watches, or says itself.
+    """Return the controls; a daemon that lists no files creates those that the rules watch.
 
-    A rule that is left out then doesn't move the inode numbers of other files, and with them what
-    other rules cost.
+    Leaving out a rule then doesn't shift the inode numbers of other files, and with them the cost
+    of other rules.
     """
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
     directories, files = watchedpaths.paths(rules)
@@ -209,6 +209,6 @@ def _keyed(control: Control, index: int) -> Control:
 
 
 def study_of(profile: Profile) -> str:
-    """Return the name of a profile's bill as a study: of a path, its last part."""
+    """Return the name of a profile's bill as a study; for a path, its last part."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", profile.name.rstrip("/").rpartition("/")[2])
     return f"bill-{plain[:LONGEST].strip('-') or 'profile'}"

@@ -1,8 +1,8 @@
-"""Placebos of a plan: configurations that differ from another by what changes nothing.
+"""Placebos of a plan: configurations that differ from another only in something without effect.
 
-By how much they seem to differ all the same says which costs can't be told from chance. Half of
-them are on the baseline, half on the whole profile. They change what the profile's own controls
-change: the kernel's command line, settings, the list of audit rules.
+The differences that they seem to make show which costs cannot be distinguished from chance. Half
+of them are added to the baseline, half to the whole profile. They change the same things as the
+profile's own controls: the kernel's command line, settings, the list of audit rules.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ USUAL = 8
 _FEW = 4  # where a trial takes a minute
 _NAME = re.compile(r"placebo:(?P<on>\w+):\d+")
 _BASELINE, _PROFILE = "baseline", "profile"
-_FIRST = 100  # by number unlike those that bench/placebos.py puts in the place of controls
+_FIRST = 100  # numbers unlike those that bench/placebos.py puts in place of controls
 _CHEAP = frozenset({"syscalls", "command", "build"})
 
 
 def affordable(controls: Sequence[Control], workloads: Sequence[Workload]) -> int:
-    """Return how many placebos to measure: fewer where each trial is a whole system's."""
+    """Return how many placebos to measure: fewer where each trial runs a whole system."""
     whole = any(isinstance(one, SystemControl) for one in controls)
     return _FEW if whole or any(one.name not in _CHEAP for one in workloads) else USUAL
 
 
 def configurations(controls: Sequence[Control], count: int) -> tuple[Configuration, ...]:
-    """Return `count` placebos for a profile's `controls`, by turns on baseline and profile."""
+    """Return `count` placebos for a profile's `controls`, alternating baseline and profile."""
     fixed = tuple(one for one in controls if isinstance(one, AuditDaemon | Kernel))
     kinds = _kinds(controls)
     found = []
@@ -57,13 +57,13 @@ def configurations(controls: Sequence[Control], count: int) -> tuple[Configurati
 
 
 def reference(name: str) -> str | None:
-    """Return the name of the configuration that a placebo is compared with; None: it is none."""
+    """Return the name of the configuration that a placebo is compared with; None: no placebo."""
     match = _NAME.fullmatch(name)
     return match["on"] if match else None
 
 
 def compared(names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield each placebo among `names`, with the one of them that it is compared with."""
+    """Yield each placebo among `names`, with the configuration that it is compared with."""
     for name in names:
         on = reference(name)
         if on is not None and on in names:
@@ -71,7 +71,7 @@ def compared(names: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _kinds(controls: Sequence[Control]) -> tuple[PlaceboKind, ...]:
-    """Return what the placebos of a profile do: what its own controls do."""
+    """Return what the placebos of a profile change: what its own controls change."""
     kinds: dict[PlaceboKind, tuple[type, ...]] = {
         "boot": (BootParameter, KernelOption, *get_args(SystemControl)),
         "sysctl": (Sysctl,),

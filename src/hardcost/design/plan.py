@@ -37,14 +37,14 @@ class Plan:
 
     @property
     def setup(self) -> Setup:
-        """Return how the plan's guests come to their work."""
+        """Return how the plan's guests are set up before the workload."""
         return self.trials[0].setup
 
     def set_up(self, setup: Setup) -> Plan:
-        """Return the plan with guests that come to their work as `setup` says.
+        """Return the plan with guests set up as `setup` says.
 
-        Where one control needs a whole Debian system, or systemd does, all trials get one: a cost
-        is what tells two states of the same guest apart.
+        If one control needs a whole Debian system or systemd, all trials get one: a cost is the
+        difference between two states of the same guest.
         """
         controls = (one for trial in self.trials for one in trial.configuration.controls)
         whole = setup.init == "systemd" or any(isinstance(one, SystemControl) for one in controls)

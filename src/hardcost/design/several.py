@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
-    """Return the profiles with daemons that make what any rule of any of them watches.
+    """Return the profiles with daemons that create what any rule of any of them watches.
 
-    The inode numbers are then the same under each, and the baseline is too where nothing else of
-    it differs.
+    The inode numbers are then the same under each profile, and so is the baseline if nothing else
+    in it differs.
     """
     rules = [
         control.rule
@@ -46,10 +46,10 @@ def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
 def together(
     profiles: Sequence[Profile], plans: Sequence[Plan], setup: Setup
 ) -> tuple[Plan, tuple[Plan, ...]]:
-    """Return one plan of all trials, and each profile's own, with guests that come to work alike.
+    """Return one plan of all trials and each profile's own plan, with guests set up alike.
 
     In the plan of all, a configuration's name is `PROFILE: NAME`. Trials of the same state are
-    measured once, whatever they are called.
+    measured once, under whichever name.
     """
     names = " and ".join(study_of(profile).removeprefix("bill-") for profile in profiles)
     whole = dataclasses.replace(
@@ -75,7 +75,7 @@ def together(
 
 
 def name_in_all(profile: Profile, configuration: str) -> str:
-    """Return the name that a profile's configuration has in the plan of all."""
+    """Return the name of a profile's configuration in the plan of all."""
     return f"{profile.name}: {configuration}"
 
 

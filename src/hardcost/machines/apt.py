@@ -1,4 +1,4 @@
-"""The host's apt, asked what it offers and made to download it; nothing is installed."""
+"""The host's apt: queried for its packages and used to download them; nothing is installed."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _POLICY = re.compile(r"^(\S+):\n(?: .*\n)*?  Candidate: (?!\(none\))\S", re.MULT
 
 
 class Apt:
-    """The host's apt with its lists of packages, or with lists in the cache where these lack one.
+    """The host's apt with its lists of packages, or with lists in the cache if those lack one.
 
-    With `codename`, it is another release of Debian, out of the places that the host's apt has for
-    its own, checked by the same keys.
+    With `codename`, it is another release of Debian, from the same mirrors as the host's own,
+    checked by the same keys.
     """
 
     def __init__(self, cache: Cache, release: Release, codename: str | None = None) -> None:
-        """Look nothing up yet."""
+        """Look up nothing yet."""
         self._release = release
         self._codename = codename
         self._own = cache.root / ("apt" if codename is None else f"apt-{codename}")
 
     def offered(self, names: Sequence[str]) -> str:
-        """Return the first of `names` that apt could install, with fresh lists if need be.
+        """Return the first of `names` that apt could install, with fresh lists if necessary.
 
-        apt takes a name that it does not know for a pattern, and would download what fits that.
+        apt treats an unknown name as a pattern, and would download whatever matches it.
 
         Raises:
             MachineError: It offers none of them, or its lists can't be fetched.
@@ -53,16 +53,16 @@ class Apt:
         return found
 
     def depends(self, package: str) -> str:
-        """Return what `apt-cache depends` says of a package that is offered."""
+        """Return the output of `apt-cache depends` for an offered package."""
         return run(["apt-cache", *self._options(), "depends", "--", package])
 
     def download(self, package: str, folder: Path, version: str | None = None) -> Path:
-        """Return the archive of a package that is offered, downloaded into `folder`.
+        """Return the archive of an offered package, downloaded into `folder`.
 
-        Where it is offered in `version` still, it is that one.
+        It has the given `version` if that is still offered.
 
         Raises:
-            MachineError: It can't be fetched, also with fresh lists.
+            MachineError: It can't be fetched, even with fresh lists.
         """
         if version is not None:
             with contextlib.suppress(MachineError):
@@ -76,7 +76,7 @@ class Apt:
 
     @property
     def title(self) -> str:
-        """The release whose packages these are."""
+        """The release of these packages."""
         return self._release.title if self._codename is None else f"Debian's {self._codename}"
 
     def _download_anew(self, package: str, folder: Path) -> None:
@@ -107,7 +107,7 @@ class Apt:
         run(["apt-get", *self._options(), "update"], remedy=_REMEDY)
 
     def _options(self) -> list[str]:
-        """Return apt's options: lists and sources in our cache, where we have them there."""
+        """Return apt's options: lists and sources in our cache, if we keep them there."""
         if not self._own.is_dir():
             return []
         own = [f"-oDir::State::Lists={self._own}/lists", f"-oDir::Cache={self._own}"]
@@ -118,5 +118,5 @@ class Apt:
 
 
 def candidates(policy: str) -> frozenset[str]:
-    """Return the packages that apt could install, out of what `apt-cache policy` prints."""
+    """Return the packages that apt could install, from the output of `apt-cache policy`."""
     return frozenset(_POLICY.findall(policy))

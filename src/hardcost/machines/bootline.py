@@ -1,8 +1,8 @@
-"""What a kernel makes of the words on its command line, out of what it says at its boot.
+"""How a kernel treats the words on its command line, according to its boot log.
 
-A word that the kernel does not know it hands to process 1, as an argument or in its environment; of
-a value that it does not know it complains in its log; of a name with a dot, which is a module's, it
-says nothing where no such module is loaded.
+The kernel passes an unknown word to process 1, as an argument or in its environment. It logs a
+complaint about an unknown value. A name with a dot belongs to a module, and the kernel says nothing
+about it if that module is not loaded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Names that 6.1 looks up in the line by itself, so that it also counts them among the unknown.
+# Names that 6.1 looks up in the line by itself, and so also counts among the unknown.
 # Source: callers of cmdline_find_option in arch/x86 of Linux 6.1 to 6.12.
 _READ_APART = frozenset(
     {
@@ -25,7 +25,7 @@ _READ_APART = frozenset(
     }
 )
 OWN = "hardcost."
-_COMMON = frozenset({"", "on", "off", "yes", "no", "auto", "force", "full"})  # say little alone
+_COMMON = frozenset({"", "on", "off", "yes", "no", "auto", "force", "full"})  # too generic alone
 _COMPLAINT = re.compile(
     r"unknown|unsupported|unrecogni[sz]ed|invalid|malformed|cannot parse|ignor(?:ed|ing)"
     r"|failed to set|too large",
@@ -37,7 +37,7 @@ _STAMP = re.compile(r"^\[ *\d+\.\d+\] ")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one word: `refused` says why it changes nothing, `note` what is not known.
+    """The verdict on one word: `refused` says why it has no effect, `note` what is unknown.
 
     `meant` is the parameter that was probably meant. At least one of the first two is not empty.
     """
@@ -50,9 +50,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Account:
-    """What a kernel says of a boot line: of `verdicts` only what is amiss.
+    """A kernel's account of a boot line: `verdicts` has only the words with a problem.
 
-    `faults` are the processor's by name, each with what the kernel does about it, as under
+    `faults` are the processor's by name, each with the kernel's mitigation, as under
     /sys/devices/system/cpu/vulnerabilities.
     """
 
@@ -61,13 +61,13 @@ class Account:
 
 
 class Known(Protocol):
-    """What is known of a kernel's parameters; `machines.qemu.parameters.Parameters` is one."""
+    """A kernel's known parameters; `machines.qemu.parameters.Parameters` is an implementation."""
 
     def may_know(self, name: str) -> bool:
         """Say whether the image holds a string of that name."""
 
     def has_module(self, name: str) -> bool | None:
-        """Say whether there is a module of that name; None: its modules are not known."""
+        """Say whether there is a module of that name; None: the modules are unknown."""
 
     def of_module(self, name: str) -> frozenset[str] | None:
         """Return the parameters of a module; None: it can't be read."""
@@ -80,7 +80,7 @@ class Known(Protocol):
 
 
 def log_lines(console: str) -> tuple[str, ...]:
-    """Return the kernel's messages of a console log, without their time stamps."""
+    """Return the kernel's messages in a console log, without their time stamps."""
     return tuple(_STAMP.sub("", line.strip()) for line in console.splitlines() if line.strip())
 
 
@@ -92,9 +92,9 @@ def verdicts(
     *,
     whole_system: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Return what is amiss with each of `words`, in their order.
+    """Return the problems of `words`, in their order.
 
-    `passed_on` are the words that process 1 was given, `log` the kernel's messages. In a
+    `passed_on` are the words that process 1 received, `log` the kernel's messages. In a
     `whole_system` systemd reads words of its own.
     """
     names = {word.partition("=")[0] for word in passed_on}
@@ -112,7 +112,7 @@ def verdicts(
 
 
 def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool) -> Verdict | None:
-    """Return what is amiss with a word of which the kernel does not complain."""
+    """Return the problem of a word that the kernel does not complain about."""
     name = word.replace('"', "").partition("=")[0]
     if name.startswith(OWN):
         return None
@@ -124,32 +124,32 @@ def _verdict(word: str, passed_on: set[str], known: Known, *, whole_system: bool
         return None
     if known.may_know(name):
         note = (
-            f"the kernel hands {word} to the first program as a word that it does not know, though "
-            "it holds one of that name: whether it changes anything is not known"
+            f"the kernel passes {word} to the first program as an unknown word, though it has a"
+            " parameter of that name: whether it changes anything is not known"
         )
         return Verdict(word, note=note)
     return Verdict(
         word,
-        refused=f"the guest's kernel does not know {name}, so that it changes nothing",
+        refused=f"the guest's kernel does not know {name}, so it changes nothing",
         meant=known.close_to(name),
     )
 
 
 def _of_module(word: str, name: str, known: Known) -> Verdict | None:
-    """Return what is amiss with `MODULE.PARAMETER`, of which no kernel complains."""
+    """Return the problem of `MODULE.PARAMETER`, about which no kernel complains."""
     if known.may_know(name):
         return None
     module, _, parameter = name.partition(".")
     meant = known.close_to(name)
     if known.built_in(module):
-        refused = f"the guest's kernel has {module} built in, and no parameter {parameter} of it"
+        refused = f"the guest's kernel has {module} built in, without a parameter {parameter}"
         return Verdict(word, refused=refused, meant=meant)
     is_there = known.has_module(module)
     if is_there is None:
         note = f"whether {name} exists is not known: it would be a module's, and none are known"
         return Verdict(word, note=note, meant=meant)
     if not is_there:
-        refused = f"the guest's kernel has no module {module}, so that {name} changes nothing"
+        refused = f"the guest's kernel has no module {module}, so {name} changes nothing"
         return Verdict(word, refused=refused, meant=meant)
     own = known.of_module(module)
     if own is not None and parameter.replace("-", "_") not in own:
@@ -157,15 +157,15 @@ def _of_module(word: str, name: str, known: Known) -> Verdict | None:
         return Verdict(word, refused=refused, meant=meant)
     note = (
         f"{module} is a module: whether {word} changes anything is not known, as hardcost does not "
-        "look whether the guest loads it"
+        "check whether the guest loads it"
     )
     return Verdict(word, note=note)
 
 
 def _complaint(word: str, every: Sequence[str], lines: Sequence[str]) -> str | None:
-    """Return the first of the kernel's complaints that is about a word.
+    """Return the first of the kernel's complaints about a word.
 
-    That is one which names the parameter, or else quotes its value and names no other.
+    It names the parameter, or else quotes its value and names no other.
     """
     others = [one for one in every if one != word]
     for line in lines:

@@ -1,12 +1,12 @@
 """The cache: packages, sources, kernels, guests, snapshots, each in a folder named by its content.
 
-A folder is filled beside its place and renamed into it whole, so that what is there is complete,
-whatever interrupted hardcost; it is renamed away before it is removed. A lock file for each folder
-keeps two runs from making one thing, another keeps what is in use from being removed.
+A folder is filled elsewhere and renamed into its place, so that it is always complete, whatever
+interrupts hardcost; it is renamed away before it is removed. A lock file for each folder keeps two
+runs from making the same thing; another keeps entries in use from being removed.
 
-What is used is compared with the hashes in its manifest, once a run. What is damaged is thrown away
-and made again. Nothing guards the time between that look and the use: QEMU maps the files, and what
-changes in them while a run goes on is not noticed before the next.
+An entry in use is compared with the hashes in its manifest, once a run. A damaged one is thrown
+away and made again. Changes between that check and the use are not detected: QEMU maps the files,
+and a change during a run is noticed only by the next.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ KINDS = (
     "constants",
     "boots",
 )
-_USED = ".used"  # ends the name of the lock that those share who use an entry
-_TELLING_SECONDS = 1.0  # of waiting, before it is worth a word
-_POLL_SECONDS = 0.05  # between two looks whether another run has ended what it makes
-_KEPT_SECONDS = 3600.0  # since its last use, in which nothing is removed to make room
+_USED = ".used"  # suffix of the lock that the users of an entry share
+_TELLING_SECONDS = 1.0  # of waiting, before it is reported
+_POLL_SECONDS = 0.05  # between two checks whether another run has finished its work
+_KEPT_SECONDS = 3600.0  # after its last use, during which an entry is not removed for space
 _DIGEST_LENGTH = 16  # hex digits: 64 bits, plenty for a cache of thousands
-_ATTEMPTS = 3  # to make something and find it whole
-_CHANGING = frozenset({"builds"})  # kinds whose entries change all the time: no manifest fits
+_ATTEMPTS = 3  # to make something and find it complete
+_CHANGING = frozenset({"builds"})  # kinds whose entries change constantly: they have no manifest
 
 log = logging.getLogger(__name__)
-"""Says what was damaged; `cli/` has it shown."""
+"""Logs what was damaged; `cli/` shows it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing in the cache; `size` in bytes as it lies on disk."""
+    """One entry of the cache; `size` in bytes as allocated on disk."""
 
     kind: str
     name: str
@@ -68,7 +68,7 @@ class Entry:
 
 
 def digest(parts: Mapping[str, str]) -> str:
-    """Return the name of something that is defined by `parts`."""
+    """Return the name of an entry that is defined by `parts`."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
@@ -81,7 +81,7 @@ def file_digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class _Held:
-    """The lock that keeps an entry from being removed, and what tells the entry from another."""
+    """The lock that keeps an entry from being removed, and the entry's identity."""
 
     lock: int | None
     node: int | None
@@ -95,7 +95,7 @@ def _let_go(held: dict[tuple[str, str], _Held]) -> None:
 
 
 class Cache:
-    """What was fetched and built, kept by content under one folder."""
+    """Everything fetched and built, kept by content under one folder."""
 
     def __init__(self, root: Path | None = None) -> None:
         """Use `root`, else the default place."""
@@ -115,12 +115,12 @@ class Cache:
         parts: Sequence[str] = manifest.WHOLE,
         known: Callable[[Path], bool] | None = None,
     ) -> Path:
-        """Return the folder `name` of `kind`, filled by `fill` if it is not there whole.
+        """Return the folder `name` of `kind`, filled by `fill` unless it is complete.
 
         `parts` and `known` are those of `find`.
 
         Raises:
-            MachineError: The disk is full, or what was made is damaged already.
+            MachineError: The disk is full, or the new entry is damaged already.
         """
         for _ in range(_ATTEMPTS):  # others may remove it before we hold it
             place = self.find(kind, name, parts, known=known)
@@ -142,14 +142,14 @@ class Cache:
         *,
         known: Callable[[Path], bool] | None = None,
     ) -> Path | None:
-        """Return the folder `name` of `kind`, None where it is not there, or not as it was made.
+        """Return the folder `name` of `kind`, None if it is missing or damaged.
 
-        The content of `parts` (shell patterns of paths in it) is compared with what was recorded,
-        once for each `Cache`. What is damaged is thrown away, with a word in the log. `known` says
-        of an entry that an older hardcost made, without a manifest, whether it is what it was
-        all the same; without it such entries are thrown away as well.
+        The content of `parts` (shell patterns of paths in it) is compared with the record, once for
+        each `Cache`. A damaged entry is thrown away, with a message in the log. For an entry that
+        an older hardcost made without a manifest, `known` says whether it is undamaged all the
+        same; without `known` such entries are thrown away as well.
 
-        What was found stays as long as this `Cache`: nobody else's `remove` takes it.
+        An entry found stays as long as this `Cache`: no other process's `remove` takes it.
         """
         self._sweep_once()
         place = self.root / kind / name
@@ -169,12 +169,12 @@ class Cache:
         if not manifest.is_there(place):
             damage = "it has no hashes to be compared with (an older hardcost kept none)"
         log.warning("cache: %s %s (%s) is made again, since %s", kind, name, _title(place), damage)
-        # Another run may make it again at this moment: what is whole by then stays.
+        # Another run may be making it again at this moment: a complete entry stays.
         self.throw_away(kind, name, lambda: manifest.damage(place, entry, parts) is not None)
         return None
 
     def check(self, folder: Path) -> None:
-        """Check all below a folder in an entry; one that lies elsewhere is none of ours.
+        """Check all below a folder in an entry; a folder elsewhere is ignored.
 
         Raises:
             MachineError: It is damaged; the entry is thrown away.
@@ -185,18 +185,18 @@ class Cache:
             return
         if self.find(kind, name, ["/".join([*path, "*"])]) is None:
             raise MachineError(
-                f"{folder} was damaged, and what it belongs to is thrown away",
+                f"{folder} was damaged, and its entry in the cache was removed",
                 hint="run the command again: it is made again",
             )
 
     def is_there(self, kind: str, name: str) -> bool:
-        """Say whether an entry is there, whole or not."""
+        """Say whether an entry exists, complete or not."""
         return (self.root / kind / name).is_dir()
 
     def throw_away(self, kind: str, name: str, only_if: Callable[[], bool] = lambda: True) -> None:
-        """Remove an entry, whoever uses it: what they have open stays what it is to them.
+        """Remove an entry even if it is in use: files that are open stay unchanged.
 
-        It stays where `only_if` says no, once nobody else makes it.
+        It stays if `only_if` says no, once no other process makes it.
         """
         self._found_whole = {one for one in self._found_whole if one[:2] != (kind, name)}
         held = self._held.pop((kind, name), None)
@@ -208,11 +208,11 @@ class Cache:
                 folders.removed(self.root / kind / name)
 
     def _hold(self, kind: str, name: str) -> bool:
-        """Keep an entry from being removed while this process lives; say whether it is there."""
+        """Keep an entry from being removed while this process lives; say whether it exists."""
         place = self.root / kind / name
         node = folders.node(place)
         if node is None:
-            if os.path.lexists(place) and not place.is_dir():  # no entry of ours
+            if os.path.lexists(place) and not place.is_dir():  # not an entry of ours
                 folders.removed(place)
             return False
         held = self._held.pop((kind, name), None)
@@ -222,7 +222,7 @@ class Cache:
                 return True
             _let_go({(kind, name): held})
         lock: int | None = None
-        # One that is only for reading has no locks, and nobody removes anything.
+        # A read-only cache has no locks, and nothing removes anything.
         with contextlib.suppress(OSError, MachineError):
             with self._open_lock(kind, name, _USED) as file:
                 lock = os.dup(file.fileno())
@@ -232,9 +232,9 @@ class Cache:
 
     @contextlib.contextmanager
     def building(self, kind: str, name: str, title: str) -> Iterator[Path | None]:
-        """Give an empty folder that becomes `name` of `kind` when the block ends well.
+        """Give an empty folder that becomes `name` of `kind` if the block succeeds.
 
-        Waits for another run that makes the same thing; gives None where that one has made it.
+        Waits for another run that makes the same thing; gives None if that run made it.
 
         Raises:
             MachineError: The disk is full.
@@ -251,10 +251,10 @@ class Cache:
     async def building_beside(
         self, kind: str, name: str, title: str, waiting: Callable[[float], None] | None = None
     ) -> AsyncIterator[Path | None]:
-        """Do as `building` does, and let other tasks go on while this one waits for another run.
+        """Do as `building` does, but let other tasks run while this one waits for another run.
 
-        If they stood still, two runs could wait for each other, each for what the other makes.
-        `waiting` is told of the seconds that it waits.
+        Otherwise two runs could wait for each other, each for what the other makes. `waiting` is
+        called with the seconds waited.
         """
         self._sweep_once()
         async with self.locked(kind, name, waiting):
@@ -269,7 +269,7 @@ class Cache:
     ) -> AsyncIterator[int]:
         """Hold the lock of an entry, which keeps it from being removed; gives its descriptor.
 
-        `waiting` is told of the seconds that this waits for others.
+        `waiting` is called with the seconds waited for others.
         """
         with self._lock_file(kind, name) as file:
             since = time.monotonic()
@@ -280,7 +280,7 @@ class Cache:
             yield file.fileno()
 
     def entries(self, kinds: Sequence[str] = KINDS) -> tuple[Entry, ...]:
-        """Return all that is kept of `kinds`, by kind and name."""
+        """Return all entries of `kinds`, by kind and name."""
         return tuple(
             Entry(kind, place.name, _title(place), folders.size(place), place)
             for kind in kinds
@@ -289,10 +289,10 @@ class Cache:
         )
 
     def remove(self, names: tuple[str, ...]) -> tuple[Entry, ...]:
-        """Remove the entries that `names` name (a beginning that is unique will do).
+        """Remove the entries that `names` name (a unique prefix is enough).
 
         Raises:
-            InputError: A name fits none or several; nothing is removed then.
+            InputError: A name matches none or several; then nothing is removed.
             MachineError: One is in use; those before it are removed.
         """
         self.sweep()
@@ -311,12 +311,12 @@ class Cache:
             if not self._remove_unused(entry):
                 raise MachineError(
                     f"{entry.kind} {entry.name} ({entry.title}) is in use",
-                    hint="wait until what uses it has ended",
+                    hint="wait until the run that uses it has ended",
                 )
         return tuple(chosen)
 
     def remove_all(self) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-        """Remove all that nobody uses; return what was removed and what is in use."""
+        """Remove all unused entries; return what was removed and what is in use."""
         self.sweep()
         gone: list[Entry] = []
         stays: list[Entry] = []
@@ -325,7 +325,7 @@ class Cache:
         return tuple(gone), tuple(stays)
 
     def _remove_unused(self, entry: Entry) -> bool:
-        """Remove an entry unless somebody makes or uses it; say whether it is gone."""
+        """Remove an entry unless it is being made or used; say whether it is gone."""
         place = self.root / entry.kind / entry.name
         gone = None
         with contextlib.ExitStack() as locks:
@@ -335,7 +335,7 @@ class Cache:
                 except OSError as error:
                     if error.errno not in FULL_DISK:
                         raise
-                    continue  # nobody holds a lock that is not there
+                    continue  # nobody holds a lock that does not exist
                 if not folders.locked(file):
                     return False
             gone = folders.put_aside(place)
@@ -344,14 +344,14 @@ class Cache:
         return True
 
     def used(self, kind: str, name: str) -> None:
-        """Remember that an entry was used just now, for `make_room`."""
+        """Record the use of an entry, for `make_room`."""
         with contextlib.suppress(OSError):
             os.utime(self.root / kind / name)
 
     def make_room(self, kind: str, most_bytes: int) -> tuple[Entry, ...]:
-        """Remove what was not used for longest, until the entries of `kind` take `most_bytes`.
+        """Remove the least recently used entries until those of `kind` take `most_bytes`.
 
-        What somebody used within the last hour, or is making, stays. Returns what was removed.
+        Entries used within the last hour, or being made, stay. Returns what was removed.
         """
         entries = self.entries([kind])
         total, now, removed = sum(entry.size for entry in entries), time.time(), []
@@ -365,9 +365,9 @@ class Cache:
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
-        """Give a folder for one trial's files, gone when the block ends.
+        """Give a folder for one trial's files, removed when the block ends.
 
-        Each has a lock that its owner holds and that goes with the owner, however it dies.
+        Each has a lock that its owner holds and that ends with the owner, however it dies.
         """
         self._sweep_once()
         base = self._folder("scratch")
@@ -387,14 +387,14 @@ class Cache:
             return
 
     def sweep(self) -> None:
-        """Remove what killed runs left: scratch folders, things half made or half removed."""
+        """Remove the remains of killed runs: scratch folders, things half made or half removed."""
         for lock in (self.root / "scratch").glob("*.lock"):
             if folders.swept(lock, lock.with_suffix("")):
                 lock.unlink(missing_ok=True)
         for kind in KINDS:
             for folder in (self.root / kind).glob(".*-*"):
                 lock = self.root / "locks" / f"{kind}-{folder.name[1:].rpartition('-')[0]}"
-                if not lock.exists():  # whoever makes something locks it first
+                if not lock.exists():  # a maker always locks first
                     folders.delete(folder)
                 folders.swept(lock, folder)
 
@@ -428,7 +428,7 @@ class Cache:
 
 @contextlib.contextmanager
 def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | None]:
-    """Give an empty folder that becomes an entry when the block ends well, None if that exists."""
+    """Give an empty folder that becomes an entry if the block succeeds; None if that exists."""
     place = root / kind / name
     if place.is_dir():
         yield None
@@ -453,13 +453,13 @@ def _filling(root: Path, kind: str, name: str, title: str) -> Iterator[Path | No
 
 def _went(place: Path) -> MachineError:
     return MachineError(
-        f"{place} was made, and is gone or damaged already",
+        f"{place} is missing or damaged right after it was made",
         hint="does something else write to the cache, or does its disk fail?",
     )
 
 
 def _used(place: Path) -> float:
-    """Return when an entry was used last, in seconds of the epoch; now, if it has gone."""
+    """Return when an entry was last used, in seconds of the epoch; now, if it is gone."""
     with contextlib.suppress(OSError):
         return place.stat().st_mtime
     return time.time()

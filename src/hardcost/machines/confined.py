@@ -1,9 +1,9 @@
-"""What QEMU may do on the host, since kernels and programs of others run in it.
+"""QEMU's rights on the host, which are restricted since it runs kernels and programs of others.
 
-It gets no privilege and can gain none, its system calls are filtered where its build can do that,
-and its environment is bare. Where hardcost is root, it runs as the user `nobody`, with no way to
-the files of others: its working folder is the trial's own, and what it needs beside that is opened
-by hardcost and handed over as a descriptor.
+It has no privileges and can gain none, its system calls are filtered if its build can do that, and
+its environment is minimal. If hardcost is root, QEMU runs as the user `nobody`, without access to
+the files of others: its working folder is the trial's own, and hardcost opens any other file that
+it needs and passes the descriptor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOBODY = 65534
-"""User and group without rights of their own, on Debian and elsewhere."""
+"""A user and group without rights of their own, on Debian and elsewhere."""
 
 KVM = Path("/dev/kvm")
 
@@ -36,7 +36,7 @@ _HAS_NOTHING = ("--bounding-set=-all",)
 
 @functools.cache
 def sandbox_words(program: str) -> tuple[str, ...]:
-    """Return QEMU's words that filter its system calls, none where its build can't do that."""
+    """Return QEMU's words that filter its system calls; none if its build can't do that."""
     try:
         run([program, "-sandbox", _SANDBOX, "-machine", "help"])
     except MachineError:
@@ -45,7 +45,7 @@ def sandbox_words(program: str) -> tuple[str, ...]:
 
 
 def guard(*, uses_kvm: bool) -> tuple[str, ...]:
-    """Return setpriv's options for a QEMU of ours."""
+    """Return setpriv's options for our QEMU."""
     if not _can_drop():
         return _GAINS_NOTHING
     words = (*_GAINS_NOTHING, *_HAS_NOTHING)
@@ -71,7 +71,7 @@ def is_other_user(*, uses_kvm: bool) -> bool:
 
 @functools.cache
 def _can_drop() -> bool:
-    """Say whether this is a root that can become somebody else: not so in some containers."""
+    """Say whether this root can become another user, which some containers forbid."""
     if os.geteuid():
         return False
     try:
@@ -86,29 +86,29 @@ def _can_drop() -> bool:
 
 @dataclass
 class Files:
-    """Files that are handed to a QEMU by their descriptors; `close` them when it has them."""
+    """Files passed to a QEMU by descriptor; `close` them when it has them."""
 
     other_user: bool
     descriptors: list[int] = field(default_factory=list)
 
     def read(self, path: Path) -> Path:
-        """Return under which path QEMU can read a file.
+        """Return the path under which QEMU can read a file.
 
         Raises:
-            MachineError: It can't be opened, or not be given to QEMU's user.
+            MachineError: It can't be opened, or can't be given to QEMU's user.
         """
         return self._handed(path, os.O_RDONLY, 0o040)
 
     def write(self, path: Path) -> Path:
-        """Return under which path QEMU can read and write a file, which is made if need be.
+        """Return the path under which QEMU can read and write a file, created if necessary.
 
         Raises:
-            MachineError: It can't be opened, or not be given to QEMU's user.
+            MachineError: It can't be opened, or can't be given to QEMU's user.
         """
         return self._handed(path, os.O_RDWR | os.O_CREAT, 0o060)
 
     def own(self, path: Path, permissions: int) -> None:
-        """Let QEMU do with a file or folder what `permissions` (of a group) say.
+        """Give QEMU the `permissions` (of a group) on a file or folder.
 
         Raises:
             MachineError: It can't be given to QEMU's user.
@@ -123,7 +123,7 @@ class Files:
             raise _not_handed(path, error) from error
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the files opened here."""
         while self.descriptors:
             os.close(self.descriptors.pop())
 
@@ -137,7 +137,7 @@ class Files:
         return Path(f"/proc/self/fd/{descriptor}")
 
     def _grant(self, descriptor: int, permissions: int) -> None:
-        """Give a file to QEMU's group; its folder, which is nobody's else, keeps others away."""
+        """Give a file to QEMU's group; its folder, which only its owner can enter, protects it."""
         if not self.other_user or not permissions:
             return
         status = os.fstat(descriptor)
@@ -154,5 +154,5 @@ class Files:
 def _not_handed(path: Path, error: OSError) -> MachineError:
     return MachineError(
         f"{path} can't be given to QEMU: {error.strerror}",
-        hint="set HARDCOST_CACHE to a folder on a disk of this machine, with room",
+        hint="set HARDCOST_CACHE to a folder on a local disk with free space",
     )

@@ -1,4 +1,4 @@
-"""Debian's packages, fetched and unpacked without being installed, and without being root."""
+"""Debian's packages, fetched and unpacked without installing them and without root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
-_VERSION = "version"  # the file beside a package's files that holds it
+_VERSION = "version"  # the file beside a package's files that holds its version
 _VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
 _SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-rules in 13
 
@@ -29,32 +29,32 @@ _SAMPLES = "usr/share/doc/auditd/examples/*rules"  # rules in Debian 12, audit-r
 def unpacked(
     cache: Cache, package: str, parts: Sequence[str] = WHOLE, *, elsewhere: str | None = None
 ) -> Path:
-    """Return the folder that holds a package's files, fetched on first use.
+    """Return the folder with a package's files, fetched on first use.
 
     `package` may be alternatives as Debian writes them, such as "libauparse0t64 | libauparse0"; the
-    first that is there is taken. `elsewhere` is the release of Debian that has the package where
-    the host's own has none.
+    first available one is used. `elsewhere` is the release of Debian that has the package if the
+    host's own has none.
 
-    What is in the cache stays as it is, even when Debian has a newer version by now: results are
-    to stay comparable until the user removes it. What is damaged is fetched again, in the version
-    that it had, where Debian still has that. `parts` are what the caller uses of the package's
-    folder, as `Cache.find` takes them; only they are checked.
+    A cached package stays as it is, even when Debian has a newer version, so that results stay
+    comparable until the user removes it. A damaged package is fetched again, in the same version if
+    Debian still has it. `parts` are the parts of the folder that the caller uses, as for
+    `Cache.find`; only they are checked.
 
     Raises:
-        MachineError: The name is none that Debian gives, apt has no such package, or it can't be
+        MachineError: The name is not one of Debian's, apt has no such package, or it can't be
             fetched.
     """
     return _entry(cache, package, elsewhere, parts) / "files"
 
 
 def kept(cache: Cache, package: str) -> Path | None:
-    """Return the folder that holds a package's files, None where it was not fetched yet."""
+    """Return the folder with a package's files, None if it was not fetched yet."""
     place = _place(cache, package)
     return place / "files" if place.is_dir() else None
 
 
 def version(cache: Cache, package: str, elsewhere: str | None = None) -> str:
-    """Return the version of a package as it lies unpacked in the cache."""
+    """Return the version of an unpacked package in the cache."""
     return (_entry(cache, package, elsewhere, ()) / _VERSION).read_text()
 
 
@@ -72,7 +72,7 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
 
 
 def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
-    """Return the unpacked package of Debian's present kernel.
+    """Return the unpacked package of Debian's current kernel.
 
     `linux-image-amd64` only depends on the package that holds the kernel; that dependency is
     looked up once and remembered, so that an update of the package lists changes no result.
@@ -85,7 +85,7 @@ def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
         apt.offered(("linux-image-amd64",))
         found = _CONCRETE_KERNEL.search(apt.depends("linux-image-amd64"))
         if found is None:
-            raise MachineError("apt knows of no kernel that linux-image-amd64 depends on")
+            raise MachineError("apt has no kernel on which linux-image-amd64 depends")
         (folder / "package").write_text(_checked(found.group(1)))
 
     cache.make("packages", place.name, "Debian's kernel", fill)
@@ -93,7 +93,7 @@ def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
 
 
 def sample_rules(cache: Cache) -> Path:
-    """Return the folder of the rules that the audit package brings as examples.
+    """Return the folder of the example rules in the audit package.
 
     Raises:
         MachineError: The package can't be fetched, or has none.
@@ -102,13 +102,13 @@ def sample_rules(cache: Cache) -> Path:
     if folder is None:
         raise MachineError(
             f"the package auditd has no {_SAMPLES}",
-            hint="this release of Debian packs it elsewhere; please report it",
+            hint="this release of Debian has it elsewhere; please report this",
         )
     return folder
 
 
 def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[str]) -> Path:
-    """Return a package's place in the cache, with its version and those `parts` that are used."""
+    """Return a package's place in the cache, with its version and the used `parts`."""
     chosen = _checked(_chosen(cache, package) if "|" in package else package)
     place = _place(cache, chosen)
     before = _recorded_version(place)
@@ -118,7 +118,9 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
         words: list[str | Path] = ["dpkg-deb", "-f", "--", archive]
         name = run([*words, "Package"], remedy="apt-get install dpkg").strip()
         if name != chosen:
-            raise MachineError(f"apt downloaded the package {name} for {chosen}; please report it")
+            raise MachineError(
+                f"apt downloaded the package {name} for {chosen}; please report this"
+            )
         run(["dpkg-deb", "-x", "--", archive, folder / "files"])
         (folder / _VERSION).write_text(run([*words, "Version"]).strip())
         archive.unlink()
@@ -128,21 +130,21 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
 
 
 def _checked(package: str) -> str:
-    """Return a package's name if it is one by Debian's policy, section 5.6.1.
+    """Return a package's name if it is valid by Debian's policy, section 5.6.1.
 
     Raises:
         MachineError: It is not; apt might take it for an option.
     """
     if _NAME.fullmatch(package) is None:
         raise MachineError(
-            f"{package!r} is no name of a Debian package",
-            hint="names are of lower-case letters, digits and .+- and begin with no sign",
+            f"{package!r} is not a valid name of a Debian package",
+            hint="names consist of lower-case letters, digits and .+- and begin with no sign",
         )
     return package
 
 
 def _recorded_version(place: Path) -> str | None:
-    """Return the version that a package in the cache had, None where that is not known."""
+    """Return the version of a package in the cache, None if it is unknown."""
     sealed = is_there(place)
     if sealed and damage(place, f"packages/{place.name}", (_VERSION,)) is not None:
         return None
@@ -154,7 +156,7 @@ def _recorded_version(place: Path) -> str | None:
 
 
 def _chosen(cache: Cache, alternatives: str) -> str:
-    """Return the package that was taken of alternatives, chosen on first use and remembered."""
+    """Return the package chosen from alternatives, on first use and remembered."""
 
     def fill(folder: Path) -> None:
         names = tuple(_checked(name.strip()) for name in alternatives.split("|"))

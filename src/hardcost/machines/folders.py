@@ -1,4 +1,4 @@
-"""Folders and files of the cache: locked, put aside and removed; and whether their disk is full."""
+"""Folders and files of the cache: locking, moving aside and removing; and full disks."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_LITTLE_SPACE = 64 << 20  # bytes; what failed with less left has failed for that
+_LITTLE_SPACE = 64 << 20  # bytes; a failure with less left is attributed to the full disk
 
 
-REMEDY = "free some, with `hardcost image remove` for one, or set HARDCOST_CACHE elsewhere"
-"""What to do about a disk that is full."""
+REMEDY = "free some, for example with `hardcost image remove`, or set HARDCOST_CACHE elsewhere"
+"""The remedy for a full disk."""
 
 
 def no_space(folder: Path) -> MachineError:
-    """Return the error of a disk that is full where `folder` lies."""
+    """Return the error for a full disk at `folder`."""
     return MachineError(f"no space left on the disk of {folder}", hint=REMEDY)
 
 
 def is_full(folder: Path) -> bool:
-    """Say whether so little is left on the disk of `folder` that what fails may fail for that."""
+    """Say whether so little is left on the disk of `folder` that this may cause a failure."""
     with contextlib.suppress(OSError):
         return shutil.disk_usage(folder).free < _LITTLE_SPACE
     return False
 
 
 def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
-    """Yield where a sparse file has data, in whole pieces of `grain` bytes, each of them once."""
+    """Yield where a sparse file has data, in whole pieces of `grain` bytes, each piece once."""
     size, place = os.fstat(descriptor).st_size, 0
     while place < size:
         try:
@@ -50,17 +50,17 @@ def written(descriptor: int, grain: int) -> Iterator[tuple[int, int]]:
 
 
 def removed(place: Path) -> None:
-    """Remove an entry in one step, as far as anybody can see."""
+    """Remove an entry in one step, as seen by others."""
     gone = put_aside(place)
     if gone is not None:
         delete(gone)
 
 
 def put_aside(place: Path) -> Path | None:
-    """Take an entry out of its place, and return where it lies now; None where there is none.
+    """Move an entry out of its place, and return its new path; None if there is none.
 
-    It lies beside, under a name of what is half made, so that `sweep` ends what is cut short. A
-    full disk has room for that.
+    It moves beside its place, under the name of something half made, so that `sweep` completes an
+    interrupted removal. Even a full disk has room for that.
     """
     aside = place.with_name(f".{place.name}-{os.getpid()}.{time.monotonic_ns()}")
     try:
@@ -71,7 +71,7 @@ def put_aside(place: Path) -> Path | None:
 
 
 def delete(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, as far as that can be done."""
+    """Remove a file, or a folder with its content, as far as possible."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -79,14 +79,14 @@ def delete(path: Path) -> None:
 
 
 def node(place: Path) -> int | None:
-    """Return what tells a file or folder from one that takes its place; None without one."""
+    """Return the identity of a file or folder, unlike that of a replacement; None if missing."""
     with contextlib.suppress(OSError):
         return place.stat().st_ino
     return None
 
 
 def locked(file: IO[str]) -> bool:
-    """Lock a file unless somebody else has; say whether it is ours now."""
+    """Lock a file unless another process has; say whether we have it now."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -95,19 +95,19 @@ def locked(file: IO[str]) -> bool:
 
 
 def size(place: Path) -> int:
-    """Return what lies below a folder in bytes, as it lies on disk."""
+    """Return the size of a folder's content in bytes, as allocated on disk."""
     blocks = 0
     for path in place.rglob("*"):
         with contextlib.suppress(OSError):
             status = path.lstat()
-            # What other entries link to as well is shared between them.
+            # Files that other entries link to as well are divided between them.
             shares = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
             blocks += status.st_blocks // shares
     return blocks * 512
 
 
 def swept(lock: Path, folder: Path) -> bool:
-    """Remove a folder unless somebody holds its lock; say whether it is gone."""
+    """Remove a folder unless its lock is held; say whether it is gone."""
     with contextlib.suppress(OSError), lock.open() as file:
         if locked(file):
             delete(folder)

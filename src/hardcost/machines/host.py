@@ -1,4 +1,4 @@
-"""Which hosts hardcost takes its packages from: Debian 12 and 13, with apt."""
+"""The hosts from which hardcost takes its packages: Debian 12 and 13, with apt."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ class Release:
     title: str
 
 
-def release(said: Mapping[str, str] | None = None) -> Release:
-    """Return the host's release of Debian; `said` is what its os-release says, if not read here.
+def release(os_release: Mapping[str, str] | None = None) -> Release:
+    """Return the host's release of Debian, by its os-release, which is read here if not given.
 
     Raises:
-        MachineError: The host is no Debian, or a release of it with which hardcost was not tried.
+        MachineError: The host is not Debian, or a release with which hardcost was not tested.
     """
-    said = _os_release() if said is None else said
-    title = said.get("PRETTY_NAME", "an unknown system")
-    codename = _RELEASES.get(said.get("VERSION_ID", ""))
-    if said.get("ID") == "debian" and codename is not None:
+    os_release = _os_release() if os_release is None else os_release
+    title = os_release.get("PRETTY_NAME", "an unknown system")
+    codename = _RELEASES.get(os_release.get("VERSION_ID", ""))
+    if os_release.get("ID") == "debian" and codename is not None:
         return Release(codename, title)
-    if said.get("ID") == "debian":
-        why = "hardcost was not tried with it"
-    elif "debian" in said.get("ID_LIKE", "").split():
-        why = "its packages are not Debian's own, and hardcost was not tried with them"
+    if os_release.get("ID") == "debian":
+        why = "hardcost was not tested with it"
+    elif "debian" in os_release.get("ID_LIKE", "").split():
+        why = "its packages are not Debian's own, and hardcost was not tested with them"
     else:
-        why = "it is no Debian"
+        why = "it is not Debian"
     raise MachineError(f"{_NEEDS}. This host is {title}: {why}", hint=_REMEDY)
 
 
-def check(said: Mapping[str, str] | None = None) -> Release:
+def check(os_release: Mapping[str, str] | None = None) -> Release:
     """Return the host's release, if packages can be taken from its apt.
 
     Raises:
-        MachineError: The host is no Debian 12 or 13 on x86_64, or lacks apt.
+        MachineError: The host is not Debian 12 or 13 on x86_64, or lacks apt.
     """
-    found_release = release(said)
+    found_release = release(os_release)
     if platform.machine() != "x86_64":
         raise MachineError(f"{_NEEDS}. This host is {platform.machine()}", hint=_REMEDY)
     missing = [name for name in _PROGRAMS if found(name) is None]
@@ -65,7 +65,7 @@ def check(said: Mapping[str, str] | None = None) -> Release:
 
 
 def _os_release() -> Mapping[str, str]:
-    """Return what the host says of itself; nothing where it says nothing."""
+    """Return the host's os-release; empty if there is none."""
     try:
         return platform.freedesktop_os_release()
     except OSError:

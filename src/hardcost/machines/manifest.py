@@ -1,8 +1,8 @@
-"""What an entry of the cache held when it was made: a hash of each file, to be compared with.
+"""The content of a cache entry when it was made: a hash of each file, for later comparison.
 
-The manifest lies in the entry's folder. It names the entry that it belongs to and bears a hash of
-itself. Blocks of zeros have no part in a file's hash, so that holes cost nothing and it does not
-matter whether a copy keeps them.
+The manifest is in the entry's folder. It names its entry and has a hash of itself. Blocks of zeros
+are left out of a file's hash, so that holes cost nothing and it does not matter whether a copy
+preserves them.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FILE = "manifest"
 """Its name in an entry's folder."""
 
 WHOLE = ("*",)
-"""The parts of an entry that are all of it."""
+"""The parts that make up a whole entry."""
 
 _VERSION = 1
 _BLOCK = 4096
 _CHUNK = 1 << 20
 _ZEROS = bytes(_CHUNK)
-_RUNS = 0o100  # of a file's permissions, the one that matters: whether its owner may run it
+_RUNS = 0o100  # the only file permission that matters: whether the owner may execute it
 _WILD = re.compile(r"[*?\[]")
 
 _Described = dict[str, list[int | str]]
-"""What is known of each file: its kind, and its size and hash or where it leads."""
+"""The properties of each file: its kind, and its size and hash or its target."""
 
 
 class _UnreadableError(Exception):
@@ -44,22 +44,22 @@ class _UnreadableError(Exception):
 
 
 def write(folder: Path, entry: str) -> None:
-    """Record what is in `folder`, of which `entry` is the name in the cache."""
+    """Record the content of `folder`, which has the name `entry` in the cache."""
     files = dict(_described(folder, path) for path in sorted(_paths(folder, "")))
     text = json.dumps({"version": _VERSION, "entry": entry, "files": files}, indent=0)
     (folder / FILE).write_text(f"{_hash(text)}\n{text}", encoding="ascii")
 
 
 def is_there(folder: Path) -> bool:
-    """Say whether an entry has a manifest: those of older versions of hardcost have none."""
+    """Say whether an entry has a manifest; older versions of hardcost wrote none."""
     return os.path.lexists(folder / FILE)
 
 
 def damage(folder: Path, entry: str, parts: Sequence[str] = WHOLE) -> str | None:
-    """Return what is not as it was recorded; None where all is.
+    """Return the first difference from the record; None if there is none.
 
-    `parts` are shell patterns of paths below `folder` (`*` stands for `/` as well): what fits none
-    of them is not looked at.
+    `parts` are shell patterns of paths below `folder` (`*` matches `/` as well): other files are
+    not checked.
     """
     try:
         expected = _expected(folder, entry)
@@ -72,22 +72,22 @@ def damage(folder: Path, entry: str, parts: Sequence[str] = WHOLE) -> str | None
 
 
 def _difference(folder: Path, expected: _Described, part: str) -> str | None:
-    """Return what of a part is not as expected."""
+    """Return the first difference of a part."""
     fits = re.compile(fnmatch.translate(part)).match
     wanted = {path for path in expected if fits(path)}
     found = {path for path in _below(folder, part) if fits(path)}
     if missing := wanted - found:
         return f"{min(missing)} is missing"
     if added := found - wanted:
-        return f"{min(added)} was not there when it was made"
+        return f"{min(added)} did not exist when it was made"
     for path in sorted(wanted):
         if _described(folder, path)[1] != expected[path]:
-            return f"{path} is not what it was when it was made"
+            return f"{path} has changed since it was made"
     return None if wanted else f"it has no {part}"
 
 
 def content_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's content and where in it that lies; zeros have no part."""
+    """Return the SHA-256 of a file's content and its offsets; zeros are left out."""
     total = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
         for start, end in folders.written(file.fileno(), _CHUNK):
@@ -101,7 +101,7 @@ def content_hash(path: Path) -> str:
 
 
 def _runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where blocks lie in `data` that are not zero, neighbours taken together."""
+    """Yield the ranges of `data` that are not zero, adjacent blocks merged."""
     if data == _ZEROS[: len(data)]:
         return
     begun: int | None = None
@@ -119,10 +119,10 @@ def _runs(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _expected(folder: Path, entry: str) -> _Described:
-    """Return what an entry's manifest says of its files.
+    """Return the files in an entry's manifest.
 
     Raises:
-        _UnreadableError: It can't be believed.
+        _UnreadableError: It is not valid.
     """
     path = folder / FILE
     try:
@@ -131,20 +131,20 @@ def _expected(folder: Path, entry: str) -> _Described:
     except OSError as error:
         raise _UnreadableError(f"its manifest can't be read: {error.strerror}") from error
     if kept is None:
-        raise _UnreadableError("its manifest is not what it was when it was made")
+        raise _UnreadableError("its manifest has changed since it was made")
     if kept["version"] != _VERSION:
         raise _UnreadableError("its manifest is of another version of hardcost")
     if kept["entry"] != entry:
-        raise _UnreadableError(f"its manifest is that of {kept['entry']}")
+        raise _UnreadableError(f"its manifest belongs to {kept['entry']}")
     files: _Described = kept["files"]
     return files
 
 
 @lru_cache(maxsize=16)
 def _read(path: Path, _node: int, _size: int, _time: int) -> dict[str, Any] | None:
-    """Return what a manifest holds, None where that is not what was written."""
-    said, _, text = path.read_bytes().partition(b"\n")
-    if hashlib.sha256(text).hexdigest().encode() != said:
+    """Return the content of a manifest, None if it is not what was written."""
+    seal, _, text = path.read_bytes().partition(b"\n")
+    if hashlib.sha256(text).hexdigest().encode() != seal:
         return None
     kept: dict[str, Any] = json.loads(text)
     return kept
@@ -155,7 +155,7 @@ def _hash(text: str) -> str:
 
 
 def _below(folder: Path, part: str) -> Iterator[str]:
-    """Yield what lies where a pattern may fit."""
+    """Yield the folders where a pattern may match."""
     wild = _WILD.search(part)
     if wild is None:
         if os.path.lexists(folder / part):
@@ -165,7 +165,7 @@ def _below(folder: Path, part: str) -> Iterator[str]:
 
 
 def _paths(folder: Path, below: str) -> Iterator[str]:
-    """Yield all that lies below a folder in `folder`, as paths in it; the manifest is left out."""
+    """Yield all below a folder in `folder`, as relative paths, without the manifest."""
     with os.scandir(folder / below) as entries:
         for entry in entries:
             path = f"{below}/{entry.name}" if below else entry.name
@@ -177,7 +177,7 @@ def _paths(folder: Path, below: str) -> Iterator[str]:
 
 
 def _described(folder: Path, path: str) -> tuple[str, list[int | str]]:
-    """Return a path and what is known of what lies there."""
+    """Return a path and the properties of its file."""
     place = Path(folder, path)
     status = place.lstat()
     kind = stat.S_IFMT(status.st_mode)

@@ -1,4 +1,4 @@
-"""A kernel's modules as files, which distributions compress or not."""
+"""A kernel's modules as files, which distributions may compress."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDINGS = ("", ".xz", ".zst")
-"""What may follow `.ko`."""
+"""The possible suffixes after `.ko`."""
 
 _MOST_BYTES = 64 << 20
 
 
 def modules(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the modules below a folder, each by its name as the kernel spells it."""
+    """Yield the modules below a folder, each with its name as the kernel spells it."""
     for ending in ENDINGS:
         for path in folder.rglob(f"*.ko{ending}"):
             yield path.name.removesuffix(f".ko{ending}").replace("-", "_"), path
@@ -30,7 +30,7 @@ def content(path: Path) -> bytes:
     """Return a module as the kernel loads it.
 
     Raises:
-        MachineError: It is compressed, and damaged or in a way that can't be read.
+        MachineError: It is damaged, or compressed in an unknown way.
     """
     packed = path.read_bytes()
     try:

@@ -1,4 +1,4 @@
-"""The seam to other programs: the only place in hardcost that starts one."""
+"""The interface to other programs: the only place in hardcost that starts one."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_MESSAGE_LIMIT = 4000  # characters of a failed program's own words that an error repeats
-_KEPT_LINES = 30  # of what a followed program prints, for the same end
+_MESSAGE_LIMIT = 4000  # characters of a failed program's output that an error repeats
+_KEPT_LINES = 30  # of a followed program's output, for the same purpose
 _FULL = re.compile("No space left on device|enough free space in|Disk quota exceeded")
 _SYSTEM_PROGRAMS = "/usr/local/sbin:/usr/sbin:/sbin"
 _SILENCE_SECONDS = 1.0
-_DEATH_SECONDS = 10.0  # until all that a killed program started must have gone
-# setpriv asks the kernel to kill the program when hardcost dies, by SIGKILL too; the shell behind
-# it covers the moment before: it goes on only if hardcost is still its parent.
+_DEATH_SECONDS = 10.0  # until all processes of a killed program must have ended
+# setpriv has the kernel kill the program when hardcost dies, even by SIGKILL. The shell after it
+# covers the moment before: it continues only if hardcost is still its parent.
 _WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _STILL_OURS = ("--", "sh", "-c", 'test "$PPID" = "$0" && exec "$@"')
-_BARE = ("PATH", "LC_ALL")  # of the environment, what a program that is guarded gets
+_BARE = ("PATH", "LC_ALL")  # environment variables that a guarded program gets
 
 
 def run(
@@ -47,7 +47,7 @@ def run(
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
-            other than 0; the message holds the command, fit to be pasted, and its own words.
+            other than 0; the message holds the command, ready to paste, and its output.
     """
     words = [str(word) for word in argv]
     environment = {**_plain_environment(), **(environment or {})}
@@ -69,10 +69,10 @@ def run(
             f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
         ) from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
+        output = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
-            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}",
-            hint=_hint(said, remedy),
+            f"failed with status {done.returncode}: {shlex.join(words)}\n{output}",
+            hint=_hint(output, remedy),
         )
     return done.stdout.decode(errors="replace")
 
@@ -86,14 +86,14 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
     limit_seconds: float = math.inf,
     shown: Sequence[str] | None = None,
 ) -> None:
-    """Run a program to its end; `heard` is given each line it prints, None for a silent second.
+    """Run a program to its end; `heard` receives each line it prints, None for a silent second.
 
-    The program and all that it started end with this call, whatever ends that. `shown` is how
-    errors name it, unless by `argv`.
+    The program and all its processes end with this call, however it ends. `shown` is its name in
+    errors, by default `argv`.
 
     Raises:
         MachineError: It takes longer than `limit_seconds`, or ends with a status other than 0; the
-            message holds the end of its words.
+            message holds the end of its output.
     """
     words = [str(word) for word in argv]
     name = shlex.join(shown or words)
@@ -109,11 +109,11 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
         )
     except FileNotFoundError as error:
         raise MachineError("setpriv is not installed", hint="apt-get install util-linux") from error
-    said: deque[str] = deque(maxlen=_KEPT_LINES)
+    tail: deque[str] = deque(maxlen=_KEPT_LINES)
     with process:
         try:
             for line in _lines(process, _SILENCE_SECONDS):
-                said.extend(() if line is None else (line,))
+                tail.extend(() if line is None else (line,))
                 heard(line)
                 if time.monotonic() > until:
                     raise MachineError(f"still running after {limit_seconds:.0f} s: {name}")
@@ -121,13 +121,15 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
         finally:
             _end(process)
     if status:
-        told = "\n".join(said)[-_MESSAGE_LIMIT:]
-        raise MachineError(f"failed with status {status}: {name}\n{told}", hint=_hint(told, remedy))
+        output = "\n".join(tail)[-_MESSAGE_LIMIT:]
+        raise MachineError(
+            f"failed with status {status}: {name}\n{output}", hint=_hint(output, remedy)
+        )
 
 
-def _hint(said: str, remedy: str | None) -> str | None:
-    """Return the remedy for what a program said when it failed."""
-    return "no space is left on the disk: free some" if _FULL.search(said) else remedy
+def _hint(output: str, remedy: str | None) -> str | None:
+    """Return the remedy for a failed program, by its output."""
+    return "no space is left on the disk: free some" if _FULL.search(output) else remedy
 
 
 def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | None]:
@@ -149,7 +151,7 @@ def _lines(process: subprocess.Popen[bytes], silence: float) -> Iterator[str | N
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with its group, and wait until nobody holds the pipe that it printed to."""
+    """Kill a program with its group, and wait until nothing holds the pipe that it printed to."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):
@@ -169,11 +171,11 @@ async def running(
     folder: Path | None = None,
     guard: Sequence[str] = (),
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Give a running program that ends with the block, and with hardcost, whatever ends that.
+    """Give a running program that ends with the block, and with hardcost, however they end.
 
-    `keep` are file descriptors that the program inherits, `folder` is where it works. `guard` are
-    options of setpriv that take away what it may do; with them its environment is bare as well.
-    What it prints goes to `errors_to`.
+    `keep` are file descriptors that the program inherits, `folder` is its working folder. `guard`
+    are options of setpriv that restrict its rights; with them its environment is minimal as well.
+    Its output goes to `errors_to`.
 
     Raises:
         MachineError: setpriv is missing.
@@ -206,10 +208,10 @@ async def running(
 
 
 def kill(process: asyncio.subprocess.Process) -> None:
-    """Kill a program and what it has started in its group, unless it has ended.
+    """Kill a program and the processes in its group, unless it has ended.
 
-    Not by its own method, which would look whether it has ended, take its exit status away from
-    asyncio, and so make that warn of an unknown process (CPython's issue 87744).
+    Its own method is not used: it would poll for the end, take the exit status away from asyncio,
+    and so make that warn of an unknown process (CPython's issue 87744).
     """
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
@@ -217,14 +219,14 @@ def kill(process: asyncio.subprocess.Process) -> None:
 
 
 def found(program: str) -> str | None:
-    """Return the path of a program, where it is installed."""
+    """Return the path of a program, if it is installed."""
     return shutil.which(program, path=_plain_environment()["PATH"])
 
 
 def _plain_environment() -> Mapping[str, str]:
-    """Return our environment in plain English, with the folders of programs meant for root.
+    """Return our environment with English messages, and with the program folders meant for root.
 
-    Debian leaves these out of other users' path, and some (mke2fs) are of use to everybody.
+    Debian omits these from other users' path, although some programs (mke2fs) are for everybody.
     """
     path = f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_PROGRAMS}"
     return {**os.environ, "LC_ALL": "C.UTF-8", "PATH": path}

@@ -1,4 +1,4 @@
-"""Profiles of audit rules alone, as TOML or as a file of rules, out of what others wrote."""
+"""Profiles of audit rules alone, as TOML or as a rules file, imported from other formats."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SAY_NOTHING = frozenset({Kind.BLANK, Kind.COMMENT, Kind.REPLACED})
 
 @dataclass(frozen=True)
 class Imported:
-    """Lines of audit rules in the order of loading, with what asked for each (or "").
+    """Lines of audit rules in load order, with what required each (or "").
 
-    `notes` are what was not taken over.
+    `notes` say what was not imported.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Imported:
         return tomli_w.dumps({"title": self.title, "source": self.source, **notes, "audit": rules})
 
     def rules(self) -> str:
-        """Return them as a file of audit rules, with comments that say what asked for them."""
+        """Return them as a file of audit rules, with comments that say what required them."""
         blocks = [f"# {self.title}", f"# {self.source}", *(f"# {note}" for note in self.notes)]
         last = ""
         for text, why in self.lines:
@@ -51,21 +51,21 @@ class Imported:
 
 
 def of_scap(path: Path, wanted: str) -> Imported:
-    """Return the audit rules that the profile `wanted` of a SCAP datastream asks for.
+    """Return the audit rules that the profile `wanted` of a SCAP datastream requires.
 
     Raises:
-        InputError: As `scap.audit_rules` does; or the profile asks for no audit rules.
+        InputError: As `scap.audit_rules` does; or the profile requires no audit rules.
     """
     found = scap.audit_rules(path, wanted)
     shown = _shown(str(path))
-    missing = [f"{one.rule} is not taken over: {one.why}" for one in found.not_found]
+    missing = [f"{one.rule} is not imported: {one.why}" for one in found.not_found]
     if not found.lines:
-        raise InputError(f"the profile {wanted} asks for no audit rules", hint="; ".join(missing))
+        raise InputError(f"the profile {wanted} requires no audit rules", hint="; ".join(missing))
     notes = [*missing]
     if found.elsewhere:
         notes.append(f"{len(found.elsewhere)} of its rules are for other architectures")
     if found.not_taken:
-        notes.append(f"{found.not_taken} of its rules are not about audit rules, and not taken")
+        notes.append(f"{found.not_taken} of its rules are not about audit rules and are skipped")
     return Imported(
         title=f"The audit rules of {found.title}",
         source=f"SCAP datastream {shown}, profile {found.profile}",
@@ -75,10 +75,10 @@ def of_scap(path: Path, wanted: str) -> Imported:
 
 
 def of_files(paths: Sequence[Path]) -> Imported:
-    """Return the audit rules in files and folders, in the order in which they would be loaded.
+    """Return the audit rules in files and folders, in load order.
 
     Raises:
-        InputError: A line can't be read; all are told at once.
+        InputError: A line can't be read; all such lines are reported at once.
     """
     try:
         found = parse.read(paths)
@@ -100,5 +100,5 @@ def of_files(paths: Sequence[Path]) -> Imported:
 
 
 def _shown(text: str) -> str:
-    """Return text without what could end a comment or act on a terminal."""
+    """Return text without anything that could end a comment or act on a terminal."""
     return text if text.isprintable() else ascii(text)

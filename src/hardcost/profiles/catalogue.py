@@ -1,4 +1,4 @@
-"""The catalogue of profiles: named lists of controls, as TOML in `catalogue/`, a file for each.
+"""The catalogue of profiles: named lists of controls, each a TOML file in `catalogue/`.
 
 A profile of the user's own is a file of the same form, a file of audit rules or of sysctls, a
 folder of either, or a single `KEY=VALUE`.
@@ -32,9 +32,9 @@ _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue"
 
 
 class ProfileFile(ControlsTable):
-    """A profile's file: its title, where it comes from, what to know of it, and its controls.
+    """A profile's file: its title, its source, notes for the reader, and its controls.
 
-    Without a title, the profile's name stands for it.
+    The title defaults to the profile's name.
     """
 
     title: str = ""
@@ -55,7 +55,7 @@ def titles() -> dict[str, str]:
 def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, str], ...]:
     """Return (profile, mechanism, name) of each control in the catalogue.
 
-    Profiles whose rules come with a package are left out where the package can't be had.
+    Profiles whose rules come with an unavailable package are left out.
     """
     found: list[tuple[str, str, str]] = []
     for name in names():
@@ -70,28 +70,28 @@ def controls(package_root: PackageRoot | None = None) -> tuple[tuple[str, str, s
 def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
     """Return a profile: a name in the catalogue, a TOML file, or audit rules or sysctls.
 
-    These are a file or a folder of them. `KEY=VALUE`, where there is no file of that name, is a
-    profile of that one sysctl.
+    Rules and sysctls are a file or a folder of files. `KEY=VALUE`, if there is no file of that
+    name, is a profile of that one sysctl.
 
-    `package_root` gives the folder in which a Debian package lies unpacked, for profiles whose
-    rules come with one.
+    `package_root` gives the folder of an unpacked Debian package, for profiles whose rules come
+    with one.
 
     Raises:
-        InputError: There is no such profile, or it is not as it should be; all that is wrong is
-            told, each at its place.
+        InputError: There is no such profile, or it is invalid; all mistakes are reported, each
+            with its location.
     """
     return _load(name_or_path, package_root, ())
 
 
 def load_scap(path: str, scap_profile: str) -> Profile:
-    """Return the audit rules that a profile of a SCAP datastream asks for, as a profile.
+    """Return the audit rules that a profile of a SCAP datastream requires, as a profile.
 
     Raises:
-        InputError: The file is no datastream, has no such profile, or that asks for no audit rules.
+        InputError: The file is not a datastream, or lacks the profile, or that requires no rules.
     """
     audit = scap.rule_set([Path(path)], scap_profile)
     if not audit.rules:
-        raise InputError(f"the profile {scap_profile} asks for no audit rules", place=Place(path))
+        raise InputError(f"the profile {scap_profile} requires no audit rules", place=Place(path))
     return Profile(
         name=f"{path} {scap_profile}",
         title=f"the audit rules of the profile {scap_profile} in {path}",
@@ -102,9 +102,9 @@ def load_scap(path: str, scap_profile: str) -> Profile:
 
 
 def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str, ...]) -> Profile:
-    """Return a profile; `above` are those that are being read and led to this one."""
+    """Return a profile; `above` are the profiles being read that led to this one."""
     if name_or_path in above:
-        raise InputError(f"the profile {name_or_path} is part of itself", place=Place(above[-1]))
+        raise InputError(f"the profile {name_or_path} includes itself", place=Place(above[-1]))
     if name_or_path in names():
         path = _FOLDER / f"{name_or_path}.toml"
         return _read_toml(path, name_or_path, package_root, above)
@@ -131,8 +131,8 @@ def _one_setting(text: str) -> Profile:
     key = text.partition("=")[0].strip()
     if key and not {".", "/"} & set(key):
         raise InputError(
-            f"'{text}' is no sysctl: its key has no dot, and no profile has that name",
-            hint=f"if it is a parameter of the kernel's command line: --boot {text}",
+            f"'{text}' is not a sysctl: its key has no dot, and no profile has that name",
+            hint=f"for a parameter of the kernel's command line use --boot {text}",
         )
     sysctl = sysctld.assignment(text)
     return Profile(sysctl.name, sysctl.name, "", (sysctl,))
@@ -145,13 +145,13 @@ def _holds_sysctls(path: Path) -> bool:
 
 
 def _read_sysctls(path: Path, name: str) -> Profile:
-    """Return the profile that a file or folder of sysctls makes."""
+    """Return the profile of a file or folder of sysctls."""
     found = sysctld.read([path])
     return Profile(name, f"the sysctls in {name}", name, found.sysctls, found.notes)
 
 
 def _read_rules(path: Path, name: str) -> Profile:
-    """Return the profile that a file or folder of audit rules makes."""
+    """Return the profile of a file or folder of audit rules."""
     try:
         audit = parse.read([path])
     except RulesError as error:
@@ -168,7 +168,7 @@ def _read_rules(path: Path, name: str) -> Profile:
 def _read_toml(
     path: Path, name: str, package_root: PackageRoot | None, above: tuple[str, ...]
 ) -> Profile:
-    """Return the profile that a TOML file makes; the catalogue's own go by their bare names."""
+    """Return the profile of a TOML file; the catalogue's own have bare names."""
     own = path.parent == _FOLDER
     content = files.content(path, "the profile", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if own else name)

@@ -1,4 +1,4 @@
-"""Settings that stand on the command line, as a profile or added to one."""
+"""Settings given on the command line, as a profile or added to one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hardcost.controls.control import LsmMode
 
 _NAMED = 3
-"""Settings that a title names."""
+"""Most settings that a title names."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Settings:
     lsm: LsmMode | None = None
 
     def __bool__(self) -> bool:
-        """Say whether there is any."""
+        """Say whether there are any."""
         return bool(self.sysctls or self.boots or self.lsm)
 
     def controls(self) -> Controls:
         """Return the settings as controls.
 
         Raises:
-            InputError: One is not as it should be; all that is wrong is reported at once.
+            InputError: One is invalid; all mistakes are reported at once.
         """
         problems: list[Problem] = []
         sysctls, boots = [], []
@@ -59,10 +59,10 @@ class Settings:
 
 
 def profile_of(settings: Settings) -> Profile:
-    """Return the profile that settings make by themselves.
+    """Return the profile of settings alone.
 
     Raises:
-        InputError: One is not as it should be.
+        InputError: One is invalid.
     """
     controls = settings.controls().listed()
     name = " ".join(control.name for control in controls)
@@ -70,10 +70,10 @@ def profile_of(settings: Settings) -> Profile:
 
 
 def with_settings(profile: Profile, settings: Settings) -> Profile:
-    """Return a profile with settings added; of a sysctl or module that is there they hold.
+    """Return a profile with settings added; they override its sysctls and security module.
 
     Raises:
-        InputError: One is not as it should be.
+        InputError: One is invalid.
     """
     added = settings.controls()
     names = [control.name for control in added.listed()]

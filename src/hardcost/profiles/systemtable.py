@@ -1,4 +1,4 @@
-"""Controls of a whole Debian system as TOML files write them: security module, mounts, services."""
+"""Controls of a whole Debian system in TOML files: security module, mounts, services."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 TABLE = ConfigDict(extra="forbid", frozen=True)
 _DUPLICATE = ("RHEL-09-652035",)
-"""What asks for records in syslog too, by the slides "Reducing RHEL9 STIG Performance Impacts"."""
+"""Rules that require records in syslog too, by "Reducing RHEL9 STIG Performance Impacts"."""
 
 _AUDITD, _RSYSLOG, _ENFORCING = ("CCE-90829-3",), ("CCE-83989-4",), ("CCE-84079-3",)
-"""What SCAP Security Guide calls the rules for RHEL 9 that ask for services and SELinux's state."""
+"""The RHEL 9 rules of SCAP Security Guide that require services and SELinux's state."""
 _APPLICATION_CONTROL = ("RHEL-09-433010", "RHEL-09-433015", "RHEL-09-433016")
-"""Installed; enabled; and everything is denied that is not trusted (STIG V2)."""
+"""Installed; enabled; denies everything that is not trusted (STIG V2)."""
 _SCANNER = ("RHEL-09-211025",)
-"""The first two versions of the STIG ask for it by a vendor's name; the slides by this id."""
+"""The first two versions of the STIG require it by a vendor's name; the slides by this id."""
 
 _Setting = Annotated[str, Field(pattern=r"^[^\n=]*$")]
 _Positive = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
@@ -45,7 +45,7 @@ _MountOption = Literal["noexec", "nosuid", "nodev", "noatime", "relatime", "nodi
 
 
 class ServiceTable(BaseModel):
-    """A service: `true`, `false` (as if it were not named), or a table of its settings."""
+    """A service: `true`, `false` (as if it were absent), or a table of its settings."""
 
     model_config = TABLE
 
@@ -65,7 +65,7 @@ class AuditdTable(ServiceTable):
     """`auditd = true | { … }`: the audit package's daemon.
 
     `flush` and `freq` are those of auditd.conf(5), `settings` other lines of it; `plugins` are the
-    programs to which it hands every record.
+    programs that receive every record.
     """
 
     flush: Flush = Auditd.flush
@@ -77,8 +77,8 @@ class AuditdTable(ServiceTable):
 class RsyslogTable(ServiceTable):
     """`rsyslog = true | { … }`: the syslog daemon.
 
-    `forward` sends what it gets to a receiver in the guest too; `rate-limit` drops what a process
-    logs beyond `burst` messages in `interval` seconds.
+    `forward` sends its messages to a receiver in the guest too; `rate-limit` drops the messages of
+    a process beyond `burst` in `interval` seconds.
     """
 
     forward: StrictBool = False
@@ -91,7 +91,7 @@ class FapolicydTable(ServiceTable):
     """`fapolicyd = true | { … }`: application control.
 
     `rules` is one of the sets that come with it; `integrity` is what it compares of a trusted file
-    with its list, besides the path.
+    with its list, in addition to the path.
     """
 
     rules: FapolicydRules = Fapolicyd.rules
@@ -101,8 +101,8 @@ class FapolicydTable(ServiceTable):
 class ScannerTable(ServiceTable):
     """`scanner = true | { … }`: the on-access virus scanner.
 
-    `paths` are the directories whose files it scans, with all below; `prevention` refuses what is
-    infected; `signatures` are how many made-up ones its database holds.
+    `paths` are the directories that it scans, recursively; `prevention` refuses infected files;
+    `signatures` is the number of made-up ones in its database.
     """
 
     paths: Annotated[tuple[_Below, ...], Field(min_length=1)] = Scanner.paths
@@ -113,8 +113,8 @@ class ScannerTable(ServiceTable):
 class SystemTable(BaseModel):
     """The keys of controls that need a whole Debian system.
 
-    `lsm` is the major security module and its mode; `mount` maps directories to options of their
-    mount; the others are services.
+    `lsm` is the major security module and its mode; `mount` maps directories to mount options; the
+    others are services.
     """
 
     model_config = TABLE
@@ -127,7 +127,7 @@ class SystemTable(BaseModel):
     scanner: ScannerTable | None = None
 
     def system(self) -> Iterator[SystemControl]:
-        """Yield the controls that the keys stand for."""
+        """Yield the controls of the keys."""
         if self.lsm is not None:
             yield Lsm(self.lsm, _ENFORCING if self.lsm == "enforcing" else ())
         for path, options in self.mount.items():

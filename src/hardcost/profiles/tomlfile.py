@@ -1,4 +1,4 @@
-"""TOML files of the user's: read and validated with every problem at its place."""
+"""TOML files of the user's: read and validated, every problem with its location."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from hardcost.profiles import tomlplaces
 
 LARGEST = 2 << 20
-"""Bytes that a file may have; a profile of 20,000 audit rules has some 1.5 million."""
+"""Most bytes of a file; a profile of 20,000 audit rules has about 1.5 million."""
 
-_DEEPEST = 32  # levels of tables and arrays; what has a meaning has 5
+_DEEPEST = 32  # levels of tables and arrays; valid files have 5
 _MOST_PROBLEMS = 100  # of one file
 _LONG_NUMBER = re.compile(r"[0-9_]{4000,}")
 
@@ -38,7 +38,7 @@ _WANTED = {
     "model_attributes_type": "has to be a table",
     "too_short": "is empty",
 }
-"""What values of these kinds of pydantic's errors have to be."""
+"""What is wrong with values, by the kind of pydantic's error."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -52,7 +52,7 @@ class TomlFile:
     lines: dict[tomlplaces.Path, int]
 
     def place(self, *path: str | int) -> Place:
-        """Return where the value at `path` stands, or what it would be part of."""
+        """Return the location of the value at `path`, or of what it would be part of."""
         return Place(self.name, nearest(self.lines, path))
 
     def problem(self, message: str, *path: str | int, hint: str | None = None) -> Problem:
@@ -61,10 +61,10 @@ class TomlFile:
 
 
 def parse(content: bytes, name: str) -> TomlFile:
-    """Return a file's values with their places.
+    """Return a file's values with their locations.
 
     Raises:
-        InputError: It is not UTF-8, not TOML, too large, or nested too deep.
+        InputError: It is not UTF-8, not TOML, too large, or nested too deeply.
     """
     if len(content) > LARGEST:
         raise InputError(f"this is larger than {bounded.size(LARGEST)}", place=Place(name))
@@ -81,12 +81,12 @@ def parse(content: bytes, name: str) -> TomlFile:
         message = str(error)[: found.start()] if found else str(error)
         raise InputError(f"this is not TOML: {message}", place=place) from None
     except RecursionError:
-        message = f"values are nested too deep: more than {_DEEPEST} levels"
+        message = f"values are nested too deeply: more than {_DEEPEST} levels"
         raise InputError(message, place=Place(name)) from None
-    except ValueError as error:  # Python's own, of a number, date or time
+    except ValueError as error:  # Python's own, for a number, date or time
         found = _LONG_NUMBER.search(text)
         line = None if found is None else text.count("\n", 0, found.start()) + 1
-        message = str(error) if found is None else "a number is too long to be one"
+        message = str(error) if found is None else "a number is too long"
         raise InputError(f"this is not TOML: {message}", place=Place(name, line)) from None
 
 
@@ -94,7 +94,7 @@ def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
     """Return a file's values.
 
     Raises:
-        RecursionError: Tables and arrays are nested deeper than anything that has a meaning.
+        RecursionError: Tables and arrays are nested too deeply.
     """
     level: list[Any] = [data]
     for _ in range(_DEEPEST):
@@ -107,7 +107,7 @@ def _not_deep(data: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Validated(Generic[Model]):
-    """What could be made of a file: `dropped` are the keys at the top that lost something wrong."""
+    """The valid part of a file: `dropped` are the top-level keys that lost something."""
 
     model: Model
     dropped: frozenset[str] = frozenset()
@@ -116,10 +116,10 @@ class Validated(Generic[Model]):
 def validated(
     file: TomlFile, model: type[Model], problems: list[Problem]
 ) -> Validated[Model] | None:
-    """Return the file's values as `model`; what is wrong with them joins `problems`.
+    """Return the file's values as `model`; mistakes join `problems`.
 
-    Values that are wrong are left out then, so that the rest can be looked at too. None if the rest
-    would not be what was meant.
+    Wrong values are then left out, so that the rest can be checked too. None if the rest would
+    not make sense.
     """
     data = deepcopy(file.data)
     dropped: set[str] = set()
@@ -141,7 +141,7 @@ def validated(
 
 
 def meant(word: str, known: typing.Iterable[str], what: str) -> str:
-    """Return a hint for a word that is none of the `known` ones: the nearest, or all of them."""
+    """Return a hint for a word that is not one of the `known`: the nearest, or all of them."""
     choices = tuple(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:
@@ -161,21 +161,21 @@ def _problem(file: TomlFile, model: type[BaseModel], detail: ErrorDetails) -> Pr
     name = ".".join(str(part) for part in real if isinstance(part, str))
     if kind == "value_error":
         return file.problem(str(detail["ctx"]["error"]), *real)
-    message, remedy = _said(detail, is_whole=len(real) == len(path))
+    message, remedy = _wording(detail, is_whole=len(real) == len(path))
     return file.problem(f"{name} {message}", *real, hint=remedy)
 
 
-def _said(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
-    """Return what is wrong with a value, and what helps; `is_whole` where its path is the file's.
+def _wording(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
+    """Return what is wrong with a value, and a hint; `is_whole` if its path is the file's.
 
-    Otherwise the path ends in pydantic's own words: the error is of a key, or one of several, one
-    for each type that the value could have had.
+    Otherwise the path ends in pydantic's own words: the error concerns a key, or is one of several,
+    one for each type that the value could have had.
     """
     kind, is_key = detail["type"], detail["loc"][-1:] == ("[key]",)
     if kind in _WANTED:
         return _WANTED[kind], None
     if kind == "string_pattern_mismatch" and (is_whole or is_key):
-        wrong = "is no name that there can be" if is_key else "is not of the form that it has to be"
+        wrong = "is not a valid name" if is_key else "does not have the required form"
         return wrong, f"the form is {detail['ctx']['pattern']}"
     if not is_whole:
         return "has a value of the wrong kind", None
@@ -184,13 +184,13 @@ def _said(detail: ErrorDetails, *, is_whole: bool) -> tuple[str, str | None]:
 
 
 def _causes(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Return the errors without those of arrays that lack what is wrong in them."""
+    """Return the errors without those of arrays that became empty because of another."""
     within = {detail["loc"][:-1] for detail in details if detail["loc"]}
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in within]
 
 
 def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  # noqa: ANN401
-    """Return the part of `path` that lies in the file: pydantic adds names of types to it."""
+    """Return the part of `path` that is in the file: pydantic adds names of types to it."""
     for length, part in enumerate(path):
         try:
             data = data[part]
@@ -200,9 +200,9 @@ def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  
 
 
 def _leave_out(data: Any, detail: ErrorDetails) -> bool:  # noqa: ANN401  (TOML's values)
-    """Take what is wrong out of `data`; say whether that was possible.
+    """Remove what is wrong from `data`; say whether that was possible.
 
-    An array keeps its elements or goes as a whole, so that places stay where they are.
+    An array keeps all elements or goes as a whole, so that locations stay correct.
     """
     if detail["type"] == "missing":
         return False

@@ -1,4 +1,4 @@
-"""Where in a TOML text each value stands: tomllib reads the values and keeps no places."""
+"""The location of each value in a TOML text: tomllib reads the values but no locations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from bisect import bisect_left
 
 Path = tuple[str | int, ...]
-"""The way to a value: keys of tables and indices of arrays, from the top."""
+"""The path to a value: keys of tables and indices of arrays, from the top."""
 
 _SKIPPED = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r'[ \t]*("(?:\\.|[^"\\])*"|\'[^\']*\'|[A-Za-z0-9_-]+)[ \t]*')
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[^,\]}#\r\n]*")
 def locate(text: str) -> dict[Path, int]:
     """Return the line, from 1, of each table, key and element of an array.
 
-    `text` has to be TOML that tomllib has read without an error.
+    `text` must be TOML that tomllib reads without an error.
     """
     return _Scanner(text).scan()
 
@@ -39,7 +39,7 @@ def nearest(lines: dict[Path, int], path: Path) -> int | None:
 
 
 class _Scanner:
-    """Goes through a text once, from its start to its end, and notes where values begin."""
+    """Scans a text once from start to end, and records where values begin."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -71,7 +71,7 @@ class _Scanner:
         return self._text.startswith(mark, self._position)
 
     def _note(self, path: Path) -> None:
-        """Note that what lies at `path` begins here, unless it began earlier."""
+        """Record that `path` begins here, unless it began earlier."""
         self._lines.setdefault(path, bisect_left(self._ends, self._position) + 1)
 
     def _keys(self) -> list[str]:
@@ -106,7 +106,7 @@ class _Scanner:
         return path
 
     def _last(self, path: Path) -> Path:
-        """Return the path of the last element where `path` is an array of tables."""
+        """Return the path of the last element if `path` is an array of tables."""
         return (*path, self._counts[path]) if path in self._counts else path
 
     def _pair(self, table: Path) -> None:

@@ -1,4 +1,4 @@
-"""Controls as TOML files write them, in profiles and studies alike, and what they become."""
+"""The tables of controls in TOML files, in profiles and studies alike, and their controls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hardcost.profiles.tomlfile import TomlFile
 
     PackageRoot = Callable[[str], Path]
-    """Gives the folder in which a Debian package lies unpacked."""
+    """Gives the folder of an unpacked Debian package."""
 
 _DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
 _BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -49,8 +49,8 @@ class AuditTable(BaseModel):
 
     `rules` are lines of a rules file; `files` are such files, or folders read as augenrules does,
     relative to the TOML file; `package` names the Debian package that holds the files; `profile` is
-    the name or path of a profile, whose audit rules are taken. With `scap-profile`, the `files` are
-    SCAP datastreams, and the rules those that this profile of theirs asks for.
+    the name or path of a profile whose audit rules are used. With `scap-profile`, the `files` are
+    SCAP datastreams, and the rules are those that this profile of theirs requires.
     """
 
     model_config = TABLE
@@ -65,10 +65,10 @@ class AuditTable(BaseModel):
 
 
 class SettingsTable(BaseModel):
-    """`settings = { … }`: all that a profile of SCAP datastreams asks for, but audit rules.
+    """`settings = { … }`: all that a profile of SCAP datastreams requires, except audit rules.
 
     `files` are the datastreams, relative to the TOML file, or to the Debian package that holds
-    them; see `scapsettings` for what is taken.
+    them; see `scapsettings` for what is imported.
     """
 
     model_config = TABLE
@@ -79,21 +79,21 @@ class SettingsTable(BaseModel):
 
 
 class ControlsTable(SystemTable):
-    """The keys that say which controls are on, those of `SystemTable` among them.
+    """The keys that say which controls are on, including those of `SystemTable`.
 
     `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
-    `AuditTable`, `settings` a `SettingsTable`, and `profile` names a profile all of whose controls
-    are taken.
+    `AuditTable`, `settings` a `SettingsTable`, and `profile` names a profile whose controls are all
+    used.
 
-    `ids` maps names of controls that stand here to what benchmarks call them.
+    `ids` maps names of controls in this table to their names in benchmarks.
 
-    `kernel` is what hardcost builds a kernel from: the name of a configuration that comes with it,
-    which is one word, or else the path of a configuration file, which has a dot or a slash.
-    `kconfig` are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` takes a group
-    of the catalogue's, or `all` of them, of which `kconfig` may change some. `kernel-patches` are
-    applied to the kernel's source, in their order: each the name of a series that comes with
-    hardcost, which is one word, or else the path of a file or a folder of patches. Options and
-    patches without a `kernel` are for `lean`.
+    `kernel` is the configuration of the kernel to build: the name of one that comes with hardcost,
+    which is one word, or the path of a configuration file, which has a dot or a slash. `kconfig`
+    are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` is a group of the
+    catalogue, or `all` of them, and `kconfig` may change some of its options. `kernel-patches` are
+    applied to the kernel's source, in order: each the name of a series that comes with hardcost,
+    which is one word, or the path of a file or a folder of patches. Options and patches without a
+    `kernel` are for `lean`.
     """
 
     boot: tuple[str, ...] = ()
@@ -110,19 +110,19 @@ class ControlsTable(SystemTable):
     @field_validator("sysctl", mode="before")
     @classmethod
     def _flat(cls, value: object) -> object:
-        """Join what TOML takes apart: `kernel.kptr_restrict = 1` is a table in a table."""
+        """Join what TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
         return _flattened(value) if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)
 class Controls:
-    """Controls by their kind, so that those of several tables can be put together.
+    """Controls by kind, so that those of several tables can be merged.
 
-    `kernel` is None where no table names one, also where there are `kernel_options` or
-    `kernel_patches`: a default that stood here would override what another table names. `tolerant`
-    says that some of the options come from the catalogue, where each base lacks something that
-    others depend on. `system` are those that need a whole Debian system, one of each slot. `asked`
-    are the ids of audit rules, by the place at which a rule stands.
+    `kernel` is None if no table names one, even with `kernel_options` or `kernel_patches`: a
+    default here would override what another table names. `tolerant` says that some of the options
+    come from the catalogue, and on each base some of them lack a dependency. `system` are those
+    that need a whole Debian system, one for each slot. `asked` are the ids of audit rules, by the
+    location of the rule.
     """
 
     audit: RuleSet | None = None
@@ -139,8 +139,8 @@ class Controls:
     def listed(self) -> tuple[Control, ...]:
         """Return the controls in the order of a profile.
 
-        That is audit, its rules, sysctls, boot parameters, what needs a whole system, the kernel
-        that is built, its options.
+        That is: audit, its rules, sysctls, boot parameters, controls of a whole system, the kernel
+        to build, its options.
         """
         built: tuple[Control, ...] = ()
         if self.kernel is not None or self.kernel_options or self.kernel_patches:
@@ -172,8 +172,8 @@ class Controls:
 def together(parts: Sequence[Controls]) -> Controls:
     """Return the controls of several tables.
 
-    Rules and patches add up; of a sysctl, of a kernel's option, of the kernel itself and of each
-    slot of a system the last one holds.
+    Rules and patches add up; for a sysctl, a kernel option, the kernel itself and each slot of a
+    system, the last one wins.
     """
     sets = [part.audit for part in parts if part.audit is not None]
     sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
@@ -196,7 +196,7 @@ def together(parts: Sequence[Controls]) -> Controls:
 
 
 def of_profile(profile: Profile) -> Controls:
-    """Return a profile's controls by their kind."""
+    """Return a profile's controls by kind."""
     daemons = [control for control in profile.controls if isinstance(control, AuditDaemon)]
     rules = tuple(one.rule for one in profile.controls if isinstance(one, AuditRule))
     audit = None
@@ -208,7 +208,7 @@ def of_profile(profile: Profile) -> Controls:
     tolerant = kernel is not None and kernel.tolerant
     patches = kernel.patches if kernel is not None else ()
     if (options or patches) and kernel is not None and kernel.base == Kernel().base:
-        kernel = None  # what `listed` adds; so these can be put on another table's kernel
+        kernel = None  # what `listed` adds; so these can go on another table's kernel
     return Controls(
         audit=audit,
         sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
@@ -237,9 +237,9 @@ def problems_of(error: RulesError) -> tuple[Problem, ...]:
 
 @dataclass(frozen=True)
 class Resolver:
-    """Makes controls out of the tables of a file; what is wrong joins `problems`.
+    """Makes controls from the tables of a file; mistakes join `problems`.
 
-    `folder` is where relative paths begin, `shown` the name by which places call a file of rules.
+    Relative paths begin at `folder`; `shown` is the name of a rules file in locations.
     """
 
     file: TomlFile
@@ -250,7 +250,7 @@ class Resolver:
     shown: Callable[[Path], str] = str
 
     def controls(self, table: ControlsTable, *at: str | int) -> Controls:
-        """Return the controls of the table that stands at `at`."""
+        """Return the controls of the table at `at`."""
         parts = [] if table.profile is None else [self._profile(table.profile, *at, "profile")]
         if table.audit is not None:
             parts.append(self._audit(table.audit, *at, "audit"))
@@ -294,7 +294,7 @@ class Resolver:
         )
 
     def rules(self, lines: Iterable[tuple[str, tuple[str | int, ...]]]) -> RuleSet:
-        """Return what lines of rules say, each with the path at which it stands in the file."""
+        """Return the rules of lines, each with its path in the file."""
         placed = []
         for text, path in lines:
             place = self.file.place(*path)
@@ -309,7 +309,7 @@ class Resolver:
         wanted = table.rules or table.files or table.profile
         if not table.enabled:
             if wanted:
-                message = "audit has rules, and is not enabled"
+                message = "audit has rules but is not enabled"
                 self.problems.append(self.file.problem(message, *at, "enabled"))
             return Controls()
         sets = [RuleSet((), table.backlog_limit)]
@@ -323,7 +323,7 @@ class Resolver:
                 hint = "name it as `profile`, beside `audit`"
                 self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
             elif profile != Controls(audit=profile.audit, notes=notes, asked=profile.asked):
-                notes = (*notes, f"of the profile {table.profile} only the audit rules are taken")
+                notes = (*notes, f"only the audit rules of the profile {table.profile} are used")
             ids |= profile.asked
             sets.insert(0, profile.audit or RuleSet(()))
         if table.files:
@@ -340,7 +340,7 @@ class Resolver:
     def _files(
         self, table: AuditTable, ids: dict[RulePlace, tuple[str, ...]], *at: str | int
     ) -> RuleSet:
-        """Return what the table's files of rules say; `ids` is filled where they tell."""
+        """Return the rules of the table's files; `ids` is filled from datastreams."""
         files = self._paths(table.files, table.package, *at)
         if not files:
             return RuleSet(())
@@ -355,7 +355,7 @@ class Resolver:
         return RuleSet(())
 
     def _settings(self, table: SettingsTable, *at: str | int) -> Controls:
-        """Return the settings that datastreams ask for."""
+        """Return the settings that datastreams require."""
         try:
             found = [
                 scapsettings.settings(file, table.scap_profile)
@@ -377,11 +377,11 @@ class Resolver:
         )
 
     def _paths(self, files: Sequence[str], package: str | None, *at: str | int) -> list[Path]:
-        """Return where files lie, relative to this one or within a Debian package."""
+        """Return the paths of files, relative to this one or within a Debian package."""
         if package is None:
             return [self.folder / file for file in files]
         if self.package_root is None:
-            message = f"the Debian package {package} is not at hand here"
+            message = f"the Debian package {package} is not available here"
             self.problems.append(self.file.problem(message, *at, "package"))
             return []
         root = self.package_root(package)
@@ -478,7 +478,7 @@ class Resolver:
 
 
 def _flattened(table: dict[str, object]) -> dict[str, object]:
-    """Return the values of nested tables by their dotted keys."""
+    """Return the values of nested tables by dotted keys."""
     flat: dict[str, object] = {}
     for key, value in table.items():
         if isinstance(value, dict) and value:
@@ -489,6 +489,6 @@ def _flattened(table: dict[str, object]) -> dict[str, object]:
 
 
 def _within(root: Path, file: str) -> list[Path]:
-    """Return a file of a package, or those that fit its pattern; the pattern, where none does."""
+    """Return a file of a package, or those that match its pattern; if none does, the pattern."""
     name = file.lstrip("/")
     return (sorted(root.glob(name)) if "*" in name else []) or [root / name]

@@ -1,4 +1,4 @@
-"""The numeric axis of a run, such as the number of rules, and the lines that its points make."""
+"""The numeric axis of a run, such as the number of rules, and the lines that its points form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FEWEST = 3
-"""A line needs so many points to show more than a difference."""
+"""Points that a line needs to show more than a difference."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Axis:
     """An axis whose levels are numbers.
 
     `lines` maps a line's name, such as `rules=N catch-all`, to its points: (configuration, level),
-    by level.
+    sorted by level.
     """
 
     name: str
     lines: Mapping[str, tuple[tuple[str, float], ...]]
 
     def line_of(self, configuration: str) -> str:
-        """Return the name of the line that a configuration lies on, "" if on none."""
+        """Return the name of the line of a configuration, "" if it is on none."""
         for line, points in self.lines.items():
             if any(name == configuration for name, _ in points):
                 return line
@@ -35,8 +35,8 @@ class Axis:
 def numeric_axis(levels: Mapping[str, tuple[tuple[str, str], ...]]) -> Axis | None:
     """Return the first axis with at least three numeric levels among `levels`, if there is one.
 
-    `levels` maps a configuration's name to its axes. Configurations that differ in nothing but this
-    axis make a line; those that lack it make none.
+    `levels` maps a configuration's name to its axes. Configurations that differ only in this axis
+    form a line; those without it form none.
     """
     names = dict.fromkeys(name for own in levels.values() for name, _ in own)
     for name in names:
@@ -65,7 +65,7 @@ def _lines(
 
 
 def _pattern(axis: str, configurations: list[str]) -> str:
-    """Return what the names have in common, the axis's level replaced by N."""
+    """Return the common part of the names, with N for the axis's level."""
     start = f"{axis}="
     for configuration in configurations:
         words = configuration.split(" ")

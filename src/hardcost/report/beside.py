@@ -1,4 +1,4 @@
-"""Published figures with ours beside them, as values: what tables show and JSON carries."""
+"""Published figures beside ours, as values for tables and JSON."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from hardcost.report.published import Ranges, Series
 
 Values = dict[tuple[str, str], float]
-"""What a metric costs, by configuration and metric."""
+"""The cost of each metric, by configuration and metric."""
 
 
 @dataclass(frozen=True)
 class Figure:
     """One published figure, and ours of the same configurations.
 
-    `value` is in the source's `unit`; `ratio` is how many times the source's baseline that costs,
-    [ratio_low, ratio_high] where the source gave a range. [ours_low, ours_high] are our ratios
-    between the same two configurations, over all workloads that the source's table stands beside;
-    `workload` names it where it is one. What was not published or not measured is None.
+    `value` is in the source's `unit`; `ratio` is its cost as a multiple of the source's baseline,
+    [ratio_low, ratio_high] if the source gave a range. [ours_low, ours_high] are our ratios between
+    the same two configurations, over all workloads that correspond to the source's table;
+    `workload` names it if there is only one. Values not published or not measured are None.
     """
 
     table: str
@@ -43,7 +43,7 @@ class Figure:
 
 
 def figures(finding: Finding) -> tuple[Figure, ...]:
-    """Return every published figure of a configuration that was measured, in the source's order."""
+    """Return every published figure of a measured configuration, in the source's order."""
     if finding.published is None:
         return ()
     source = published(finding.published)
@@ -71,7 +71,7 @@ def figures(finding: Finding) -> tuple[Figure, ...]:
 
 
 def workloads(series: Series, finding: Finding) -> list[str | None]:
-    """Return our workloads that `series` stands beside: None for all of them taken together."""
+    """Return our workloads that correspond to `series`: None for all of them together."""
     if not series.workloads:
         return [None]
     known = dict.fromkeys(cell.workload for cell in finding.cells)
@@ -79,7 +79,7 @@ def workloads(series: Series, finding: Finding) -> list[str | None]:
 
 
 def costs(cells: Iterable[Cell]) -> Values:
-    """Return what each metric costs: of a rate, the inverse of its value."""
+    """Return the cost of each metric: for a rate, the inverse of its value."""
     return {
         (c.configuration, c.metric): 1 / c.value if is_rate(c.unit) and c.value else c.value
         for c in cells
@@ -87,7 +87,7 @@ def costs(cells: Iterable[Cell]) -> Values:
 
 
 def costs_by_workload(ranges: Ranges, finding: Finding) -> dict[str, Values]:
-    """Return what our metrics cost in each of the workloads that `ranges` are over."""
+    """Return the costs of our metrics in each of the workloads of `ranges`."""
     own: dict[str, list[Cell]] = {}
     for cell in finding.cells:
         if ranges.beside(cell.workload):
@@ -98,7 +98,7 @@ def costs_by_workload(ranges: Ranges, finding: Finding) -> dict[str, Values]:
 def our_ratio(
     values: Values, configuration: str, base: str, metrics: Sequence[str]
 ) -> float | None:
-    """Return our ratio of the sum of `metrics`; None where one is not known."""
+    """Return our ratio of the sum of `metrics`; None if one is unknown."""
     ours = [values.get((configuration, metric), math.nan) for metric in metrics]
     to = math.fsum(values.get((base, metric), math.nan) for metric in metrics)
     found = math.fsum(ours) / to if to else math.nan
@@ -108,7 +108,7 @@ def our_ratio(
 def our_span(
     ranges: Ranges, row: str, metric: str, values: Mapping[str, Values]
 ) -> tuple[float, float] | None:
-    """Return our least and greatest ratio over the workloads; None where none is known."""
+    """Return our least and greatest ratio over the workloads; None if none is known."""
     base, parts = ranges.configuration(ranges.baseline), ranges.parts(metric)
     found = [our_ratio(own, ranges.configuration(row), base, parts) for own in values.values()]
     known = [value for value in found if value is not None]

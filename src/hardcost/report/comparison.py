@@ -1,4 +1,4 @@
-"""Two runs joined, cell by cell, and what keeps their numbers from being comparable."""
+"""Two runs joined cell by cell, and the reasons why they may not be comparable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Cell, Finding
 
 _IDENTITY = {"qemu": "QEMU", "cpu_model": "CPU model", "kernel": "kernel"}
-"""What of an environment decides counts, and its name in a sentence."""
+"""The parts of an environment that determine counts, with their names in sentences."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Pair:
 
     @property
     def difference(self) -> float:
-        """Return b's value less a's, in their unit."""
+        """Return b's value minus a's, in their unit."""
         return self.b.value - self.a.value
 
     @property
     def ratio(self) -> float:
-        """Return how many times a's value b's is."""
+        """Return b's value as a multiple of a's."""
         return _over(self.b.value, self.a.value)
 
     @property
@@ -44,7 +44,7 @@ class Pair:
 
     @property
     def equal(self) -> bool:
-        """Return whether value and interval are the same to the last digit."""
+        """Return whether values and intervals are identical."""
         return (self.a.value, self.a.low, self.a.high) == (self.b.value, self.b.low, self.b.high)
 
 

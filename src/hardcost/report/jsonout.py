@@ -54,7 +54,7 @@ _FACTS = ("qemu", "kernel", "cpu_model", "host")
 def to_json(finding: Finding) -> str:
     """Return a run or bill as JSON, one line for each cell, without a newline at the end.
 
-    Several bills are the elements of `bills`, each as it would be by itself with its `profile`.
+    Several bills are the elements of `bills`, each as a bill of its own with its `profile`.
     """
     document = _document(finding)
     if finding.together is not None:
@@ -131,10 +131,10 @@ def compare_json(a: Finding, b: Finding) -> str:
     """Return run `b` as JSON with run `a` as its baseline.
 
     The keys are those of `to_json`: a cell's `baseline` is the name of run `a`, `difference` and
-    `ratio` are b's value over a's, and `before` holds a's value with its interval. `ratio_low` and
-    `ratio_high` are the widest that both intervals allow. Then follow `compared_to` (what run `a`
-    was), `only_before` and `only_after` (cells that one run lacks) and `warnings` (why the numbers
-    may not be comparable, empty where they are).
+    `ratio` compare b's value with a's, and `before` holds a's value with its interval. `ratio_low`
+    and `ratio_high` are the widest that both intervals allow. Then follow `compared_to` (the
+    environment of run `a`), `only_before` and `only_after` (cells that one run lacks) and
+    `warnings` (why the numbers may not be comparable; empty if they are).
     """
     comparison: Comparison = compared(a, b)
     document = ComparisonDocument(

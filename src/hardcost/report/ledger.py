@@ -1,4 +1,4 @@
-"""A bill's figures as they are shown: rounded alike, in order, and adding up to the last digit."""
+"""A bill's figures as shown: rounded consistently, sorted, and adding up to the last digit."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 _ZERO = Decimal(0)
 
 _REQUIREMENT = "SRG-"
-"""Begins what is asked of every operating system; a control serves up to a dozen of them."""
+"""Prefix of requirements for every operating system; a control serves up to a dozen of them."""
 
 FEW = 3
-"""Up to so many metrics are all shown side by side; of more, some are chosen."""
+"""Most metrics that are all shown side by side; of more, some are chosen."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One control of a bill: `number` counts from 1 in the order of the bill.
 
-    `unshown` says that its cost is one that the numbers do not show.
-
-    `place` says where it is written and what benchmarks call it. `fired` sums up the audit records
-    that it caused over all metrics, None where none is known.
+    `unshown` says that the numbers do not show its cost. `place` is its location and its names in
+    benchmarks. `fired` is the number of audit records that it caused over all metrics, None if
+    unknown.
     """
 
     number: int
@@ -45,13 +44,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """What a bill shows for one metric, all with `digits` decimals.
+    """A bill's figures for one metric, all with `digits` decimals.
 
     `items` maps control to cost; their sum, `rest` and `interaction` make `cost`, which is
-    `with_profile` - `baseline`, exactly. Where rounding makes that impossible otherwise,
-    `interaction`, a remainder by definition, takes up the last digit; a control by itself has none,
-    and there it is `rest`. `least` is the least cost that is distinguishable from 0; `by_chance`
-    says that the whole profile's is not.
+    `with_profile` - `baseline`, exactly. If rounding prevents that, `interaction`, a remainder by
+    definition, takes up the last digit; a single control has no interaction, so there it is `rest`.
+    `least` is the smallest distinguishable cost; `by_chance` says that the whole profile's cost is
+    not distinguishable.
     """
 
     metric: str
@@ -68,11 +67,11 @@ class Account:
 
     @property
     def cost(self) -> Decimal:
-        """Return what the profile costs."""
+        """Return the profile's cost."""
         return self.with_profile - self.baseline
 
     def of(self, entries: Iterable[Entry]) -> Decimal:
-        """Return what `entries` cost together, each counted by itself."""
+        """Return the sum of the costs of `entries`."""
         return sum((self.items.get(entry.control, _ZERO) for entry in entries), _ZERO)
 
 
@@ -89,7 +88,7 @@ class Ledger:
 
     @cached_property
     def usual(self) -> Account:
-        """The metric that speaks for most: `agreeing` is largest there."""
+        """The most representative metric: `agreeing` is largest there."""
         return max(self.accounts, key=self.agreeing)
 
     @property
@@ -98,7 +97,7 @@ class Ledger:
         return any(account.least for account in self.accounts)
 
     def agreeing(self, account: Account) -> int:
-        """Return how many controls cost on this metric what they cost on the median metric."""
+        """Return how many controls cost the same on this metric as on their median metric."""
         return sum(
             account.items.get(control, _ZERO) == typical
             for control, typical in self._typical.items()
@@ -116,7 +115,7 @@ class Ledger:
 
 
 def ledger(bill: Bill) -> Ledger:
-    """Return the figures of `bill` as they are shown."""
+    """Return the figures of `bill` as shown."""
     order = control_order(bill)
     items: dict[str, dict[str, Item]] = {control: {} for control in order}
     for item in bill.items:
@@ -142,9 +141,9 @@ def ledger(bill: Bill) -> Ledger:
 def control_order(bill: Bill) -> dict[str, int]:
     """Return each control's place in the bill, from 0: the largest first.
 
-    A control is as large as its largest cost on any metric, or, where metrics have several units,
-    its largest share of a total; without an item it is nothing. Among equals the one that costs
-    more over all metrics is first, then the one named first.
+    The size of a control is its largest cost on any metric or, if metrics have several units, its
+    largest share of a total; without an item it is 0. Ties go to the larger sum over all metrics,
+    then to the profile's order.
     """
     by_share = _several_units(bill)
     sizes: dict[str, list[float]] = {}
@@ -215,5 +214,5 @@ def _account(total: Total, items: Mapping[str, Item], rest: float, interaction: 
 
 
 def others(amount: int) -> str:
-    """Return the name of the row that sums up what is not listed."""
+    """Return the name of the row that sums up the unlisted controls."""
     return count(amount, "other") + " together"

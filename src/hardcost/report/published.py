@@ -21,13 +21,13 @@ _Better = Literal["less", "more"]
 
 
 class _Beside(BaseModel):
-    """What tells which results of ours stand beside a table of a source.
+    """What determines which of our results correspond to a table of a source.
 
-    `workloads` are names of ours, none for any: `unixbench copies=1` stands for that workload with
-    whatever else it was told, `unixbench copies=` for one whose name doesn't say how many copies,
-    `unixbench copies!=1` for one whose name says another number.
-    `measured` maps a metric of the source to those of ours that it is the sum of, where it is not
-    the one of the same name.
+    `workloads` are names of ours, none for any: `unixbench copies=1` matches that workload with any
+    other parameters, `unixbench copies=` one whose name has no number of copies, and
+    `unixbench copies!=1` one whose name has another number.
+    `measured` maps a metric of the source to those of ours that it is the sum of, unless it has
+    the same name.
     """
 
     model_config = _STRICT
@@ -39,11 +39,11 @@ class _Beside(BaseModel):
     measured: dict[str, tuple[str, ...]] = {}
 
     def configuration(self, row: str) -> str:
-        """Return the name of our configuration that `row` stands beside."""
+        """Return the name of our configuration that corresponds to `row`."""
         return f"{self.ours} {row}".strip()
 
     def parts(self, metric: str) -> tuple[str, ...]:
-        """Return our metrics whose sum stands beside `metric`."""
+        """Return our metrics whose sum corresponds to `metric`."""
         return self.measured.get(metric, (metric,))
 
     def beside(self, workload: str) -> bool:
@@ -52,12 +52,11 @@ class _Beside(BaseModel):
 
 
 class Series(_Beside):
-    """One table of a source: what was measured, row by row, in the source's own `unit`.
+    """One table of a source: its measurements, row by row, in the source's own `unit`.
 
-    A row has the name of the configuration of ours that repeats it, without `ours`: the words that
-    ours has before it, such as `kernel=flat`. `rows` maps row to metric to value; `units` has the
-    units of metrics that are not in `unit`. `better` says which way the figures count: of a rate,
-    more is better.
+    A row is named like our configuration that repeats it, without the words in `ours` that precede
+    it there, such as `kernel=flat`. `rows` maps row to metric to value; `units` has the units of
+    metrics that are not in `unit`. `better` says which direction is better: for a rate, more.
     """
 
     unit: str
@@ -84,13 +83,13 @@ class Series(_Beside):
         return self.units.get(metric, self.unit)
 
     def ratio(self, row: str, metric: str) -> float:
-        """Return how many times what the source's own baseline costs: of a rate, the inverse."""
+        """Return the cost as a multiple of the source's own baseline: for a rate, the inverse."""
         value, base = self.rows[row][metric], self.rows[self.baseline][metric]
         return value / base if self.better == "less" else base / value
 
 
 class Span(BaseModel):
-    """From how many times the baseline to how many; without `low` only the highest was told."""
+    """A range of multiples of the baseline; without `low` the source gave only the highest."""
 
     model_config = _STRICT
 
@@ -105,7 +104,7 @@ class Span(BaseModel):
 
 
 class Ranges(_Beside):
-    """A source's ranges over several workloads of ours: how many times the baseline."""
+    """A source's ranges over several workloads of ours, as multiples of the baseline."""
 
     rows: dict[str, dict[str, Span]]
 
@@ -118,8 +117,8 @@ class Ranges(_Beside):
 class Mean(BaseModel):
     """One figure of a source for all results of `what`: how much worse than the baseline.
 
-    Either `percent` as the source says, or the source's total `before` and `after`, of which more
-    is better, as of UnixBench's index.
+    It is either `percent` as the source says, or the source's total `before` and `after`, for which
+    higher is better, such as UnixBench's index.
     """
 
     model_config = _STRICT
@@ -140,17 +139,17 @@ class Mean(BaseModel):
 
     @property
     def ratio(self) -> float:
-        """Return how many times the baseline's cost."""
+        """Return the cost as a multiple of the baseline's."""
         if self.before is not None and self.after is not None:
             return self.before / self.after
         return 1 + (self.percent or 0) / 100
 
 
 class Published(BaseModel):
-    """What one source measured: `source` cites it, `workload` says with what.
+    """What one source measured: `source` cites it, `workload` names its workload.
 
     `kernel_config` has the columns of a table of kernel options (key `columns`), and for each
-    option its value in each: `y`, `m`, or `unset`.
+    option its value in each column: `y`, `m`, or `unset`.
     """
 
     model_config = _STRICT
@@ -180,7 +179,7 @@ def published(name: str) -> Published:
 
 
 def read(text: str, file: str) -> Published:
-    """Return what the TOML `text` of `file` says.
+    """Return the contents of the TOML `text` of `file`.
 
     Raises:
         InputError: with every fault of the file.
@@ -201,15 +200,15 @@ def read(text: str, file: str) -> Published:
 def _stands_for(pattern: str, workload: str) -> bool:
     name, *wanted = pattern.split(" ")
     ours, *words = workload.split(" ")
-    told = dict(word.partition("=")[::2] for word in words)
-    return name == ours and all(_agrees(told, word) for word in wanted)
+    given = dict(word.partition("=")[::2] for word in words)
+    return name == ours and all(_agrees(given, word) for word in wanted)
 
 
-def _agrees(told: Mapping[str, str], asked: str) -> bool:
+def _agrees(given: Mapping[str, str], asked: str) -> bool:
     key, _, value = asked.partition("=")
     if key.endswith("!"):
-        return told.get(key.removesuffix("!"), value) != value
-    return told.get(key, "") == value
+        return given.get(key.removesuffix("!"), value) != value
+    return given.get(key, "") == value
 
 
 def _files() -> list[Traversable]:

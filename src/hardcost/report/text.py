@@ -1,7 +1,7 @@
-"""Numbers and names as a reader meets them: escaped, rounded, thousands separated.
+"""Numbers and names for a reader: escaped, rounded, thousands separated.
 
-Everything here returns text with the few symbols of `_SYMBOLS` in it; `plain` puts ASCII in their
-place where the reader is a pipe or a terminal without Unicode.
+All functions return text that may contain the few symbols of `_SYMBOLS`; `plain` replaces them with
+ASCII for a pipe or a terminal without Unicode.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MISSING = "n/a"
-"""What stands for a number that is infinite or not a number."""
+"""Shown for a number that is infinite or not a number."""
 
 ABSENT = "-"
-"""What stands where nothing was measured."""
+"""Shown where nothing was measured."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 TO = "\N{EN DASH}"
 ABOUT = "\N{ALMOST EQUAL TO}"
 MARK = "\N{DAGGER}"
-"""The sign at a number that doesn't show all; the sentence that explains it stands below."""
+"""Marks a number that doesn't show the whole cost; a sentence below explains it."""
 
 _SYMBOLS = str.maketrans({TIMES: "x", TO: "..", MARK: "(+)", ABOUT: "~", "±": "+/-", "…": "..."})
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 
 _WHOLE = 1e-9
-"""Values this near to a whole number are whole: far below one instruction, far above rounding."""
+"""Values this close to a whole number are whole: far below one instruction, far above rounding."""
 
 _SIGNIFICANT = 4
 _ONE_DECIMAL_BELOW = 1e6
@@ -38,11 +38,11 @@ _MOST_DECIMALS = 9
 
 
 def visible(text: str) -> str:
-    r"""Return `text` with every character that can't be seen written as an escape, such as `\x1b`.
+    r"""Return `text` with every invisible character written as an escape, such as `\x1b`.
 
-    Besides control characters these are marks of direction, zero-width and unassigned characters
-    and every space but the plain one: none can act on a terminal or hide in a page. A byte that is
-    not UTF-8, read as a surrogate, is written as the byte.
+    Besides control characters these are direction marks, zero-width and unassigned characters, and
+    every space but the plain one: none can act on a terminal or hide in a page. A byte that is not
+    UTF-8, read as a surrogate, is written as the byte.
     """
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
@@ -59,14 +59,14 @@ def plain(text: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return at most `most` characters of `text`, the last an ellipsis where some were left out."""
+    """Return at most `most` characters of `text`, ending in an ellipsis if it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def phrases(text: str) -> list[str]:
     """Return the words of `text`, an option and its value as one: `-F auid>=1000` stays together.
 
-    Joined by blanks they are `text` again.
+    Joined by spaces they are `text` again.
     """
     parts: list[str] = []
     for word in text.split(" "):
@@ -78,7 +78,7 @@ def phrases(text: str) -> list[str]:
 
 
 def decimals(values: Iterable[float]) -> int:
-    """Return how many decimals show `values` alike: none for whole numbers, else four digits."""
+    """Return the number of decimals for `values`: none for whole numbers, else four digits."""
     finite = [value for value in values if math.isfinite(value)]
     if all(abs(value - round(value)) <= _WHOLE for value in finite):
         return 0
@@ -90,13 +90,13 @@ def decimals(values: Iterable[float]) -> int:
 
 
 def written_decimals(values: Iterable[float]) -> int:
-    """Return how many decimals show `values` as they were written, without rounding."""
+    """Return the number of decimals that shows `values` as written, without rounding."""
     exponents = (Decimal(repr(float(value))).as_tuple().exponent for value in values)
     return max((-int(exponent) for exponent in exponents), default=0)
 
 
 def rounded(value: float, digits: int) -> Decimal:
-    """Return finite `value` with `digits` decimals, so that what is shown adds up."""
+    """Return finite `value` with `digits` decimals, so that the numbers shown add up."""
     quantum = Decimal(1).scaleb(-digits)
     # Adding 0 turns -0 into 0.
     return Decimal(repr(float(value))).quantize(quantum, ROUND_HALF_EVEN) + 0
@@ -111,7 +111,7 @@ def number(value: float | Decimal, digits: int = 0) -> str:
 
 
 def signed(value: float | Decimal, digits: int = 0) -> str:
-    """Return `value` as `number` does, with a plus sign where it is above zero."""
+    """Return `value` as `number` does, with a plus sign if it is above zero."""
     text = number(value, digits)
     return text if text == MISSING or text.startswith("-") or not _nonzero(text) else f"+{text}"
 
@@ -121,7 +121,7 @@ def _nonzero(text: str) -> bool:
 
 
 def ratio(value: float) -> str:
-    """Return how many times, such as `TIMES` and 2.94: three digits, three decimals near 1."""
+    """Return a multiple, such as `TIMES` and 2.94: three digits, three decimals near 1."""
     if not math.isfinite(value):
         return MISSING
     size = abs(value)
@@ -166,6 +166,6 @@ def count(amount: int, one: str, several: str | None = None) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as prose lists them: `a`, `a and b`, `a, b and c`."""
+    """Return names as a list in prose: `a`, `a and b`, `a, b and c`."""
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last

@@ -1,4 +1,4 @@
-"""The store's SQLite file: recognised before it is touched, opened, its failures in words."""
+"""The store's SQLite file: recognised before it is changed, opened, its failures in words."""
 
 from __future__ import annotations
 
@@ -45,48 +45,48 @@ _COLUMNS: Final = {
     "runs": ["name", "plan", "study", "fresh", "started", "finished", "finding"],
     "records": ["number", "run", "identity", "body"],
 }
-_ELSEWHERE: Final = "--store FILE names another"
+_ELSEWHERE: Final = "--store FILE selects another"
 _WAIT_SECONDS: Final = 30
 _LOCK: Final = struct.Struct("hhqqi4x")  # struct flock: kind, whence, start, length, process
 _RECOVER: Final = (
-    "`sqlite3 FILE .recover | sqlite3 NEW` saves what can be saved; --store FILE names another"
+    "`sqlite3 FILE .recover | sqlite3 NEW` recovers what it can; --store FILE selects another"
 )
-_SAID: Final = {
+_MEANINGS: Final = {
     "SQLITE_CORRUPT": ("is damaged", _RECOVER),
-    "SQLITE_NOTADB": ("is no SQLite database", _ELSEWHERE),
+    "SQLITE_NOTADB": ("is not a SQLite database", _ELSEWHERE),
     "SQLITE_FULL": (
         "can't grow: the disk is full",
-        "make room; --resume goes on with what is saved",
+        "free some space; --resume continues with what is saved",
     ),
     "SQLITE_READONLY": ("can't be written to: it is read-only", _ELSEWHERE),
     "SQLITE_CANTOPEN": ("can't be opened", f"check its permissions and its folder's; {_ELSEWHERE}"),
     "SQLITE_PERM": ("can't be opened: permission denied", _ELSEWHERE),
     "SQLITE_BUSY": (
-        f"is held by another process, for more than {_WAIT_SECONDS} s",
-        f"wait until that has ended; {_ELSEWHERE}",
+        f"has been locked by another process for more than {_WAIT_SECONDS} s",
+        f"wait until that ends; {_ELSEWHERE}",
     ),
     "SQLITE_LOCKED": ("is locked by another process", _ELSEWHERE),
     "SQLITE_IOERR": ("can't be used: the disk fails to read or write", _ELSEWHERE),
-    "SQLITE_NOMEM": ("can't be used: there is no memory left", None),
+    "SQLITE_NOMEM": ("can't be used: there is not enough memory", None),
 }
-"""What the main part of SQLite's error codes means to a user, and what helps."""
+"""The meaning of SQLite's primary error codes for a user, and the remedy."""
 
 
 def writable(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store at `path`, which is made where there is none.
+    """Return a connection to the store at `path`, which is created if it is missing.
 
-    Nothing is written before it is known that the file is a store, or empty.
+    Nothing is written until the file is known to be a store, or empty.
 
     Raises:
         StoreError: It is another program's database, or a newer hardcost made it.
-        sqlite3.Error, OSError: It can't be used; `told` puts that in words.
+        sqlite3.Error, OSError: It can't be used; `translated` puts that in words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone_in(path.parent):
         known = _recognised(path)
         connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
         try:
-            # First, since what is written later may stay in the journal for long.
+            # First, since later writes may stay in the journal for a long time.
             if known is None:
                 connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {_marks()} COMMIT;")
             elif known != APPLICATION_ID:
@@ -100,7 +100,7 @@ def writable(path: Path) -> sqlite3.Connection:
 
 
 def readable(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store at `path` that only reads, also from a read-only disk.
+    """Return a read-only connection to the store at `path`, also on a read-only disk.
 
     Raises:
         InputError: There is no such file.
@@ -109,7 +109,7 @@ def readable(path: Path) -> sqlite3.Connection:
     """
     if not path.exists():
         raise InputError(
-            f"there is no store {path}", hint=f"`hardcost run` makes one; {_ELSEWHERE}"
+            f"there is no store {path}", hint=f"`hardcost run` creates one; {_ELSEWHERE}"
         )
     if _recognised(path) is None:
         raise InputError(f"the store {path} is empty", hint=_ELSEWHERE)
@@ -117,48 +117,48 @@ def readable(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
     """Turn the failures of disk and database into errors that name the file.
 
     Raises:
-        StoreError: Always in place of SQLite's own errors, and the system's.
+        StoreError: Instead of any error of SQLite's or the system's.
     """
     try:
         yield
     except sqlite3.Error as error:
-        is_no_text = "Could not decode" in str(error)  # Python's own error, without a code
-        name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or ""
-        what, hint = _SAID.get(
+        is_not_text = "Could not decode" in str(error)  # Python's own error, without a code
+        name = "SQLITE_CORRUPT" if is_not_text else getattr(error, "sqlite_errorname", None) or ""
+        what, hint = _MEANINGS.get(
             "_".join(name.split("_")[:2]), (f"can't be used: {error}", _ELSEWHERE)
         )
         raise StoreError(f"the store {path} {what}", hint=hint) from error
     except UnicodeDecodeError as error:
-        what, hint = _SAID["SQLITE_CORRUPT"]
-        raise StoreError(f"the store {path} {what}: a name is no text", hint=hint) from error
+        what, hint = _MEANINGS["SQLITE_CORRUPT"]
+        raise StoreError(f"the store {path} {what}: a name is not text", hint=hint) from error
     except OSError as error:
         full = error.errno in FULL_DISK
-        hint = "make room" if full else _ELSEWHERE
+        hint = "free some space" if full else _ELSEWHERE
         reason = error.strerror or str(error)
         raise StoreError(f"the store {path} can't be used: {reason}", hint=hint) from error
 
 
 class Owners:
-    """Which process goes on with which run: a byte of the file beside the store, locked for each.
+    """Which process continues which run: a byte of the file beside the store, locked for each run.
 
-    The system lets go of a lock when its process ends, by SIGKILL too.
+    The system releases a lock when its process ends, even by SIGKILL.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file beside the store `path`; nothing is owned yet."""
+        """Open the file beside the store `path`; nothing is locked yet."""
         beside = path.with_name(f"{path.name}-owners")
         self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
     def close(self) -> None:
-        """Let go of all runs."""
+        """Release all runs."""
         os.close(self._file)
 
     def take(self, run: str) -> bool:
-        """Own a run from now on; say whether nobody else does.
+        """Lock a run; say whether no other process has it.
 
         Raises:
             OSError: The file system has no locks.
@@ -179,7 +179,7 @@ def _marks() -> str:
 
 
 def _recognised(path: Path) -> int | None:
-    """Return a store's application id: ours, or 0 if it is older than that; None: it is empty.
+    """Return a store's application id: ours, or 0 if it predates that; None: it is empty.
 
     Raises:
         StoreError: It is another program's, or a newer hardcost's.
@@ -210,16 +210,16 @@ def _recognised(path: Path) -> int | None:
     if (application, version, named) == (0, 0, []):
         return None
     raise StoreError(
-        f"{path} is a SQLite database, and no store of hardcost's: nothing was written to it",
+        f"{path} is a SQLite database but not a hardcost store: nothing was written to it",
         hint=_ELSEWHERE,
     )
 
 
 def _looking(path: Path) -> sqlite3.Connection:
-    """Return a connection by which it is seen what a file is, without a trace where that can be.
+    """Return a connection for finding out what a file is, leaving no trace if possible.
 
-    Where a journal lies beside the file, what it is may stand there alone; to read that, SQLite
-    makes a file of its own beside it, as every reader does.
+    If a journal lies beside the file, the content may be in the journal only; to read that, SQLite
+    creates a file of its own beside it, as for every reader.
     """
     if _has_journal(path):
         return _reading(path)
@@ -227,10 +227,10 @@ def _looking(path: Path) -> sqlite3.Connection:
 
 
 def _reading(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads.
+    """Return a read-only connection.
 
-    SQLite reads the journal of a store through a file beside it that it has to make. Where it
-    can't, and there is no journal, the file alone is all that there is.
+    SQLite reads a store's journal through a file beside it that it has to create. If it can't, and
+    there is no journal, the file alone is read.
     """
     place = path.absolute().as_uri()
     connection = sqlite3.connect(
@@ -247,7 +247,7 @@ def _reading(path: Path) -> sqlite3.Connection:
 
 
 def _has_journal(path: Path) -> bool:
-    """Say whether a run that goes on, or that was killed, has more beside the file."""
+    """Say whether a running or killed run has more data beside the file."""
     with contextlib.suppress(OSError):
         return path.with_name(f"{path.name}-wal").stat().st_size > 0
     return False
@@ -255,9 +255,9 @@ def _has_journal(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other runs from laying out a store in the same folder meanwhile.
+    """Keep other runs from creating a store in the same folder meanwhile.
 
-    SQLite waits for no other process when both change a file's kind of journal.
+    SQLite does not wait for other processes when both change a file's journal mode.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""A look at a store that changes nothing, not even where it lies on a read-only file system."""
+"""A read of a store that changes nothing, even on a read-only file system."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listed:
-    """A run in outline: `trials` it measured itself, of `workloads` and by `instruments`.
+    """A run in outline: the `trials` that it measured itself, their `workloads` and `instruments`.
 
-    What it took from earlier runs is not among them. Times are UTC, as ISO 8601; `finished` and
-    `finding`, which is JSON, are None while it is not complete.
+    Trials taken from earlier runs are not included. Times are UTC, as ISO 8601; `finished` and
+    `finding`, which is JSON, are None until it is complete.
     """
 
     name: str
@@ -87,7 +87,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the store `path` to read it, and close it.
 
     Raises:
-        StoreError: It can't be read, or is none.
+        StoreError: It can't be read, or is not a store.
     """
-    with database.told(path), contextlib.closing(database.readable(path)) as connection:
+    with database.translated(path), contextlib.closing(database.readable(path)) as connection:
         yield connection

@@ -1,4 +1,4 @@
-"""What is kept of a trial: the raw samples, and all that says where they come from."""
+"""What is kept of a trial: the raw samples, and their provenance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hardcost.workloads.measured import Measured
 
 
 class Record(BaseModel):
-    """One trial, done: its identity is the hash of all that defines it.
+    """One finished trial: its identity is the hash of everything that defines it.
 
-    `start_seconds` of host time passed before the guest's first instruction, `host_seconds` in all.
-    `observed` is what instruments that rode along saw.
+    `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
+    `observed` is what the recorders saw.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,17 +34,17 @@ class Record(BaseModel):
 
 
 _LARGEST = 1e18
-"""Of anything that is measured; an index of 1e308 is damage."""
+"""The limit of any measured number; an index of 1e308 is damage."""
 
 
 def check(record: Record, identity: str) -> None:
-    """Check that a record that was read is the trial's, and its numbers such as can be measured.
+    """Check that a record is the trial's, and that its numbers can be measurements.
 
     Raises:
-        ValueError: It is not, or they are not.
+        ValueError: It is not, or they can't be.
     """
     if record.identity != identity:
-        raise ValueError("it is that of another trial")
+        raise ValueError("it belongs to another trial")
     if not record.measured:
         raise ValueError("it has no metric")
     for metric in record.measured:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-_LAST_TRIALS = 500  # from which the time of others is expected
-_LONGEST_SECONDS = 1e7  # of host time that a trial may have taken; more is damage
+_LAST_TRIALS = 500  # used to estimate the time of others
+_LONGEST_SECONDS = 1e7  # most host time of a trial; more is damage
 
 
 @dataclass(frozen=True)
 class Run:
-    """One execution of a study; times are UTC, as ISO 8601; `finished` None while it is not."""
+    """One execution of a study; times are UTC, as ISO 8601; `finished` is None until it is."""
 
     name: str
     plan: str
@@ -31,21 +31,21 @@ class Run:
 
 
 class Store:
-    """The file, opened; a context manager that closes it."""
+    """The open file; a context manager that closes it."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open `path`, making it and its folder if they are missing unless it is `read_only`.
+        """Open `path`; unless `read_only`, create it and its folder if they are missing.
 
-        `damaged` says what was met that can't be read, and was taken as not there.
+        `damaged` describes records that can't be read and were ignored.
 
         Raises:
             InputError: It is missing, and `read_only`.
-            StoreError: It can't be made or opened, is no store, or a newer hardcost made it.
+            StoreError: It can't be created or opened, is not a store, or a newer hardcost made it.
         """
         self.path = path
         self.damaged: list[str] = []
         self._owners: database.Owners | None = None
-        with database.told(path):
+        with database.translated(path):
             self._connection = database.readable(path) if read_only else database.writable(path)
 
     def __enter__(self) -> Self:
@@ -58,16 +58,16 @@ class Store:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the file, and let go of the runs that it was opened for."""
+        """Close the file, and release its runs."""
         self._connection.close()
         if self._owners is not None:
             self._owners.close()
             self._owners = None
 
     def start(self, name: str, plan: str, study: str, *, fresh: bool) -> Run:
-        """Enter a new run, which nobody else goes on with while this store is open."""
+        """Enter a new run, locked against other processes while this store is open."""
         run = Run(name, plan, study, fresh, _now(), None)
-        with database.told(self.path):
+        with database.translated(self.path):
             self._take(name)
             self._connection.execute(
                 "INSERT INTO runs (name, plan, study, fresh, started) VALUES (?, ?, ?, ?, ?)",
@@ -77,28 +77,28 @@ class Store:
 
     def save(self, run: Run, record: Record) -> None:
         """Keep a trial; it is on disk when this returns."""
-        with database.told(self.path):
+        with database.translated(self.path):
             self._connection.execute(
                 "INSERT INTO records (run, identity, body) VALUES (?, ?, ?)",
                 (run.name, record.identity, record.model_dump_json()),
             )
 
     def finish(self, run: Run, finding: str) -> None:
-        """Note that a run is complete, and what it found."""
-        with database.told(self.path):
+        """Record that a run is complete, and what it found."""
+        with database.translated(self.path):
             self._connection.execute(
                 "UPDATE runs SET finished = ?, finding = ? WHERE name = ?",
                 (_now(), finding, run.name),
             )
 
     def record(self, identity: str, run: Run | None = None) -> Record | None:
-        """Return the newest record of a trial, of `run` only if it is given.
+        """Return the newest record of a trial; if `run` is given, only of that run.
 
-        One that is damaged counts as not there, and joins `damaged`.
+        A damaged record is ignored and joins `damaged`.
         """
         query = "SELECT number, body FROM records WHERE identity = ? AND (? IS NULL OR run = ?)"
         own = None if run is None else run.name
-        with database.told(self.path):
+        with database.translated(self.path):
             rows = self._connection.execute(
                 query + " ORDER BY number DESC", (identity, own, own)
             ).fetchall()
@@ -119,7 +119,7 @@ class Store:
         Raises:
             StoreError: A run's row is damaged.
         """
-        with database.told(self.path):
+        with database.translated(self.path):
             rows = self._connection.execute(
                 "SELECT rowid, name, plan, study, fresh, started, finished FROM runs"
                 " ORDER BY started DESC, rowid DESC"
@@ -132,46 +132,46 @@ class Store:
         if not all(isinstance(text, str) for text in texts) or fresh not in {0, 1}:
             raise StoreError(
                 f"row {number} of the table runs in {self.path} is damaged: {name!r}",
-                hint=f"remove that row with sqlite3 (its rowid is {number}), or name another by"
-                " --store",
+                hint=f"remove that row with sqlite3 (its rowid is {number}), or select another"
+                " store with --store",
             )
         ended = None if finished is None else str(finished)
         return Run(str(name), str(plan), str(study), bool(fresh), str(started), ended)
 
     def unfinished(self, plan: str) -> Run | None:
-        """Return the newest run of `plan` that was interrupted; it is nobody else's from now on.
+        """Return the newest interrupted run of `plan`, locked against other processes.
 
         Raises:
-            StoreError: Another process goes on with it at the moment.
+            StoreError: Another process is running it.
         """
         found = next(
             (one for one in self.runs() if one.plan == plan and one.finished is None), None
         )
         if found is not None:
-            with database.told(self.path):
+            with database.translated(self.path):
                 self._take(found.name)
         return found
 
     def _take(self, name: str) -> None:
-        """Own a run.
+        """Lock a run.
 
         Raises:
-            StoreError: Another process does.
+            StoreError: Another process has it.
         """
         if self._owners is None:
             self._owners = database.Owners(self.path)
         if not self._owners.take(name):
             raise StoreError(
-                f"the run {name} is going on in another process",
-                hint="wait until that has ended; without --resume a run of its own is started,"
-                " which takes from the store what is measured already",
+                f"the run {name} is still going on in another process",
+                hint="wait until that ends; without --resume a new run starts, which takes from the"
+                " store what is already measured",
             )
 
     def finding(self, name: str) -> tuple[Run, str]:
-        """Return a finished run and what it found; `name` may be a unique beginning, or `last`.
+        """Return a finished run and what it found; `name` may be a unique prefix, or `last`.
 
         Raises:
-            InputError: There is no such run, several fit, or it was never finished.
+            InputError: There is no such run, several match, or it was never finished.
         """
         runs = self.runs()
         done = [run for run in runs if run.finished is not None]
@@ -182,14 +182,14 @@ class Store:
             raise InputError(
                 f"'{name}' names {what} in {self.path}", hint="`hardcost list runs` shows them"
             )
-        with database.told(self.path):
+        with database.translated(self.path):
             row = self._connection.execute(
                 "SELECT finding FROM runs WHERE name = ?", (exact[0].name,)
             ).fetchone()
         if row is None or not isinstance(row[0], str | None):
             raise StoreError(
-                f"what the run {exact[0].name} found is damaged in {self.path}",
-                hint="run its study again: what was measured is taken from the store",
+                f"the result of the run {exact[0].name} in {self.path} is damaged",
+                hint="run its study again: its trials are taken from the store",
             )
         if row[0] is None:
             raise InputError(
@@ -200,7 +200,7 @@ class Store:
 
     def durations(self) -> tuple[tuple[str, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""
-        with database.told(self.path):
+        with database.translated(self.path):
             rows = self._connection.execute(
                 "SELECT workload, instrument, seconds FROM"
                 " (SELECT json_extract(whole, '$.workload') AS workload,"

@@ -1,4 +1,4 @@
-"""Where the store is, unless the user says otherwise."""
+"""The default location of the store."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from hardcost.study.model import AxisTable, StudyFile
 
 LARGEST_GRID = 10_000
-"""Configurations; more than that are taken for a mistake."""
+"""Most configurations of a grid; more are taken for a mistake."""
 
 LARGEST_REPEAT = 10_000
-"""Rules that one axis may make; more than that are taken for a mistake."""
+"""Most rules that one axis may generate; more are taken for a mistake."""
 
 LARGEST_SUM = 1_000_000
-"""Rules and levels that axes may come to in all configurations; more are taken for a mistake."""
+"""Most rules and levels of axes over all configurations; more are taken for a mistake."""
 
 _ON, _OFF = "on", "off"
 _NAMELESS = "base"
@@ -44,7 +44,7 @@ class _Level:
 def configurations(
     written: StudyFile, resolver: Resolver
 ) -> tuple[tuple[Configuration, ...], tuple[str, ...]]:
-    """Return a study's configurations in their order, and notes; what is wrong joins `resolver`."""
+    """Return a study's configurations in order, and notes; mistakes join `resolver`."""
     found: list[Configuration] = []
     notes: list[str] = []
     for index, table in enumerate(written.configuration):
@@ -63,7 +63,7 @@ def configurations(
             message = f"two axes are called '{axis.name}'"
             resolver.problems.append(resolver.file.problem(message, "axis", index, "name"))
         names.add(axis.name)
-    # product varies its last factor fastest, and the first axis is to vary fastest.
+    # product varies its last factor fastest, but the first axis should vary fastest.
     points = itertools.product(*reversed(axes)) if axes else ()
     found.extend(_point(base, point[::-1]) for point in points)
     for part in (base, *(level.controls for axis in axes for level in axis)):
@@ -72,7 +72,7 @@ def configurations(
 
 
 def _too_large(axes: Sequence[AxisTable]) -> str | None:
-    """Return why the axes come to more than anybody measures; None where they don't."""
+    """Return why the axes span too much to measure; None if they don't."""
     sizes = [2 if axis.switch else len(axis.levels or axis.values) for axis in axes]
     points = math.prod(max(size, 1) for size in sizes)
     if points > LARGEST_GRID:
@@ -84,7 +84,7 @@ def _too_large(axes: Sequence[AxisTable]) -> str | None:
             own += sum(value for value in axis.values if isinstance(value, int) and value > 0)
         amounts += own * points // max(size, 1)
     if amounts > LARGEST_SUM:
-        return f"the axes come to more than {LARGEST_SUM} rules in all configurations"
+        return f"the axes generate more than {LARGEST_SUM} rules over all configurations"
     return None
 
 
@@ -98,7 +98,7 @@ def _point(base: Controls, levels: Sequence[_Level]) -> Configuration:
 
 
 def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
-    """Return the levels of an axis in their order."""
+    """Return the levels of an axis in order."""
     at = ("axis", index)
     _check(axis, resolver, *at)
     if axis.switch:
@@ -112,14 +112,14 @@ def _levels(axis: AxisTable, resolver: Resolver, index: int) -> list[_Level]:
 
 
 def _named_level(axis: AxisTable, level: str, resolver: Resolver, *at: str | int) -> _Level:
-    """Return a level that has a table of its own, beside what the axis has at every level."""
+    """Return a level with a table of its own, added to what the axis has at every level."""
     own = resolver.controls(axis.levels[level], *at, "levels", level)
     controls = together([_controls(axis, level, resolver, *at), own])
     return _Level(axis.name, level, _shown(axis, level), controls)
 
 
 def _plain_level(axis: AxisTable, value: int | str, resolver: Resolver, *at: str | int) -> _Level:
-    """Return a level that is nothing but a value."""
+    """Return a level that is only a value."""
     controls = _controls(axis, value, resolver, *at)
     return _Level(axis.name, str(value), _shown(axis, value), controls)
 
@@ -162,7 +162,7 @@ def _controls(
     if axis.audit is None or axis.audit.repeat is None:
         return controls
     if not isinstance(value, int) or value > LARGEST_REPEAT:
-        return controls  # `_check` has told of it
+        return controls  # `_check` has reported it
     line = (*at, "audit", "repeat")
     numbers = range(axis.audit.start, axis.audit.start + value)
     made = resolver.rules((axis.audit.repeat.replace("{n}", str(n)), line) for n in numbers)
@@ -170,7 +170,7 @@ def _controls(
 
 
 def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
-    """Check what an axis's keys have to be to each other."""
+    """Check the keys of an axis against each other."""
     kinds = [axis.switch, bool(axis.values), bool(axis.levels)]
     levels = [*map(str, axis.values), *axis.levels]
     repeat = axis.audit.repeat if axis.audit else None
@@ -181,7 +181,7 @@ def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
             f"the axis {axis.name} needs one of values, levels, and switch = true",
             (),
         ),
-        (len(set(levels)) < len(levels), f"a value of {axis.name} stands twice", ("values",)),
+        (len(set(levels)) < len(levels), f"{axis.name} lists a value twice", ("values",)),
         (
             any(not level or " " in level for level in levels),
             f"a level of {axis.name} is not one word",
@@ -189,12 +189,12 @@ def _check(axis: AxisTable, resolver: Resolver, *at: str | int) -> None:
         ),
         (
             axis.default is not None and str(axis.default) not in levels,
-            f"the default of {axis.name} is none of its levels",
+            f"the default of {axis.name} is not one of its levels",
             ("default",),
         ),
         (
             repeat is not None and "{n}" not in repeat,
-            "the rule to repeat holds no {n}, so that all would be the same",
+            "the rule to repeat has no {n}, so all copies would be the same",
             ("audit", "repeat"),
         ),
         (

@@ -1,4 +1,4 @@
-"""Studies: the file as it is written, and the values that reading it yields.
+"""Studies: the format of the file, and the values read from it.
 
 A study file is TOML:
 
@@ -6,14 +6,14 @@ A study file is TOML:
     workloads = ["syscalls", "syscalls calls=open+stat"]
     baseline = "aslr=0"
 
-    [[configuration]]               # a state written out by itself
+    [[configuration]]               # a single state
     name = "audit-off"
     boot = ["audit=0"]
 
     [base]                          # what every point of the grid has
     audit = { backlog_limit = 8192 }
 
-    [[axis]]                        # the grid: each level of each axis with each of the others'
+    [[axis]]                        # the grid: every combination of the axes' levels
     name = "aslr"
     values = [0, 1, 2]
     sysctl = { "kernel.randomize_va_space" = "{value}" }
@@ -30,9 +30,9 @@ A study file is TOML:
     switch = true
     audit.rules = ["-a always,exit -S all -F uid=70000"]
 
-A point's name is its levels joined by spaces, those at their axis's default left out: `aslr=2
-catch-all`, or `base` where all are. The grid comes after the configurations, and the first axis
-varies fastest. Paths are relative to the file.
+A point's name is its levels joined by spaces, without those at their axis's default: `aslr=2
+catch-all`, or `base` if all are. The grid comes after the configurations, and the first axis varies
+fastest. Paths are relative to the file.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
 
 Name = Annotated[str, Field(pattern=r"^[^\s=]+$")]
-"""One word without `=`, since names are put together from such words."""
+"""One word without `=`, since names are composed of such words."""
 
 
 class AxisAudit(AuditTable):
-    """`audit = { … }` of an axis: besides, one rule made over and over.
+    """`audit = { … }` of an axis: also one rule, repeated.
 
-    `repeat` is made once for each of the first `value` numbers from `from` on, which take the
-    place of `{n}` in it: with `from = 70001`, the level 2 has rules for 70001 and 70002.
+    `repeat` is generated once for each of the first `value` numbers from `from` on, which replace
+    `{n}` in it: with `from = 70001`, the level 2 has rules for 70001 and 70002.
     """
 
     repeat: str | None = None
@@ -64,12 +64,12 @@ class AxisAudit(AuditTable):
 
 
 class AxisTable(ControlsTable):
-    """`[[axis]]`: its levels are `values`, `levels`, or on and off where `switch` is true.
+    """`[[axis]]`: its levels are `values`, `levels`, or on and off if `switch` is true.
 
-    Where `cumulative` is true, each level has the controls of those before it too. In `boot`,
+    If `cumulative` is true, each level also has the controls of those before it. In `boot`,
     `sysctl`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is the level
-    that a configuration's name leaves out; a switch's is off. The controls that stand here are
-    taken at every level but off.
+    that a configuration's name leaves out; a switch's is off. The controls in this table apply at
+    every level but off.
     """
 
     name: Name
@@ -84,7 +84,7 @@ class AxisTable(ControlsTable):
 class ConfigurationTable(ControlsTable):
     """`[[configuration]]`: a name and the controls that are on.
 
-    One with a `scale` is part of the study at that scale alone.
+    A configuration with a `scale` belongs to the study at that scale only.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -92,9 +92,9 @@ class ConfigurationTable(ControlsTable):
 
 
 class ScaleTable(BaseModel):
-    """`[scale.NAME]`: the study at another size, asked for by `--scale NAME`.
+    """`[scale.NAME]`: the study at another size, selected by `--scale NAME`.
 
-    `workloads` take the place of the study's own, `timeout` too; `title` says what it is.
+    `workloads` and `timeout` replace the study's own; `title` describes the size.
     """
 
     model_config = TABLE
@@ -107,14 +107,14 @@ class ScaleTable(BaseModel):
 class StudyFile(BaseModel):
     """A study file.
 
-    Without a `title`, the file's name stands for it. `baseline` is the configuration that the
-    others are compared to, `published` a set of published figures to print beside. `seeds` say
-    which memory layouts are measured, 0 being the fixed one. `repetitions` are of each trial, under
-    an instrument that needs them.
+    The `title` defaults to the file's name. `baseline` is the configuration that the others are
+    compared with, `published` a set of published figures to print beside. `seeds` select the memory
+    layouts to measure, 0 being the fixed one. `repetitions` are of each trial, under an instrument
+    that needs them.
 
-    Where `fresh-boot` is true each trial boots, where it would go on from a snapshot otherwise.
-    `init` says what starts a Debian guest's services, `record` which instruments ride along.
-    `timeout` is how many seconds of this host's time a trial may take. `scale` are other sizes.
+    If `fresh-boot` is true, each trial boots instead of resuming from a snapshot. `init` says what
+    starts a Debian guest's services, `record` names the recorders. `timeout` is the limit of a
+    trial in seconds of this host's time. `scale` are other sizes.
     """
 
     model_config = TABLE
@@ -141,8 +141,8 @@ class StudyFile(BaseModel):
 class Configuration:
     """One exact state to be measured.
 
-    `levels` are the axes that made it, (axis, level) in the study's order, such as
-    `(("rules", "160"), ("catch-all", "on"))`; empty for a configuration written out by itself.
+    `levels` are the axes that span it, (axis, level) in the study's order, such as
+    `(("rules", "160"), ("catch-all", "on"))`; empty for a single configuration.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Workload:
-    """What is run, by name, with its parameters in the order in which they were given."""
+    """A workload by name, with its parameters in the order given."""
 
     name: str
     parameters: tuple[tuple[str, str], ...] = ()
@@ -164,11 +164,11 @@ class Workload:
 
 @dataclass(frozen=True)
 class Setup:
-    """How a trial's guest comes to its work, and what watches it.
+    """How a trial's guest is set up, and what records it.
 
-    `fresh`: it boots for the trial. `init` starts a Debian guest's services. `record` names the
-    instruments that ride along, in their order. `whole`: the guest is a whole Debian system,
-    whatever the workload needs.
+    `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names
+    the recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload
+    needs.
     """
 
     fresh: bool = False
@@ -178,15 +178,15 @@ class Setup:
 
 
 AS_USUAL = Setup()
-"""From a snapshot, by the probe, with nothing that rides along."""
+"""From a snapshot, started by the probe, without recorders."""
 
 
 @dataclass(frozen=True)
 class Study:
     """What to compare, read and checked.
 
-    `name` is as the user gave it, without its folder, with the scale behind it where one was asked
-    for. `timeout` is a trial's limit in seconds of host time; None: the usual one.
+    `name` is as the user gave it, without its folder, followed by the scale if one was selected.
+    `timeout` is a trial's limit in seconds of host time; None: the usual one.
     """
 
     name: str

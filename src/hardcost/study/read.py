@@ -1,4 +1,4 @@
-"""Reading study files: a ready-made one by its name, or the user's own; all errors at once."""
+"""Reading study files: a ready-made one by name, or the user's own; all errors at once."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def read(
     measured by, in the place of its own.
 
     Raises:
-        InputError: There is no such study, or it is not as it should be; all that is wrong is
-            told, each at its place.
+        InputError: There is no such study, or it is invalid; all mistakes are reported, each with
+            its location.
     """
     file, path = _file(name_or_path)
     return _Reader(file, path, package_root).study(scale, instrument)
@@ -122,7 +122,7 @@ def workload(text: str, instrument: str | None = None) -> Workload:
 def _at_scale(
     scale: str | None, known: Sequence[Configuration], written: StudyFile
 ) -> tuple[Configuration, ...]:
-    """Return the configurations but those that belong to another scale."""
+    """Return the configurations without those of other scales."""
     elsewhere = {
         index
         for index, table in enumerate(written.configuration)
@@ -132,17 +132,17 @@ def _at_scale(
 
 
 def _no_scale(name: str, scale: str | None, written: StudyFile) -> InputError:
-    """Return the error of a size that the study does not have."""
+    """Return the error for a size that the study does not have."""
     known = ", ".join(written.scale) or "none but its own"
     return InputError(f"the study {name} has no scale '{scale}'", hint=f"there are: {known}")
 
 
 class _NothingToFetchError(Exception):
-    """A package would be fetched for a study that is wrong anyway."""
+    """A package would be fetched for a study that is invalid anyway."""
 
 
 class _Reader:
-    """Turns a study file's values into a study, and gathers what is wrong with them."""
+    """Turns a study file's values into a study, and collects its mistakes."""
 
     def __init__(self, file: TomlFile, path: Path, package_root: PackageRoot | None) -> None:
         self._file = file
@@ -236,8 +236,8 @@ class _Reader:
             self._wrong(f"there is no instrument '{written.instrument}'", "instrument", hint=hint)
         for index, name in enumerate(written.record):
             if name not in RIDING:
-                hint = tomlfile.meant(name, RIDING, "instruments that ride along")
-                message = f"there is no instrument '{name}' that rides along"
+                hint = tomlfile.meant(name, RIDING, "recorders")
+                message = f"there is no recorder '{name}'"
                 self._wrong(message, "record", index, hint=hint)
 
     def _names(self, known: tuple[Configuration, ...], written: StudyFile) -> None:
@@ -257,14 +257,14 @@ class _Reader:
             self._wrong(f"there is no configuration '{written.baseline}'", "baseline", hint=hint)
 
     def _scales(self, written: StudyFile) -> None:
-        """Check that the scales that configurations name are there; the baseline is in all."""
+        """Check that the scales that configurations name exist; the baseline is in all."""
         for index, table in enumerate(written.configuration):
             at = ("configuration", index, "scale")
             if table.scale is not None and table.scale not in written.scale:
                 hint = tomlfile.meant(table.scale, tuple(written.scale), "scales")
                 self._wrong(f"there is no scale '{table.scale}'", *at, hint=hint)
             if table.scale is not None and table.name == written.baseline:
-                self._wrong("the baseline has to be there at every scale", *at)
+                self._wrong("the baseline must exist at every scale", *at)
 
     def _wrong(self, message: str, *at: str | int, hint: str | None = None) -> None:
         self._problems.append(self._file.problem(message, *at, hint=hint))

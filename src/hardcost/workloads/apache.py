@@ -83,7 +83,7 @@ class Apache:
     )
     GUEST: ClassVar[Literal["debian"]] = "debian"
     PACKAGES: ClassVar[tuple[str, ...]] = ("apache2", "apache2-bin", "apache2-utils")
-    RESOLUTION: ClassVar[float] = 0.005  # see Determinism in ARCHITECTURE.md: ticks fall elsewhere
+    RESOLUTION: ClassVar[float] = 0.005  # see docs/determinism.md: ticks fall elsewhere
     SETTINGS: ClassVar[str] = (
         "Apache has Debian's configuration with its logs, a page of 10 KiB, and 256 clients at most"
         " (worker: 250)"

@@ -31,7 +31,7 @@ PACKAGES = ("coreutils",)
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 
 _FLAGS = {
     "fdatasync": "conv=fdatasync",

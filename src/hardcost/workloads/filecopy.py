@@ -37,7 +37,7 @@ PACKAGES = ("coreutils", "findutils")
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 SETTINGS = (
     "user and system are sampled by the kernel at each tick of 4 ms: in a short copy how they part"
     " says little, their sum much"

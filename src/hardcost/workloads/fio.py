@@ -42,7 +42,7 @@ PACKAGES = ("fio",)
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 
 _MOST_SIZE = 512  # MiB: four such files take 2 GiB of the 3 that are free on the guest's disk
 _MOST_IOPS = 1_000_000

@@ -36,7 +36,7 @@ PACKAGES = ("postfix",)
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 # They stand in master.cf, since Postfix sleeps until its main.cf has not been changed for some
 # seconds: a daemon that starts under load would be measured asleep.
 _CHANGES = {

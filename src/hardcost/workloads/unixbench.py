@@ -51,7 +51,7 @@ PACKAGES = ("coreutils", "dash", "grep")
 
 RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
-load begins later (ARCHITECTURE.md, Determinism)."""
+load begins later (docs/determinism.md)."""
 
 _PROGRAM = "hardcost-unixbench"
 _PLACE = f"/usr/local/bin/{_PROGRAM}"

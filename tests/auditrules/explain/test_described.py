@@ -142,8 +142,8 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
     [
         ("", [(None, "the event names no system call")]),
         ("sycall=open", [(1, "there is no field 'sycall'")]),
-        ("open", [(1, "'open' is not a field and a value")]),
-        ("=x", [(1, "'=x' is not a field and a value")]),
+        ("open", [(1, "'open' is not a field with a value")]),
+        ("=x", [(1, "'=x' is not a field with a value")]),
         (f"syscall={'9' * 5000}", [(None, f"syscall={'9' * 5000} is not a number")]),
         ("syscall=opne", [(None, "b64 has no system call 'opne'")]),
         ("syscall=stime arch=b64", [(None, "b64 has no system call 'stime'")]),
@@ -153,7 +153,7 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
             (14, "auid=joe is not a number"), (23, "uid=-2 is not a number"),
         ]),
         ("syscall=open auid=4294967296", [(14, "auid=4294967296 is too large")]),
-        ("syscall=open exit=EFOO", [(None, "exit=EFOO is no result")]),
+        ("syscall=open exit=EFOO", [(None, "exit=EFOO is not a result")]),
         ("syscall=open success=maybe", [(14, "success=maybe is neither yes nor no")]),
         ("syscall=open success=yes exit=-13", [
             (None, "success=yes and exit=-13 can't both be"),
@@ -161,15 +161,15 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
         ("syscall=open perm=x", [(None, "open stands for r, not for perm=x")]),
         ("syscall=open perm=q", [(None, "perm=q is none of r, w, x and a")]),
         ("syscall=getppid perm=r", [(None, "getppid stands for no permission, not for perm=r")]),
-        ("syscall=open path=etc", [(14, "'etc' is not a whole path")]),
-        ("syscall=open path=/a/../b", [(14, "'/a/../b' is not a whole path")]),
-        ("syscall=open obj_uid=0 path=/a", [(14, "obj_uid stands before a path")]),
+        ("syscall=open path=etc", [(14, "'etc' is not an absolute path")]),
+        ("syscall=open path=/a/../b", [(14, "'/a/../b' is not an absolute path")]),
+        ("syscall=open obj_uid=0 path=/a", [(14, "obj_uid comes before any path")]),
         ("syscall=open path=/a filetype=pipe", [(22, "there is no filetype 'pipe'")]),
-        ("syscall=open uid=1 uid=2", [(20, "uid stands twice")]),
+        ("syscall=open uid=1 uid=2", [(20, "uid occurs twice")]),
         ("syscall=open path=/a inode=1 path=/a inode=2", [
             (None, "/a has two numbers of inode"),
         ]),
-        ("syscall=open flags=1", [(None, "flags is openat2's")]),
+        ("syscall=open flags=1", [(None, "flags is only for openat2")]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_at_once_with_a_remedy(

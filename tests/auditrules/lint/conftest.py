@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def context_of(constants: Constants) -> Callable[..., Context]:
 
 
 @pytest.fixture
-def lint(context_of: Callable[..., Context]) -> Callable[..., tuple[Finding, ...]]:
+def lint(context_of: Callable[..., Context]) -> Callable[..., tuple[Diagnostic, ...]]:
     """The findings of one code in lines of a file x.rules."""
 
-    def find(code: str, *lines: str, **options: object) -> tuple[Finding, ...]:
+    def find(code: str, *lines: str, **options: object) -> tuple[Diagnostic, ...]:
         return checks.lint(context_of(*lines, **options), {code})
 
     return find

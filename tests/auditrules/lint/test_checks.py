@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.auditrules import parse
+from hardcost.auditrules.conditions import follows
 from hardcost.auditrules.lint import checks, findings
-from hardcost.auditrules.lint.conditions import implies
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.lint.finding import SECTIONS, Documentation, Level
+from hardcost.auditrules.lint.diagnostic import SECTIONS, Documentation, Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,12 +145,12 @@ def test_looking_at_twice_the_rules_takes_about_twice_the_comparisons(
     """What could grow with the square of the rules is asking whether conditions imply others."""
     asked = 0
 
-    def counting(first: Condition, second: Condition) -> bool:
+    def counting(condition: Condition, given: tuple[Condition, ...]) -> bool:
         nonlocal asked
         asked += 1
-        return implies(first, second)
+        return follows(condition, given)
 
-    monkeypatch.setattr("hardcost.auditrules.lint.covering.implies", counting)
+    monkeypatch.setattr("hardcost.auditrules.lint.covering.follows", counting)
     counts = []
     for rules in (1000, 2000):
         asked = 0

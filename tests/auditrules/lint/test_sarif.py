@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 import pytest
 
 from hardcost.auditrules.lint import checks, sarif
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ def test_place_related_lines_and_costs_are_told(log: dict[str, Any]) -> None:
 
 def test_a_finding_of_a_whole_file_has_no_region_and_any_name_is_a_reference() -> None:
     def uri(file: str) -> str:
-        finding = Finding("cannot-load", Level.ERROR, "no", Spot(file))
+        finding = Diagnostic("cannot-load", Level.ERROR, "no", Spot(file))
         physical = sarif.log([finding], "1")["runs"][0]["results"][0]["locations"][0]
         assert set(physical["physicalLocation"]) == {"artifactLocation"}
         found: str = physical["physicalLocation"]["artifactLocation"]["uri"]

@@ -24,11 +24,12 @@ from hardcost.auditrules.optimize import never
 from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
+from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.sending import signal_calls
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate
@@ -270,7 +271,7 @@ def test_the_least_is_reached_for_rules_of_which_each_is_needed() -> None:
         "-a always,exit -F dir=/etc/d -F perm=wa -k d",
         "-a always,exit -F dir=/etc/e -F perm=wa -k d",
     )
-    report = Report(found, CONSTANTS, general())
+    report = Savings(found, CONSTANTS, general())
     assert len(report.bounds.needs.everywhere) == 4
     read: tuple[Arch, int] = ("b64", lookup.calls("b64")["read"])
     assert report.by_call[read].least == report.by_call[read].after == 4 * CONSTANTS.walk["unnamed"]
@@ -278,7 +279,7 @@ def test_the_least_is_reached_for_rules_of_which_each_is_needed() -> None:
 
 def test_without_time_no_least_is_known_and_costs_are() -> None:
     found = made("-a always,exit -F arch=b64 -S mount -k mount", "-w /etc/f -p wa -k f")
-    report = Report(found, CONSTANTS, general(), Clock(0.0))
+    report = Savings(found, CONSTANTS, general(), Clock(0.0))
     assert {one.least for one in report.by_call.values()} == {None}
     assert report.mean.least is None
     assert report.mean.before > 0
@@ -290,13 +291,13 @@ def test_what_is_shown_and_made_often_comes_first_where_time_is_short() -> None:
         "-a always,exit -F arch=b64 -S mount -F a0=1 -k mount",
         "-a always,exit -F dir=/etc/d -F perm=wa -k d",
     )
-    whole = Report(found, CONSTANTS, general(), Clock(math.inf, now=itertools.count().__next__))
+    whole = Savings(found, CONSTANTS, general(), Clock(math.inf, now=itertools.count().__next__))
     assert whole.worked_out == len(whole.by_call)
     steps = int(whole.clock.spent)
     seen = set()
     for limit in (steps // 4, steps // 2, steps - 1):
         clock = Clock(limit, now=itertools.count().__next__)
-        short = Report(found, CONSTANTS, general(), clock)
+        short = Savings(found, CONSTANTS, general(), clock)
         known = {call for call, one in short.by_call.items() if one.least is not None}
         first = {call for call in (*short.shown, *general()) if call in short.by_call}
         assert known < set(whole.by_call)
@@ -326,7 +327,7 @@ def test_what_is_decided_about_a_call_that_sends_a_signal_is_told_from_others() 
 
 def test_the_least_is_worked_out_for_classes_of_calls_and_not_for_each() -> None:
     found = made("-a always,exit -S all -F auid=1000 -F exit=-EPERM -k all")
-    report = Report(found, CONSTANTS, general())
+    report = Savings(found, CONSTANTS, general())
     report.work_out()
     numbers = {number for _, number in report.by_call}
     classes = report.bounds.needs.pool.classes
@@ -379,7 +380,7 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 ) -> None:
     originals = tuple(replace(rule, source=None) for rule in rules(*drawn))
     try:
-        load(originals)
+        check_distinct(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
     found = optimise(originals, CONSTANTS, general(), options)
@@ -410,11 +411,11 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)
     try:
-        load(originals)
+        check_distinct(originals)
     except DuplicateError:
         assume(False)  # noqa: FBT003  (hypothesis' own)
     found = optimise(originals, CONSTANTS, general(), options)
-    report = Report(found, CONSTANTS, general())
+    report = Savings(found, CONSTANTS, general())
     for call, one in report.by_call.items():
         assert report.least[call] <= one.after + 1e-6, (call, one, texts(found))
         assert one.least is not None

@@ -38,7 +38,7 @@ def test_calls_and_rules_are_shown_with_what_they_cost(rules: Path) -> None:
     assert "never fires: 1 decides before it" in " ".join(result.stdout.split())
     assert "munmap" in result.stdout
     assert "instructions are not time" in result.stderr
-    assert "an assumed one" in result.stderr
+    assert "the mix of calls is assumed" in result.stderr
 
 
 def test_a_histogram_weighs_the_calls(rules: Path, tmp_path: Path) -> None:
@@ -92,3 +92,12 @@ def test_names_that_could_act_on_a_terminal_are_made_visible(tmp_path: Path) -> 
     path = tmp_path / "x.rules"
     path.write_text("-a always,exit -S openat -F uid=0 -k a\x1b[31mb\n")
     assert "\x1b" not in run(path).stdout
+
+
+def test_a_watch_that_is_then_an_earlier_prepended_rule_is_priced_once(tmp_path: Path) -> None:
+    prepended = "-A always,exit -F path=/etc/shadow -F perm=wa -k s\n"
+    alone, both = tmp_path / "alone.rules", tmp_path / "both.rules"
+    alone.write_text(prepended)
+    both.write_text(f"{prepended}-w /etc/shadow -p wa -k s\n")
+    costs = [json.loads(run(path, "--format", "json").stdout)["calls"] for path in (alone, both)]
+    assert costs[0] == costs[1]

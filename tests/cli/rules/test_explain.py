@@ -47,7 +47,7 @@ def test_the_deciding_rule_is_named_with_the_walk_and_its_price(rules: Path) -> 
     assert walk[0][1].startswith("2 rules do not name openat")
     assert walk[1][1].startswith("exit=-EPERM does not hold")
     assert walk[2][1].startswith("matches: always")
-    assert walk[3][1].startswith("on /etc/shadow: is outranked by the one that decided")
+    assert walk[3][1].startswith("on /etc/shadow: is outranked by the deciding rule")
     assert any(line.startswith("Predicted: ") for line in lines)
 
 
@@ -83,7 +83,7 @@ def test_a_key_that_a_losing_rule_left_is_told(tmp_path: Path) -> None:
     path.write_text("-w /x -p wa\n-a always,exit -F arch=b64 -S unlink -k delete\n")
     result = run(path, event="syscall=unlink path=/x")
     assert f"Recorded, key delete: {path}:1 decides." in result.stdout
-    assert "  It has no key: the record keeps that of a rule which matched before it." in (
+    assert "  This rule has no key: the record keeps the key of a rule that matched earlier." in (
         result.stdout.splitlines()
     )
 
@@ -135,3 +135,11 @@ def test_the_verb_says_how_to_use_it() -> None:
     result = CliRunner().invoke(hardcost, ["rules", "explain", "--help"])
     assert result.exit_code == 0
     assert "Example" in result.output
+
+
+def test_a_watch_that_is_then_an_earlier_prepended_rule_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.rules"
+    path.write_text("-A always,exit -F path=/etc/shadow -F perm=r -k s\n-w /etc/shadow -p r -k s\n")
+    result = run(path)
+    assert result.exit_code == 0
+    assert f"Recorded, key s: {path}:1 decides." in result.stdout.splitlines()

@@ -74,7 +74,7 @@ def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> N
     result = run(path)
     assert result.exit_code == 0
     first, second, third = result.stdout.splitlines()
-    assert third.startswith("By name, ")
+    assert third.startswith("Judging by name, ")
     assert first == "0 errors, 0 warnings and 0 notes in 1 line; 1 rule stays loaded."
     assert second.startswith("All rules together add ")
     assert "predicted" in second
@@ -251,5 +251,5 @@ def test_the_verb_says_how_to_use_it() -> None:
 
 def test_what_is_taken_from_the_names_of_watched_paths_is_said(rules: Path, tmp_path: Path) -> None:
     rules.write_text("-w /srv/ -p wa -k srv\n-w /etc/passwd -p wa -k id\n")
-    assert "By name, 1 of 2 watched paths (-w) are directories" in run(rules).stdout
-    assert "By name" not in run(rules, "--root", tmp_path).stdout
+    assert "Judging by name, 1 of 2 watched paths (-w) are directories" in run(rules).stdout
+    assert "Judging by name" not in run(rules, "--root", tmp_path).stdout

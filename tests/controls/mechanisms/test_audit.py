@@ -140,6 +140,12 @@ class TestVerify:
         assert problem.message == f"auditctl refuses `{rule}`: {said}"
         assert (str(problem.place), problem.hint) == ("f:11", hint)
 
+    def test_advice_about_rules_that_are_taken_is_no_reason(self) -> None:
+        advice = ("Old style watch rules are slower", "perm used without an arch is slower")
+        complaint = answer(*advice, "Key field needs a watch", error_in(self.FIRST + 1), loaded=1)
+        with pytest.raises(InputError, match=r"refuses `-w /c`: Key field needs a watch$"):
+            audit.verify(self.controls("-w /a", "-w /c"), [complaint])
+
     def test_all_refused_rules_are_named_at_once(self) -> None:
         complaint = answer(
             "-F unknown field: x",

@@ -140,7 +140,7 @@ def test_a_part_is_spread_over_the_whole() -> None:
 
 
 def test_a_tree_of_no_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="1 at least"):
+    with pytest.raises(InputError, match="at least 1"):
         tree_image(Cache(tmp_path), 0)
 
 

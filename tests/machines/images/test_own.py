@@ -152,7 +152,7 @@ def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache:
     table = mbr((0x83, SECTORS, 8 * SECTORS), (0x83, 9 * SECTORS, SECTORS))
     path = disk(tmp_path, (0, table), (MIB, b"LUKS\xba\xbe\0\1"), (9 * MIB, bytes(MIB)))
     with pytest.raises(
-        InputError, match=r"1: an encrypted volume \(LUKS\), 8 MiB; 2: nothing that is known, 1 MiB"
+        InputError, match=r"1: an encrypted volume \(LUKS\), 8 MiB; 2: unknown content, 1 MiB"
     ):
         image_file(path, cache)
 
@@ -160,20 +160,20 @@ def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "holds nothing that is known"),
-        (b"hello\n", "holds nothing that is known"),
+        (b"", "is unknown"),
+        (b"hello\n", "is unknown"),
         (b"\x1f\x8b\x08", "is compressed by gzip"),
         (b"KDMV", "is a VMDK image"),
         (iso(), "is an ISO 9660 image"),
-        (bytes(510) + b"\x55\xaa", "holds nothing that is known"),
-        (bytes(510) + b"\x55\xaaEFI PART", "holds nothing that is known"),
+        (bytes(510) + b"\x55\xaa", "is unknown"),
+        (bytes(510) + b"\x55\xaaEFI PART", "is unknown"),
     ],
 )
 def test_a_file_that_is_no_image_is_told_what_it_is(
     content: bytes, said: str, tmp_path: Path, cache: Cache
 ) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(InputError, match=f"file {said}.*no image that a guest can boot"):
+    with pytest.raises(InputError, match=f"file {said}.*a guest can't boot it"):
         image_file(tmp_path / "file", cache)
     assert cache.entries() == ()
 
@@ -197,7 +197,7 @@ def test_a_damaged_file_system_is_told(tmp_path: Path, cache: Cache) -> None:
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path, cache: Cache) -> None:
     with pytest.raises(InputError, match="No such file"):
         image_file(tmp_path / "none", cache)
-    with pytest.raises(InputError, match="is no file") as raised:
+    with pytest.raises(InputError, match="is not a file") as raised:
         image_file(tmp_path, cache)
     assert "--rootfs" in str(raised.value.problems[0].hint)
 
@@ -217,7 +217,7 @@ def test_a_folder_without_a_system_is_refused(tmp_path: Path, cache: Cache) -> N
     with pytest.raises(InputError, match="holds no Linux system"):
         rootfs_dir(tmp_path, cache)
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         rootfs_dir(tmp_path / "file", cache)
 
 

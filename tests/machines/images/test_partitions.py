@@ -25,7 +25,7 @@ def written(folder: Path, content: bytes) -> Path:
 
 def test_partitions_are_those_of_the_table(tmp_path: Path) -> None:
     found = partitions.partitions(written(tmp_path, mbr((0x83, 8, 16), (0, 0, 0), (0x82, 64, 1))))
-    nothing = "nothing that is known"
+    nothing = "unknown content"
     assert found == [
         partitions.Partition(1, 8 * 512, 16 * 512, nothing),
         partitions.Partition(3, 64 * 512, 512, nothing),

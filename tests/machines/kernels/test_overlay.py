@@ -140,7 +140,7 @@ def test_a_missing_program_is_told_with_its_package(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(MachineError, match="not installed: patch") as caught:
+    with pytest.raises(MachineError, match="missing program: patch") as caught:
         made(source, THREE)
     assert caught.value.problems[0].hint == "apt-get install patch"
 

@@ -45,9 +45,9 @@ def test_a_source_is_named_by_all_that_is_in_it(tree: Path) -> None:
 
 
 def test_a_folder_that_is_no_source_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no Linux source: it has no Makefile"):
+    with pytest.raises(InputError, match="not a Linux source: it has no Makefile"):
         source.from_folder(tmp_path)
-    with pytest.raises(InputError, match="no Linux source"):
+    with pytest.raises(InputError, match="not a Linux source"):
         source.from_folder(tmp_path / "missing")
 
 

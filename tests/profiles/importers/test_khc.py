@@ -102,15 +102,15 @@ def test_warnings_before_the_json_are_skipped() -> None:
     ("name", "kind", "desired", "why"),
     [
         ("CONFIG_LSM", "kconfig", "*yama*", "one word of a list"),
-        ("CONFIG_LOCALVERSION", "kconfig", "is present", "the kernel's matter"),
+        ("CONFIG_LOCALVERSION", "kconfig", "is present", "the kernel itself determines"),
         ("CONFIG_ARCH_MMAP_RND_BITS", "kconfig", "MAX", "largest value"),
         ("CONFIG_DEVKMEM", "kconfig", "is not set", "6.1 has no /dev/kmem"),
-        ("nokaslr", "cmdline", "is not set", "is not to be set"),
-        ("spectre_v2", "cmdline", "is not off", "chooses by itself"),
+        ("nokaslr", "cmdline", "is not set", "must not be set"),
+        ("spectre_v2", "cmdline", "is not off", "the kernel chooses one"),
         ("vm.mmap_rnd_bits", "sysctl", "MAX", "largest value"),
     ],
 )
-def test_what_cant_be_switched_on_is_told(name: str, kind: str, desired: str, why: str) -> None:
+def test_what_cant_be_switched_on_is_noted(name: str, kind: str, desired: str, why: str) -> None:
     found = failing(name, kind, desired)
     (note,) = found.notes
     assert note.startswith(f"{kind} {name} ({desired}) is left out: ")
@@ -201,10 +201,14 @@ def test_what_is_no_check_is_told(row: object) -> None:
         (b"[\n\xff]", "this is not UTF-8", 2),
         (b"\xef\xbb\xbf[]", "this is not JSON: Unexpected UTF-8 BOM", 1),
         (b"[" * 200_000, "values are nested too deep", None),
-        (b"[" + b"9" * 10_000 + b"]", "values are nested too deep, or a number is too long", None),
-        (b"{}", "this is no array of checks", None),
-        (b"[]", "this is no array of checks", None),
-        (b'"x"', "this is no array of checks", None),
+        (
+            b"[" + b"9" * 10_000 + b"]",
+            "values are nested too deeply, or a number is too long",
+            None,
+        ),
+        (b"{}", "this is not an array of checks", None),
+        (b"[]", "this is not an array of checks", None),
+        (b'"x"', "this is not an array of checks", None),
         (b" " * (khc.LARGEST + 1), "this is too large", None),
     ],
 )
@@ -225,7 +229,7 @@ def test_a_report_of_which_nothing_can_be_switched_on_is_an_error() -> None:
     ok = named("CONFIG_A", "kconfig", "y", "OK")
     absent = named("nokaslr", "cmdline", "is not set", 'FAIL: ""')
     (problem,) = problems(json.dumps([ok, absent]).encode())
-    assert problem.message == "of 2 checks 1 fail, and none that could be switched on"
+    assert problem.message == "1 of 2 checks fail, and none of them can be switched on"
 
 
 def test_the_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -100,6 +100,13 @@ def test_other_calls_get_lines_of_their_own(first: str, second: str) -> None:
     assert len(written(first, second)["k.rules"]) == 4
 
 
+IN_A_FUNCTION = (  # as the datastreams of SCAP Security Guide 0.1.76 do for privileged programs
+    'ACTION_ARCH_FILTERS="-a always,exit"\nlocal PRIV_CMD="$1"\n'
+    'local OTHER_FILTERS="-F path=$PRIV_CMD -F perm=x"\nKEY="privileged"\n'
+    + MACRO.format(indent="")
+)
+
+
 def test_a_rule_without_calls_is_written_once() -> None:
     script = (
         'ACTION_ARCH_FILTERS="-a always,exit"\nOTHER_FILTERS="-F path=/bin/su -F perm=x"\n'
@@ -150,8 +157,9 @@ def test_control_lines_are_appended_and_removed() -> None:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("augenrules --add '-w /etc/x -p wa'", "not known"),
+        ("augenrules --add '-w /etc/x -p wa'", "an unknown way"),
         ("x < <(find / -xdev -perm -4000)", "privileged programs"),
+        ("function add()\n{\n" + IN_A_FUNCTION + "}\n", "unknown variable PRIV_CMD"),
         (calls("chmod").replace("-F arch=$ARCH", "-F arch=$OTHER"), "unknown variable OTHER"),
         (calls("chmod").replace("-a always,exit", ""), "a rule that is not understood"),
         (watch("/etc/x", "wa; rm"), "a watch that is not understood"),
@@ -160,6 +168,15 @@ def test_control_lines_are_appended_and_removed() -> None:
 )
 def test_what_is_not_understood_is_said(script: str, said: str) -> None:
     assert said in problem(script)
+
+
+def test_a_script_that_is_not_understood_changes_nothing() -> None:
+    folder = RulesFolder()
+    follow(calls("chmod"), folder, "first")
+    before = {name: list(lines) for name, lines in folder.files.items()}
+    search = "x < <(find / -xdev -perm /6000 -type f)\n"
+    assert follow(calls("chmod") + IN_A_FUNCTION + search, folder, "second") is not None
+    assert folder.files == before
 
 
 def test_more_lines_than_any_set_has_are_refused() -> None:

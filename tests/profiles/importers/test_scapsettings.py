@@ -81,7 +81,7 @@ def test_lines_of_auditd_conf_go_to_a_daemon_that_is_asked_for(tmp_path: Path) -
     ]
     without = settings(tmp_path, *rules)
     assert without.system == []
-    assert without.notes == ["auditd.conf is left out: nothing asks for auditd to run"]
+    assert without.notes == ["auditd.conf is left out: nothing requires auditd to run"]
 
 
 @pytest.mark.parametrize("mode", ["enforcing", "permissive"])
@@ -95,17 +95,21 @@ def test_selinuxs_state_is_taken(tmp_path: Path, mode: str) -> None:
 @pytest.mark.parametrize(
     ("name", "script", "why"),
     [
-        ("sysctl_x", "", "it has no script that says what it sets"),
+        ("sysctl_x", "", "it has no script with its settings"),
         ("sysctl_x", "true", "its script sets neither a sysctl nor a boot parameter"),
-        ("sysctl_x", "sysctl -q -n -w kernel.x=$(date)", "worked out only where it runs"),
+        ("sysctl_x", "sysctl -q -n -w kernel.x=$(date)", "computes the value when it runs"),
         ("sysctl_x", "sysctl -q -n -w a/../../b=1", "leaves /proc/sys"),
-        ("grub2_x", "grubby --update-kernel=ALL --args=a=$b", "worked out only where it runs"),
+        ("grub2_x", "grubby --update-kernel=ALL --args=a=$b", "computes the value when it runs"),
         ("auditd_x", "true", "writes nothing to auditd.conf that can be read"),
         ("auditd_x", CONF.format(line="x = HALT"), "x = HALT would end the guest"),
-        ("auditd_x", CONF.format(line="x = $y"), "worked out only where it runs"),
+        ("auditd_x", CONF.format(line="x = $y"), "computes the value when it runs"),
         ("mount_option_x", "true", "about mounts that the guest doesn't have"),
-        ("mount_option_x", MOUNT.format(path="/boot", option="nodev"), "lies in /boot"),
-        ("mount_option_x", MOUNT.format(path="/home", option="usrquota"), "usrquota is no option"),
+        ("mount_option_x", MOUNT.format(path="/boot", option="nodev"), "is in /boot"),
+        (
+            "mount_option_x",
+            MOUNT.format(path="/home", option="usrquota"),
+            "usrquota is not a mount option",
+        ),
         (
             "selinux_state",
             "printf '%s\\n' \"SELINUX=off\" &gt;&gt; x",

@@ -40,7 +40,7 @@ net/ipv4/conf/eth0.1/rp_filter = 1
     )
     assert [one.place for one in found.sysctls] == [Place(str(file), line) for line in (4, 5, 6)]
     (note,) = found.notes
-    assert note.startswith(f"{file}:6: where a kernel refuses -kernel.printk")
+    assert note.startswith(f"{file}:6: if a kernel refuses -kernel.printk")
 
 
 def test_of_a_folder_later_files_win_however_the_key_is_written(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_of_a_folder_later_files_win_however_the_key_is_written(tmp_path: Path) 
         f"{path}/90-z.conf:1",
     ]
     assert found.notes == (
-        f"{path}/10-a.conf:1: kernel.x=1 does not hold: {path}/90-z.conf:1 sets it to 2",
+        f"{path}/10-a.conf:1: kernel.x=1 is overridden: {path}/90-z.conf:1 sets 2",
     )
 
 

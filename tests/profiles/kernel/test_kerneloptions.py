@@ -191,31 +191,34 @@ TOLD = 'protects = "P."\nseverity = "low"\nreferences = ["r"]\n'
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"published = 'no option'\n{TOLD}", "no kernel option with its value"),
+        (f"published = 'no option'\n{TOLD}", "not a kernel option with its value"),
         ("published = 'X=y'", "X=y needs protects, severity and references"),
-        ("published = 'X=y'\nas_in = 'g'\nprotects = 'P.'", "told of elsewhere"),
+        ("published = 'X=y'\nas_in = 'g'\nprotects = 'P.'", "described both elsewhere"),
         (f"published = 'X=y'\nstatus = 'gone'\n{TOLD}", "X=y is gone and has no note"),
         (f"published = 'X=y'\nstatus = 'renamed'\nnote = 'n'\n{TOLD}", "has no option"),
-        (f"published = 'X=y'\nequivalence_note = 'n'\n{TOLD}", "no equivalent for"),
-        (f"published = 'X=y'\nboot_needs = 'Y'\n{TOLD}", "what a missing boot parameter needs"),
+        (f"published = 'X=y'\nequivalence_note = 'n'\n{TOLD}", "an equivalent that it lacks"),
+        (f"published = 'X=y'\nboot_needs = 'Y'\n{TOLD}", "boot_needs and no boot parameter"),
         (f"published = 'X=y'\nboot = 'two words'\n{TOLD}", "is not one word"),
-        (f"published = 'X=y'\nsysctl = 'no-key'\n{TOLD}", "is no key of sysctl"),
-        (f"published = 'X=y'\nmet_by = [['nonsense']]\n{TOLD}", "no kernel option with its value"),
+        (f"published = 'X=y'\nsysctl = 'no-key'\n{TOLD}", "is not a sysctl key"),
+        (
+            f"published = 'X=y'\nmet_by = [['nonsense']]\n{TOLD}",
+            "not a kernel option with its value",
+        ),
         (f"published = 'X=y'\ncolour = 'red'\n{TOLD}", "there is no key 'colour' here"),
         (f"published = 'X=y'\nscored = 1\n{TOLD}", "scored has to be a valid boolean"),
     ],
 )
-def test_a_mistake_in_the_catalogue_is_told(text: str, problem: str) -> None:
+def test_a_mistake_in_the_catalogue_is_reported(text: str, problem: str) -> None:
     assert problem in faults(f"title = 't'\n[[option]]\n{text}\n")[0]
 
 
-def test_a_group_that_is_told_of_nowhere_is_an_error() -> None:
+def test_an_option_that_no_group_describes_is_an_error() -> None:
     file = kerneloptions.read(
         parse(b"title='t'\n[[option]]\npublished='X=y'\nas_in='g'", "x.toml"),
         kerneloptions._GroupFile,
     )
-    with pytest.raises(InputError, match="X=y is told of in a group 'g'"):
-        kerneloptions._told({"other": file}, file.option[0])
+    with pytest.raises(InputError, match="no group 'g' describes the option X=y"):
+        kerneloptions._described({"other": file}, file.option[0])
 
 
 @pytest.mark.parametrize(
@@ -229,7 +232,7 @@ def test_a_group_that_is_told_of_nowhere_is_an_error() -> None:
         (
             f"[[sysctl]]\nkey = 'x'\nvalue = '1'\n{TOLD}",
             kerneloptions._SysctlFile,
-            "'x' is no key of sysctl, such as kernel.kptr_restrict",
+            "'x' is not a sysctl key, such as kernel.kptr_restrict",
         ),
     ],
 )

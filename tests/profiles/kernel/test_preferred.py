@@ -17,7 +17,7 @@ def test_an_option_with_a_boot_parameter_or_sysctl_is_replaced_by_it() -> None:
         KernelOption("FORTIFY_SOURCE", "y"),
     )
     assert found.notes[0] == "a note"
-    assert found.notes[1].startswith("init_on_alloc=1 stands for INIT_ON_ALLOC_DEFAULT_ON=y.")
+    assert found.notes[1].startswith("init_on_alloc=1 replaces INIT_ON_ALLOC_DEFAULT_ON=y.")
 
 
 def test_a_parameter_that_the_base_knows_is_used() -> None:

@@ -179,7 +179,7 @@ def test_of_a_guest_with_services_small_differences_are_not_said_to_be_a_control
     single = ["a difference of a single instruction is real" in page.text for page in pages]
     assert single == [True, False]
     assert "The same trial always gives the same count." in pages[1].text
-    assert "differences below about half a per cent" in pages[1].text
+    assert "a difference below about half a per cent" in pages[1].text
     assert "Debian 12" in pages[1].text
 
 

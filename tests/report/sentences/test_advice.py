@@ -27,14 +27,14 @@ def test_what_goes_is_listed_and_what_remains_is_measured() -> None:
     assert others == ["  leave out  -w /a", "  leave out  -w /b"]
 
 
-def test_the_last_control_is_too_dear_by_a_figure() -> None:
+def test_the_last_control_is_too_expensive_by_a_figure() -> None:
     alone = (Total("null", "insn/op", 100.0, 170.0, 70.0), Total("open", "x", 10.0, 19.0, 9.0))
     given = replace(
         advice(("-w /a",), 0), budget=None, budgets={"null": 0.2, "open": 0.8}, alone=alone
     )
     (line,) = advice_lines(given)
-    assert line.startswith("Within 20.0% on null and 80.0% on open nothing")
-    assert "is too dear by itself: 70.0% more, on null, where 20.0% is allowed." in line
+    assert "fits within 20.0% on null and 80.0% on open: the last" in line
+    assert "is too expensive alone: 70.0% more, on null; limit 20.0%." in line
 
 
 def test_budgets_of_metrics_are_named_before_that_of_all_others() -> None:
@@ -44,5 +44,5 @@ def test_budgets_of_metrics_are_named_before_that_of_all_others() -> None:
 
 def test_where_nothing_can_be_kept_it_says_so() -> None:
     (line,) = advice_lines(advice(("-w /a",), 0))
-    assert "nothing of the profile" in line
+    assert "No control that was tried" in line
     assert "-w /a" in line

@@ -41,7 +41,7 @@ def test_cells_of_a_failed_configuration_say_so_in_the_place_of_numbers() -> Non
     for group in copy.groups:
         assert group.columns[0].cells[2] == "failed"
         assert [column.cells[2] for column in group.columns[1:]] == ["-", "-"]
-    assert copy.notes == ("failed: the reasons stand below",)
+    assert copy.notes == ("failed: the reasons are below",)
 
 
 def test_a_failed_baseline_leaves_the_comparison_unknown_and_says_so() -> None:
@@ -74,7 +74,7 @@ def test_one_of_several_trials_that_failed_is_noted() -> None:
     lost = Failure("cis-rules", "unixbench", 2, 0, "the guest hung")
     finding = replace(cis(), failures=(lost,))
     (table,) = run_matrices(finding)
-    assert table.notes == ("cis-rules: without 1 trial that failed",)
+    assert table.notes == ("cis-rules: without 1 failed trial",)
     assert failure_lines(replace(finding, failures=(lost, replace(lost, seed=3))))[1:3] == [
         "  cis-rules, unixbench, seed 2, repetition 0",
         "  cis-rules, unixbench, seed 3, repetition 0",

@@ -85,7 +85,7 @@ def test_of_many_metrics_the_usual_and_the_dearest_have_columns(bill: Finding) -
     assert [group.title for group in items.groups] == ["null", "creat", "rename", "mkdir"]
     adds_up, note = items.notes
     assert adds_up == "Each cost column adds up to its total."
-    assert note.startswith("null stands for most of the 28 metrics: 32 of 32 controls cost on null")
+    assert note.startswith("null represents the 28 metrics best: 32 of 32 controls cost on null")
 
 
 def test_words_are_explained(bill: Finding) -> None:

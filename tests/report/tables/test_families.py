@@ -10,7 +10,7 @@ from hardcost.report.text import TIMES
 
 def test_workloads_that_differ_in_a_parameter_are_summed_up_in_one_table() -> None:
     (grid,) = summary_grids(filecopy())
-    assert grid.title == ("filecopy: wall by concurrency, how many times none (instrument insn)")
+    assert grid.title == ("filecopy: wall by concurrency, as a multiple of none (instrument insn)")
     assert [group.columns[0].header for group in grid.groups] == ["default", "2", "4", "8"]
     assert grid.labels[0].cells == ("none", "reduced", "audit", "audit-syslog", "stig-full")
     assert grid.groups[1].columns[0].cells == (
@@ -34,7 +34,7 @@ def test_without_a_whole_the_mean_of_all_metrics_sums_up() -> None:
     ]
     (grid,) = summary_grids(replace(cis(), cells=tuple(cells), levels={}))
     assert grid.title == (
-        "unixbench: mean of all metrics by copies, how many times off (instrument insn)"
+        "unixbench: mean of all metrics by copies, as a multiple of off (instrument insn)"
     )
     assert [group.columns[0].cells for group in grid.groups] == [
         ("base", f"{TIMES}2.00"),

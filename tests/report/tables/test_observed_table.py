@@ -57,21 +57,21 @@ def test_what_the_guest_names_no_process_of_stands_in_the_one_row_of_others() ->
 
 def test_what_watching_took_is_stated() -> None:
     one, *_ = share_grids(filecopy())
-    assert one.notes == ("watching (cpu) took at most 0.02% of the time watched",)
+    assert one.notes == ("the recorder (cpu) took at most 0.02% of the recorded time",)
 
 
-def test_what_was_lost_or_dropped_is_told_by_configuration() -> None:
+def test_what_was_lost_or_dropped_is_shown_by_configuration() -> None:
     (grid,) = loss_grids(filecopy())
     assert "none" not in column(grid, "configuration")
     assert column(grid, "lost") == ("0",) * 16
     assert column(grid, "configuration")[2:4] == ("audit-syslog", "stig-full")
     assert column(grid, "dropped")[:4] == ("-", "-", "1,041", "1,041")
     assert column(grid, "not forwarded")[:4] == ("-", "-", "-", "10")
-    assert "limited: messages that its rate limit took" in grid.notes[0]
+    assert "limited: messages dropped by its rate limit" in grid.notes[0]
     assert max(map(len, render(run_table(filecopy()), 100).splitlines())) <= 100
 
 
-def test_events_are_told_by_key() -> None:
+def test_events_are_shown_by_key() -> None:
     one, *_ = event_grids(filecopy())
     assert column(one, "key") == ("delete", "perm_mod")
     assert column(one, "audit") == ("450", "900")

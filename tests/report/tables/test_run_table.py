@@ -37,7 +37,7 @@ def test_a_row_reads_as_measured(run_of: Callable[[tuple[str, ...]], Finding]) -
     shown = render(run_table(run_of(("null", "open"))), 100)
     row = next(line for line in shown.splitlines() if line.startswith("rules=160 "))
     assert row.split() == ["rules=160", "3,626", "+3,264", "x10.0", "7,400", "+3,894", "x2.11"]
-    base = next(line for line in shown.splitlines() if line.startswith("rules=0 "))
+    base = next(line for line in shown.splitlines() if line.startswith("rules=0  "))
     assert base.split() == ["rules=0", "362", "base", "base", "3,506", "base", "base"]
 
 

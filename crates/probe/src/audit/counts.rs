@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use hardcost_linux::netlink::{Message, SYSCALL};
+
 use crate::protocol::AuditCounts;
 
 /// What separates the keys of a rule that has several.
@@ -30,8 +32,15 @@ impl Counts {
         Self { session, ..Self::default() }
     }
 
+    /// Counts a record of the kernel's if it is a call's.
+    pub fn take(&mut self, record: &Message<'_>) {
+        if record.kind == SYSCALL {
+            self.add(record.payload);
+        }
+    }
+
     /// Counts a SYSCALL record if it is one of the session.
-    pub fn add(&mut self, record: &[u8]) {
+    fn add(&mut self, record: &[u8]) {
         let record = String::from_utf8_lossy(record);
         let session = field(&record, "ses").and_then(|text| text.parse().ok());
         if session != Some(self.session.unwrap_or(UNSET)) {

@@ -1,18 +1,16 @@
 //! The audit daemon: takes the kernel's records and counts those of the measured process.
 
 mod counts;
-mod syslog;
 
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{self, Command};
-use std::time::Duration;
 
-use hardcost_linux::netlink::{Netlink, SYSCALL, Setting};
+use hardcost_linux::daemon::{Daemon, refused};
+use hardcost_linux::syslog::SystemLog;
 
 use self::counts::Counts;
-use self::syslog::SystemLog;
 use crate::error::{Context, Error, Result};
 use crate::process::Process;
 use crate::protocol::{Answer, AuditCounts};
@@ -24,57 +22,26 @@ const LABELLED_RULES: &str = "/etc/audit/hardcost.rules";
 const SELINUX: &str = "/sys/fs/selinux/enforce";
 /// How much of auditctl's outputs to report, in bytes of each.
 const OUTPUT_LIMIT: usize = 64 << 10;
-/// How much the kernel may have on the way to us, in bytes.
-const RECEIVE_BUFFER: usize = 64 << 20;
-/// How long no record may come before there are taken to be no more.
-const QUIET: Duration = Duration::from_millis(1);
-/// How often to look whether there are no more.
-const PATIENCE: u32 = 1000;
-
-/// A record of the kernel's, as text.
-#[derive(Debug)]
-pub struct Record {
-    /// What it is.
-    pub kind: u16,
-    /// Its text, from `audit(` on.
-    pub text: String,
-}
 
 /// This process as the kernel's audit daemon.
 ///
 /// The kernel makes no records of what its audit daemon does.
 pub struct Audit {
-    /// Where records arrive.
-    records: Netlink,
-    /// Where questions are asked, so that records and answers do not mix.
-    control: Netlink,
+    daemon: Daemon,
     counts: Counts,
-    /// Records kept whole, where that was asked for.
-    kept: Option<Vec<Record>>,
     lost_before: u32,
 }
 
 impl Audit {
     /// Opens the connection to the kernel; changes nothing yet.
     pub fn new() -> Result<Self> {
-        let open = || Netlink::open(RECEIVE_BUFFER).map_err(explain);
-        let (records, control) = (open()?, open()?);
-        Ok(Self { records, control, counts: Counts::default(), kept: None, lost_before: 0 })
+        let daemon = Daemon::open().map_err(explain)?;
+        Ok(Self { daemon, counts: Counts::default(), lost_before: 0 })
     }
 
     /// Turns audit on and becomes its daemon.
     pub fn enable(&mut self, backlog_limit: u32) -> Result<()> {
-        let own = process::id();
-        // Registering twice is refused: there is a daemon already.
-        let registered = self.control.status().map_err(explain)?.daemon == own;
-        let setting = Setting { daemon: (!registered).then_some(own), backlog_limit };
-        self.records.enable(&setting).map_err(explain)?;
-        let status = self.control.status().map_err(explain)?;
-        if status.enabled == 0 || status.daemon != own {
-            let message = format!("audit is not on, or has another daemon: {status:?}");
-            return Err(Error::Other(message));
-        }
-        Ok(())
+        self.daemon.enable(backlog_limit).map_err(explain)
     }
 
     /// Loads rules by auditctl, which judges them, and says how that went.
@@ -86,25 +53,8 @@ impl Audit {
             fs::write(path, rules).context(|| path.into())?;
             self.run_auditctl(&["-R", path]).context(|| AUDITCTL.into())?
         };
-        let loaded = self.control.list().context(|| "listing audit rules".into())?.len();
+        let loaded = self.daemon.control.list().context(|| "listing audit rules".into())?.len();
         Ok(Answer::Audit { exit, stdout, stderr, loaded })
-    }
-
-    /// Deletes all rules; auditctl often waits for nothing when it does that, for 0.1 s.
-    pub fn clear(&mut self) -> Result<()> {
-        self.delete_rules().context(|| "deleting audit rules".into())
-    }
-
-    fn delete_rules(&mut self) -> io::Result<()> {
-        for rule in self.control.list()? {
-            self.control.delete(&rule)?;
-        }
-        Ok(())
-    }
-
-    /// What `auditctl -l` prints: the rules as it words them.
-    pub fn list(&mut self) -> Result<String> {
-        self.run_auditctl(&["-l"]).context(|| AUDITCTL.into()).map(|(_, stdout, _)| stdout)
     }
 
     /// Runs auditctl: its exit status, output and complaints.
@@ -126,28 +76,8 @@ impl Audit {
 
     /// Takes the records that have arrived; does not wait.
     pub fn take(&mut self) -> io::Result<()> {
-        while let Some(record) = self.records.receive()? {
-            if record.kind == SYSCALL {
-                self.counts.add(record.payload);
-            }
-            if let Some(kept) = &mut self.kept {
-                let text = String::from_utf8_lossy(record.payload);
-                let text = text.trim_end_matches(['\0', '\n']).to_owned();
-                kept.push(Record { kind: record.kind, text });
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts to keep records whole.
-    pub fn keep(&mut self) {
-        self.kept = Some(Vec::new());
-    }
-
-    /// The records since `keep`, once all have arrived, and how many of any were lost by now.
-    pub fn kept(&mut self) -> Result<(Vec<Record>, u32)> {
-        let lost = self.settle()?;
-        Ok((self.kept.take().unwrap_or_default(), lost))
+        let Self { daemon, counts, .. } = self;
+        daemon.take(|record| counts.take(record))
     }
 
     /// Starts to count the records of an audit session, once all before them have arrived.
@@ -166,38 +96,18 @@ impl Audit {
 
     /// Waits until no record is on its way; the number of records lost since the kernel started.
     fn settle(&mut self) -> Result<u32> {
-        let mut quiet = 0;
-        for _ in 0..PATIENCE {
-            self.take().context(|| "taking audit records".into())?;
-            let status = self.control.status().map_err(explain)?;
-            // A record that has left the queue need not have arrived yet: the kernel's thread that
-            // carries it runs while we wait.
-            let waiting = self.records.wait(QUIET).context(|| "waiting for records".into())?;
-            quiet = if status.backlog == 0 && !waiting { quiet + 1 } else { 0 };
-            if quiet == 2 {
-                return Ok(status.lost);
-            }
-        }
-        Err(Error::Other("audit records do not cease to come, so none can be counted".into()))
+        let Self { daemon, counts, .. } = self;
+        daemon.settle(|record| counts.take(record)).map_err(explain)
     }
 }
 
 impl AsFd for Audit {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.records.as_fd()
+        self.daemon.as_fd()
     }
 }
 
 /// Says what the kernel's refusal means.
 fn explain(source: io::Error) -> Error {
-    let what = match source.raw_os_error() {
-        Some(libc::EPROTONOSUPPORT) => {
-            "the kernel has no audit: it was built without, or booted with audit=0"
-        }
-        Some(libc::ECONNREFUSED) => "the kernel's audit does not listen in this namespace",
-        Some(libc::EEXIST) => "another audit daemon is running",
-        Some(libc::EPERM) => "audit may not be changed: not root, or the rules are locked",
-        _ => "audit",
-    };
-    Error::System { what: what.into(), source }
+    Error::System { what: refused(&source).into(), source }
 }

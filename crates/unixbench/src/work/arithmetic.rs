@@ -1,4 +1,4 @@
-//! Work on floating-point numbers in double precision, of the kind that Whetstone stands for.
+//! Floating-point work in double precision, of the kind that Whetstone stands for.
 //!
 //! Whetstone weighs groups of operations as a compiler's statistics of scientific programs found
 //! them (Curnow and Wichmann, "A synthetic benchmark", The Computer Journal 19, 1976); a loop with
@@ -22,7 +22,7 @@ const FUNCTIONS: u32 = 93; // root, exponential and logarithm
 const NEARLY: f64 = 0.499_975;
 const TOLERANCE: f64 = 1e-9; // between processors' mathematical functions; all else is exact
 
-/// What each group came to.
+/// The result of each group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Outcome {
     elements: f64,
@@ -35,7 +35,7 @@ struct Outcome {
     functions: f64,
 }
 
-/// The state that loops work on.
+/// The state that the loops modify.
 pub struct Figures {
     first: Option<Outcome>,
     differing: u64,
@@ -81,7 +81,7 @@ impl Work for Figures {
     }
 }
 
-// Worked out in decimal arithmetic of fifty digits, the functions by their series.
+// Computed in decimal arithmetic of fifty digits, the functions by their series.
 const ELEMENTS_COME_TO: f64 = -2.384_677_312_783_337;
 const ARRAYS_COME_TO: f64 = -2.387_363_526_527_314;
 const ANGLES_COME_TO: f64 = 0.998_061_464_500_736_2;
@@ -98,7 +98,7 @@ fn elements() -> f64 {
     field.iter().sum()
 }
 
-/// The same in a procedure that is given the array.
+/// The same in a procedure that receives the array.
 #[inline(never)]
 fn arrays() -> f64 {
     let mut field = black_box([1.0, -1.0, -1.0, -1.0]);
@@ -125,7 +125,7 @@ fn step(field: &mut [f64; 4]) {
     field[3] = (-field[0] + field[1] + field[2] + field[3]) * nearly;
 }
 
-/// Decisions that depend on the one before.
+/// Decisions that each depend on the previous one.
 #[inline(never)]
 fn jumps() -> u32 {
     let mut state = black_box(0_u32);
@@ -138,7 +138,7 @@ fn jumps() -> u32 {
     taken
 }
 
-/// Integer arithmetic whose result comes back to where it began.
+/// Integer arithmetic whose result returns to its start.
 #[inline(never)]
 fn integers() -> i64 {
     let (mut one, mut two, mut three) = black_box((1_i64, 2_i64, 3_i64));
@@ -153,7 +153,7 @@ fn integers() -> i64 {
     sum
 }
 
-/// Sines, cosines and arctangents of what they last came to.
+/// Sines, cosines and arctangents of their previous results.
 #[inline(never)]
 fn angles() -> f64 {
     let (mut x, mut y) = black_box((0.5_f64, 0.5_f64));
@@ -181,7 +181,7 @@ fn mean(x: f64, y: f64, z: &mut f64) {
     *z = (x + y) * black_box(0.5);
 }
 
-/// Elements of an array moved around, through their places.
+/// Elements of an array moved around by index.
 #[inline(never)]
 fn assignments() -> [f64; 3] {
     let mut field = black_box([1.0, 2.0, 3.0]);

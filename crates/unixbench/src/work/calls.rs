@@ -1,12 +1,12 @@
-//! A mix of system calls that do next to nothing: a descriptor duplicated and closed, three
-//! questions that the kernel answers at once.
+//! A mix of system calls that do next to nothing: duplicate and close a descriptor, and three
+//! queries that the kernel answers immediately.
 
 use crate::fault::{Result, check};
 use crate::work::Work;
 
 const MASK: libc::mode_t = 0o22;
 
-/// What the calls are known to answer.
+/// The known results of the calls.
 pub struct Mix {
     process: libc::pid_t,
     user: libc::uid_t,
@@ -14,7 +14,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Asks each once.
+    /// Makes each call once.
     pub fn new() -> Self {
         // SAFETY: takes a number.
         unsafe { libc::umask(MASK) };

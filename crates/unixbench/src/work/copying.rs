@@ -25,7 +25,7 @@ pub const LARGE: Shape = Shape { block: 4096, file: 8000 };
 
 const KIB: usize = 1024;
 
-/// Two open files, the source whole, the target already once as large.
+/// Two open files: the source with its content, the target already as large.
 pub struct Copying<const BLOCK: usize> {
     paths: [PathBuf; 2],
     source: File,
@@ -53,7 +53,7 @@ impl<const BLOCK: usize> Copying<BLOCK> {
     }
 }
 
-/// A new file with that content, on the disk, open for reading and writing from its beginning.
+/// A new file with that content, on the disk, open for reading and writing at its beginning.
 fn filled(path: &PathBuf, content: &[u8]) -> Result<File> {
     let what = || format!("making {}", path.display());
     let mut options = File::options();
@@ -65,7 +65,7 @@ fn filled(path: &PathBuf, content: &[u8]) -> Result<File> {
     Ok(file)
 }
 
-/// So many bytes that repeat nowhere, always the same.
+/// That many bytes without repetition, always the same.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(size + 8);

@@ -1,6 +1,6 @@
-//! A process that replaces itself by the same program, over and over.
+//! A process that repeatedly replaces itself by the same program.
 //!
-//! What it knows travels in its arguments: how many replacements are left or until when, how many
+//! Its state is passed in its arguments: how many replacements are left or until when, how many
 //! there were, when it began, and where to report.
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::fault::{Context, Fault, Result};
 use crate::process;
 use crate::until::Span;
 
-/// The first argument of a program that goes on with a chain.
+/// The first argument of a program that continues a chain.
 pub const STEP: &str = "execl-step";
 
 const NANOSECONDS: u64 = 1_000_000_000;
@@ -22,7 +22,7 @@ pub struct Chain {
     program: String,
 }
 
-/// Where a chain stands.
+/// The state of a chain.
 #[derive(Debug, PartialEq, Eq)]
 struct State {
     span: Span,
@@ -40,7 +40,7 @@ impl Chain {
         Ok(Self { program: program.display().to_string() })
     }
 
-    /// Begins the chain; only comes back where that fails.
+    /// Begins the chain; returns only if that fails.
     pub fn run(self, span: Span, clock: Clock, report: &File) -> Fault {
         let deadline = match span {
             Span::Loops(_) => 0,
@@ -100,7 +100,7 @@ impl State {
     }
 }
 
-/// Goes on with a chain, or ends and reports it; returns the exit status.
+/// Continues a chain, or ends and reports it; returns the exit status.
 pub fn step(words: &[String]) -> i32 {
     let Some(state) = State::parse(words) else {
         eprintln!("hardcost-unixbench: {STEP} is not for users");

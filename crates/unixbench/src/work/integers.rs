@@ -1,10 +1,10 @@
 //! Work on integers, records and strings, of the kind that Dhrystone stands for: assignments,
 //! records copied and followed through pointers, strings of thirty characters copied and compared,
-//! decisions, short procedures, arrays of one and two dimensions; no floating point, no calls to
-//! the system.
+//! decisions, short procedures, arrays of one and two dimensions; no floating point, no system
+//! calls.
 //!
-//! The work is our own and its loop is not Dhrystone's: rates can be compared between systems, but
-//! not with rates of the original.
+//! The work is our own and its loop is not Dhrystone's: its rates can be compared between systems,
+//! but not with rates of the original.
 
 use std::hint::black_box;
 
@@ -20,7 +20,7 @@ type Text = [u8; LENGTH];
 const OPENING: &Text = b"LEDGER ENTRY, FIRST OF A  PAIR";
 const CLOSING: &Text = b"LEDGER ENTRY, SECOND OF A PAIR";
 
-/// What kind a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Open,
@@ -28,7 +28,7 @@ enum Kind {
     Closed,
 }
 
-/// A record as a business program has them; `next` is another's place.
+/// A record as in a business program; `next` is the index of another.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     next: usize,
@@ -38,7 +38,7 @@ struct Record {
     text: Text,
 }
 
-/// The state that loops work on.
+/// The state that the loops modify.
 pub struct Ledger {
     records: [Record; RECORDS],
     row: [i32; ROWS],
@@ -104,12 +104,12 @@ impl Work for Ledger {
     }
 }
 
-/// What `total` is at a loop's end, worked out by hand from the loop's text:
+/// The value of `total` at a loop's end, computed by hand from the loop's text:
 /// amount 7; units 2, 5, 8; total 5 * 5 - 7 = 18, plus 8 for the letter E: 26; times 8: 208;
 /// units 208 / 7 = 29; total 7 * (208 - 29) - 7.
 const AFTER_ONE_LOOP: i64 = 1246;
 
-/// Copies a record to the one behind it and changes both.
+/// Copies a record to the next one and changes both.
 #[inline(never)]
 fn enter(records: &mut [Record; RECORDS], place: usize, amount: i32) -> i32 {
     records[place].amount = amount;

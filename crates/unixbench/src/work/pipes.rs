@@ -43,7 +43,7 @@ impl Work for Alone {
     }
 }
 
-/// Two pipes to and from a process that sends each number back, made the next one.
+/// Two pipes to and from a process that returns each number plus one.
 pub struct Partner {
     to: File,
     from: File,
@@ -66,7 +66,7 @@ impl Partner {
     }
 }
 
-/// Sends back each number, made the next one, until there is none.
+/// Returns each number plus one, until there are no more.
 fn answer(mut from: &File, mut to: &File) -> io::Result<()> {
     let mut number = [0; 8];
     loop {

@@ -1,7 +1,7 @@
-//! A shell script that drives text through the usual programs, alone or several at once.
+//! A shell script that runs text through the usual programs, alone or several at once.
 //!
-//! sort, od, sort by number, grep, tee and wc work on a text of two hundred lines; at its end the
-//! script compares what wc counted with what there must be.
+//! sort, od, sort by number, grep, tee and wc process a text of two hundred lines; finally the
+//! script compares wc's counts with the expected ones.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const ENVIRONMENT: [&str; 2] = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"]
 const LINES: usize = 200;
 const WORDS: [&str; 8] = ["the", "audit", "of", "a", "kernel", "records", "every", "file"];
 
-/// `$1` is the script, `$2` how many at once, the rest is for the script.
+/// `$1` is the script, `$2` the number of concurrent copies, the rest is for the script.
 const SEVERAL: &str = r#"script=$1
 number=$2
 shift 2
@@ -32,7 +32,7 @@ done
 exit "$status"
 "#;
 
-/// `$1` is a number of its own, `$2` the text, `$3` what wc must count.
+/// `$1` is the copy's number, `$2` the text, `$3` the expected counts of wc.
 const SCRIPT: &str = r#"own=$2.$1
 sort >"$own.sorted" <"$2" || exit 1
 od "$own.sorted" | sort -n -k 1 >"$own.od" || exit 1
@@ -98,7 +98,7 @@ fn text() -> String {
     (0..LINES).map(|_| line(&mut next) + "\n").collect()
 }
 
-/// What wc counts of the lines that hold "the".
+/// wc's counts for the lines that contain "the".
 fn counts(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("the")).collect();
     let words: usize = lines.iter().map(|line| line.split(' ').count()).sum();

@@ -4,7 +4,7 @@ use crate::fault::Result;
 use crate::process;
 use crate::work::Work;
 
-/// Starts a process in each loop; `Child::wait` makes sure that it ended well.
+/// Starts a process in each loop; `Child::wait` checks that it ended with status 0.
 pub struct Spawning;
 
 impl Work for Spawning {

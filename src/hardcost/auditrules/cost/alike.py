@@ -1,8 +1,8 @@
-"""Calls that no rule tells apart: what a set of rules makes of one, it makes of all.
+"""Calls that no rule distinguishes, and that a set of rules therefore treats alike.
 
-A rule looks at a call's number in two ways: whether its mask holds the number, and by `perm`. Calls
-that are named by the same rules, stand for the same permissions and are otherwise the same are
-walked alike. A price list for each of some 800 calls takes the walks of a few dozen.
+A rule uses a call's number in two ways: its mask may contain the number, and `perm` depends on it.
+Calls that the same rules name, that have the same permissions and are otherwise equal are walked
+alike. A price list for about 800 calls takes only a few dozen walks.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def kind(event: Event) -> Hashable:
 
 
 def _stands_for(event: Event) -> Hashable:
-    """Return what a call's number stands for: permissions, or a name that decides about them.
+    """Return the meaning of a call's number: its permissions, or a name that determines them.
 
-    And whether it sends a signal, since a record then lists whom it went to.
+    Also whether the call sends a signal, since a record then lists the receivers.
     """
     name, signal = lookup.call_name(event.arch, event.call), sends_a_signal(event.arch, event.call)
     if name in TOLD_APART:
@@ -85,7 +85,7 @@ class Named:
 
 
 class Alike:
-    """What one set of rules makes of calls; like calls are walked but once."""
+    """What one set of rules decides about calls; equivalent calls are walked once."""
 
     def __init__(self, constants: Constants, loaded: Loaded) -> None:
         self.constants, self.loaded = constants, loaded

@@ -1,4 +1,4 @@
-"""What each step of the kernel's audit filter costs, for one kernel: measured, and kept as TOML.
+"""The cost of each step of one kernel's audit filter, measured and stored as TOML.
 
 The unit is instructions.
 """
@@ -19,7 +19,7 @@ _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "r
 
 
 class ConstantsError(ValueError):
-    """A text that should hold constants does not."""
+    """A text does not contain constants as it should."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Constants:
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ConstantsError(f"these are no constants: {error}") from None
+            raise ConstantsError(f"these are not constants: {error}") from None
         missing = [name for name in (*_TABLES, "about") if not isinstance(data.get(name), dict)]
         if missing:
-            raise ConstantsError(f"these are no constants: [{missing[0]}] is missing")
+            raise ConstantsError(f"these are not constants: [{missing[0]}] is missing")
         return cls(
             **{name: MappingProxyType(_numbers(name, data[name])) for name in _TABLES},
             about=MappingProxyType({key: str(value) for key, value in data["about"].items()}),
@@ -96,7 +96,7 @@ class Constants:
 def _numbers(name: str, table: Mapping[str, Any]) -> dict[str, float]:
     wrong = [key for key, value in table.items() if not isinstance(value, int | float)]
     if wrong:
-        raise ConstantsError(f"these are no constants: {wrong[0]} of [{name}] is not a number")
+        raise ConstantsError(f"these are not constants: {wrong[0]} of [{name}] is not a number")
     return {key: float(value) for key, value in table.items()}
 
 

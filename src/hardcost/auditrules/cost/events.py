@@ -1,4 +1,4 @@
-"""The typical call of each kind: what a price is a price of. The data are in `events.toml`."""
+"""The typical calls for which prices hold. The data are in `events.toml`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 SOME_INODE = NO_INODE - 1
-"""The inode number of a file of which nothing is known but that no rule watches it."""
+"""The inode number of a file about which only one thing is known: no rule watches it."""
 
 PLACE = "/nowhere"
-"""The directory of what typical calls visit, which stands for one that no rule watches."""
+"""The directory of the files that typical calls visit; it represents one that no rule watches."""
 
 _MODES: Mapping[str, int] = MappingProxyType(
     {"file": 0o100644, "program": 0o100755, "folder": 0o040755}

@@ -1,4 +1,4 @@
-"""How often a workload makes each system call: read from what strace, perf trace or people write.
+"""How often a workload makes each system call, read from strace, perf trace or JSON.
 
 Three forms are read: the table of `strace -c`, the tables of `perf trace -s`, and JSON, either
 `{"openat": 12, …}` or `{"b64": {…}, "b32": {…}}`. Names are those of the tables of calls.
@@ -48,16 +48,16 @@ _RENAMED: Mapping[str, str] = MappingProxyType(
 
 @cache
 def general() -> Histogram:
-    """Return the mix of calls that stands for a general-purpose system, a million in all.
+    """Return the mix of calls of a typical general-purpose system, a million in total.
 
-    Where it comes from stands in its file, `general.toml`.
+    Its file, `general.toml`, names its source.
     """
     text = (resources.files("hardcost.auditrules.cost") / "general.toml").read_text()
     return _numbered("general.toml", {"b64": tomllib.loads(text)["calls"]})
 
 
 def read(content: bytes, file: str) -> Histogram:
-    """Return the counts in a file's content; `file` is its name as errors tell it.
+    """Return the counts in a file's content; `file` is its name in errors.
 
     Raises:
         RulesError: It is none of the three forms, names no call, or a line can't be read.
@@ -78,7 +78,7 @@ def read(content: bytes, file: str) -> Histogram:
         raise _error(
             file,
             1,
-            "these are no counts of system calls",
+            "this does not count system calls",
             'give what `strace -c` or `perf trace -s` prints, or JSON such as {"openat": 12}',
         )
     return _numbered(file, {"b64": counts})
@@ -96,7 +96,7 @@ def _table(
     for number, line in enumerate(lines, 1):
         within, found = reader(line, within)
         if isinstance(found, str):
-            raise _error(file, number, found, "is the table whole?")
+            raise _error(file, number, found, "is the table complete?")
         if found is not None:
             name, calls = found
             counts[name] += _checked(calls, name, file, number)
@@ -110,7 +110,7 @@ def _strace_line(line: str, within: bool) -> tuple[bool, _Row | str]:  # noqa: F
         return within and bool(line.strip()), None
     row = _STRACE.fullmatch(line)
     if row is None:
-        return within, f"this is no line of `strace -c`: {line[:_SHOWN]!r}"
+        return within, f"this is not a line of `strace -c`: {line[:_SHOWN]!r}"
     return (False, None) if row[2] == "total" else (True, (row[2], int(row[1])))
 
 
@@ -123,7 +123,7 @@ def _perf_line(line: str, within: bool) -> tuple[bool, _Row | str]:  # noqa: FBT
         return True, None
     row = _PERF.fullmatch(line)
     if row is None:
-        return within, f"this is no line of `perf trace -s`: {line[:_SHOWN]!r}"
+        return within, f"this is not a line of `perf trace -s`: {line[:_SHOWN]!r}"
     return True, (row[1], int(row[2]))
 
 
@@ -134,14 +134,14 @@ def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:
         raise _error(file, error.lineno, f"this is not JSON: {error.msg}", None) from None
     except RecursionError:
         raise _error(
-            file, 1, "this is no object of counts: it is nested too deeply", None
+            file, 1, "this is not an object of counts: it is nested too deeply", None
         ) from None
     except ValueError:
         raise _error(
-            file, None, "this is no object of counts: a number is too long", None
+            file, None, "this is not an object of counts: a number is too long", None
         ) from None
     if not isinstance(data, dict):
-        raise _error(file, 1, "this is no object of counts", 'write {"openat": 12}')
+        raise _error(file, 1, "this is not an object of counts", 'write {"openat": 12}')
     by_arch = data if data and set(data) <= set(lookup.ARCHES) else {"b64": data}
     found: dict[Arch, dict[str, float]] = {}
     for arch in lookup.ARCHES:
@@ -159,7 +159,7 @@ def _checked(count: Any, name: str, file: str, line: int | None) -> float:  # no
     number = isinstance(count, int | float) and not isinstance(count, bool)
     if not number or not 0 <= count <= MOST:  # not a number is neither less nor more
         raise _error(
-            file, line, f"the count of {name[:_SHOWN]!r} is no number from 0 to {MOST:g}", None
+            file, line, f"the count of {name[:_SHOWN]!r} is not a number from 0 to {MOST:g}", None
         )
     return float(count)
 
@@ -191,7 +191,7 @@ def _numbered(file: str, counts: Mapping[Arch, Mapping[str, float]]) -> Histogra
     if faults:
         raise RulesError(tuple(faults))
     if not sum(found.values()):
-        raise _error(file, None, "it counts no system call", None)
+        raise _error(file, None, "it does not count any system call", None)
     return MappingProxyType(dict(found))
 
 

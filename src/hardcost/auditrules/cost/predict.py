@@ -1,4 +1,4 @@
-"""What a rule set costs each system call: predicted out of constants, nothing is run.
+"""What a rule set costs each system call, predicted from constants without running anything.
 
     constants = Constants.of_debian()
     loaded = semantics.load(rules)
@@ -6,10 +6,10 @@
     price(constants, loaded, histogram)                            # of a whole workload
 
 A prediction follows the kernel's own steps (`semantics.decide`) and prices each: entering the
-filter, each rule that is passed over, each condition tested, the record. Which bucket a file lies
-in depends on its inode number. Where that is not known (`events.SOME_INODE`) the price is the
-expected one: each rule in a bucket is met by one file in 32. Rules on `task` and `exclude` are
-priced as far as `unpriced` does not name them.
+filter, each rule that is passed over, each condition tested, the record. A file's
+bucket depends on its inode number. If that is unknown (`events.SOME_INODE`), the price is the
+expected value: one file in 32 meets each rule in a bucket. Rules on `task` and `exclude` are priced
+unless `unpriced` names them.
 
 Source of the decomposition: kernel/auditsc.c of Linux 6.1.192 (audit_filter_syscall,
 audit_filter_rules, audit_filter_inodes).
@@ -48,8 +48,8 @@ Histogram = Mapping[tuple["Arch", int], float]
 class Prediction:
     """What a rule set adds to one call, in instructions.
 
-    `base` is what any rule at all costs, `walking` the walk by rule (index among those loaded),
-    `recording` the record. `estimated` are the constants that stand for ones never measured.
+    `base` is the fixed cost of having rules, `walking` the walk by rule (index among those loaded),
+    `recording` the record. `estimated` are the constants that replace unmeasured ones.
     """
 
     base: float
@@ -129,7 +129,7 @@ def recording(constants: Constants, loaded: Loaded, event: Event, walk: Walked) 
 
 
 def price(constants: Constants, loaded: Loaded, histogram: Histogram) -> Price:
-    """Return what the rules add to a workload, whose calls are taken to be typical ones."""
+    """Return what the rules add to a workload, assuming that its calls are typical."""
     by_rule: defaultdict[int, float] = defaultdict(float)
     by_call = {}
     base = recording = 0.0
@@ -168,7 +168,7 @@ def unpriced(loaded: Loaded) -> tuple[int, ...]:
 
 
 class _Pricing:
-    """One call's prediction while it is worked out."""
+    """One call's prediction in progress."""
 
     def __init__(self, constants: Constants, loaded: Loaded, event: Event) -> None:
         self.constants, self.loaded, self.event = constants, loaded, event
@@ -396,7 +396,7 @@ def _watches(rule: KernelRule) -> bool:
 _USERS = frozenset({"uid", "euid", "suid", "fsuid", "auid", "obj_uid"})
 _GROUPS = frozenset({"gid", "egid", "sgid", "fsgid", "obj_gid"})
 TOLD_APART = frozenset({"open", "openat", "openat2", "execve", "execveat", "socketcall"})
-"""Calls whose permission is not told by their number alone."""
+"""Calls whose number alone does not determine the permission."""
 
 
 def _family(kind: str) -> str:

@@ -1,6 +1,6 @@
-"""Rules that cost without firing: told by their form alone, so that each claim is sure.
+"""Rules that cost without firing, found by their form alone, so that each claim is certain.
 
-A fuller search for shadowed rules is a prover's; what is found here needs none.
+A complete search for shadowed rules would need a prover; these claims do not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Waste:
-    """One reason; `by` is the rule that shadows it, `calls` the calls that are taxed in vain."""
+    """One reason; `by` is the shadowing rule, `calls` are the calls that pay in vain."""
 
     kind: Kind
     by: int | None = None
@@ -59,7 +59,7 @@ def wasted(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
 
 
 def _shadowed(loaded: Loaded) -> dict[int, tuple[Waste, ...]]:
-    """Return which rule of the exit list stands before a rule and matches whatever that one does.
+    """Return the earlier rule of the exit list that matches whatever a rule does.
 
     A rule in a bucket is outranked by such a rule. One in a bucket shadows nothing for sure: its
     place changes when the watched file is replaced.

@@ -4,9 +4,8 @@
 
 Words are separated by spaces; a space within a word is written as a backslash and a space. Fields
 have auditctl's names. Words about a file (`obj_uid=`, `filetype=`, `inode=` …) follow its `path=`.
-Those that rules have no name for are `special_devmajor=` and `special_devminor=`, the numbers of
-the device that a device file stands for. A file that is visited twice has the words of both
-mentions.
+Two have no name in rules: `special_devmajor=` and `special_devminor=`, the numbers of the device
+that a device file represents. A file that is visited twice has the words of both mentions.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
-from hardcost.auditrules.explain import values
+from hardcost.auditrules.explain import eventvalues
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.rule import Fault, RulesError, split_words, word_columns
 from hardcost.auditrules.semantics import permissions
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 SOURCE = "--event"
-"""What faults name as their file."""
+"""The file name that faults give."""
 
 _IDS = ("uid", "euid", "suid", "fsuid")
 _GROUPS = ("gid", "egid", "sgid", "fsgid")
@@ -46,21 +45,21 @@ _NOT_SEEN: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 _FLAGS_IN: Mapping[str, str] = MappingProxyType({"open": "a1", "openat": "a2", "openat2": "flags"})
 _FLAGS = {4: 0, 2: 1, 6: 2}
-"""What open's flags are by what is asked for: read only, write only, both (fcntl.h)."""
+"""The flags of open for reading, writing, and both (fcntl.h)."""
 
 _PID, _PPID, _SESSION = 1000, 1, 1
 _DEVICE = (8, 1)
 _IDENTITY = frozenset({"inode", "devmajor", "devminor"})
 _EXT4 = 0xEF53
-"""The file system of a file of which none is given (linux/magic.h)."""
+"""The default file system of a file (linux/magic.h)."""
 
 _FIRST_INODE = 1 << 20
-"""Made-up inode numbers begin here: a multiple of 32, so that each file has a bucket of its own."""
+"""The first invented inode number, a multiple of 32, so that each file has its own bucket."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """An event, with all its words, and the names of those that were not given but assumed."""
+    """An event, all its words, and the names of the assumed ones."""
 
     event: Event
     words: tuple[str, ...]
@@ -81,19 +80,19 @@ def described(text: str) -> Described:
     """Return the event that a text describes.
 
     Raises:
-        RulesError: A word is unknown, wrong, or at odds with others; all faults at once.
+        RulesError: A word is unknown, wrong, or contradicts others; all faults at once.
     """
     reader = _Reader()
     faults: list[Fault] = []
     for word, column in zip(split_words(text), word_columns(text), strict=True):
         try:
             reader.take(re.sub(r"\\([ \\])", r"\1", word))
-        except values.WordError as error:
+        except eventvalues.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy, column))
     if not faults:
         try:
             return reader.finish()
-        except values.WordError as error:
+        except eventvalues.WordError as error:
             faults.append(Fault(error.message, SOURCE, None, error.remedy))
     raise RulesError(tuple(faults))
 
@@ -111,23 +110,25 @@ class _Reader:
     def take(self, word: str) -> None:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise values.WordError(
-                f"{word!r} is not a field and a value", "write such as auid=1000"
+            raise eventvalues.WordError(
+                f"{word!r} is not a field with a value", "write, for example, auid=1000"
             )
         if name in _NOT_SEEN:
-            raise values.WordError(f"an event has no {name}", _NOT_SEEN[name])
+            raise eventvalues.WordError(f"an event has no {name}", _NOT_SEEN[name])
         if name == "path":
-            self.files.append(_File(values.path(value)))
+            self.files.append(_File(eventvalues.path(value)))
         elif name in _OF_A_FILE or name in _LABELS:
             self._take_of_a_file(name, value)
         elif name == "group":
-            self.groups.add(values.number(name, value))
+            self.groups.add(eventvalues.number(name, value))
         else:
             self._take_once(name, value)
 
     def _take_of_a_file(self, name: str, value: str) -> None:
         if not self.files:
-            raise values.WordError(f"{name} stands before a path", "write the file's path= first")
+            raise eventvalues.WordError(
+                f"{name} comes before any path", "write the file's path= first"
+            )
         if name in _LABELS:
             self.files[-1].label[name] = value
         else:
@@ -136,18 +137,18 @@ class _Reader:
     def _take_once(self, name: str, value: str) -> None:
         name = "auid" if name == "loginuid" else name
         if name in self.given:
-            raise values.WordError(f"{name} stands twice", "leave one of them out")
+            raise eventvalues.WordError(f"{name} occurs twice", "remove one of them")
         if name in _SUBJECT:
             self.subject[name] = value
         elif name in _NUMBERS:
             self.numbers[name] = _NUMBERS[name](name, value)
         elif name not in {"syscall", "arch", "perm", "exe", "exit"}:
             known = ", ".join((*_NUMBERS, "path", "perm", "exe", "exit"))
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"there is no field {name!r}", f"there are syscall, arch, {known}"
             )
         elif name == "exe":
-            values.path(value)
+            eventvalues.path(value)
         self.given[name] = value
 
     # The whole ---------------------------------------------------------------------------------
@@ -158,9 +159,9 @@ class _Reader:
         event = replace(event, names=_names(self.files))
         wanted = self.numbers.get("success")
         if wanted is not None and (event.exit is None or event.success is not bool(wanted)):
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"success={self.given['success']} and exit={self.given['exit']} can't both be",
-                "leave one of them out",
+                "remove one of them",
             )
         exe = self.given.get("exe")
         if exe is not None:
@@ -209,7 +210,7 @@ class _Reader:
     def _arch(self) -> Arch:
         text = self.given.get("arch", "b64")
         if text not in _ARCHES:
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"there is no architecture {text!r}", "write arch=b64 or arch=b32"
             )
         return _ARCHES[text]
@@ -217,11 +218,13 @@ class _Reader:
     def _call(self, arch: Arch) -> int:
         text = self.given.get("syscall")
         if text is None:
-            raise values.WordError("the event names no system call", "write such as syscall=openat")
+            raise eventvalues.WordError(
+                "the event names no system call", "write, for example, syscall=openat"
+            )
         if text.isascii() and text.isdecimal():
-            return values.number("syscall", text)
+            return eventvalues.number("syscall", text)
         if text not in lookup.calls(arch):
-            raise values.WordError(
+            raise eventvalues.WordError(
                 f"{arch} has no system call {text!r}", "`ausyscall --dump` lists them"
             )
         return lookup.calls(arch)[text]
@@ -230,24 +233,28 @@ class _Reader:
         text = self.given.get("exit")
         if text is None:
             return -lookup.errors()["EPERM"] if self.numbers.get("success") == 0 else 0
-        return None if text == "none" else values.exit_value(text)
+        return None if text == "none" else eventvalues.exit_value(text)
 
     def _open_flags(self, arch: Arch, call: int) -> int | None:
         flags = self.numbers.get("flags")
         if lookup.call_name(arch, call) == "openat2":
             return flags or 0
         if flags is not None:
-            raise values.WordError("flags is openat2's", "others have theirs in a1 or a2")
+            raise eventvalues.WordError(
+                "flags is only for openat2", "other calls have theirs in a1 or a2"
+            )
         return None
 
     def _permitted(self, event: Event) -> Event:
-        """Return the event such that it stands for the permissions that were given."""
+        """Return the event, changed so that it has the given permissions."""
         text = self.given.get("perm")
         if text is None:
             return event
         wrong = [letter for letter in text if letter not in _LETTERS]
         if wrong or not text:
-            raise values.WordError(f"perm={text} is none of r, w, x and a", "write such as perm=r")
+            raise eventvalues.WordError(
+                f"perm={text} is none of r, w, x and a", "write, for example, perm=r"
+            )
         wanted = sum(_LETTERS[letter] for letter in dict.fromkeys(text))
         name = lookup.call_name(event.arch, event.call)
         given = _FLAGS_IN.get(name)
@@ -257,8 +264,8 @@ class _Reader:
         if wanted & ~has:
             letters = "".join(letter for letter, bit in _LETTERS.items() if has & bit)
             stands = f"stands for {letters}" if letters else "stands for no permission"
-            raise values.WordError(
-                f"{name} {stands}, not for perm={text}", "leave perm out, or name another call"
+            raise eventvalues.WordError(
+                f"{name} {stands}, not for perm={text}", "remove perm, or name another call"
             )
         return event
 
@@ -277,7 +284,7 @@ def _with_flags(event: Event, where: str, flags: int) -> Event:
 
 def _places(paths: Iterable[str]) -> list[object]:
     """Return what stands for the file of each mention: its path, or the mention's own number."""
-    return [at if path == values.ELSEWHERE else path for at, path in enumerate(paths)]
+    return [at if path == eventvalues.ELSEWHERE else path for at, path in enumerate(paths)]
 
 
 def _names(files: list[_File]) -> tuple[Name, ...]:
@@ -293,8 +300,8 @@ def _names(files: list[_File]) -> tuple[Name, ...]:
         for other in (*(one for one, at in zip(files, places, strict=True) if at == place), file):
             for what in _IDENTITY & whole.numbers.keys() & other.numbers.keys():
                 if whole.numbers[what] != other.numbers[what]:
-                    raise values.WordError(
-                        f"{file.path} has two numbers of {what}", "leave one out"
+                    raise eventvalues.WordError(
+                        f"{file.path} has two numbers of {what}", "remove one"
                     )
             whole.numbers |= other.numbers
             whole.label |= other.label
@@ -313,7 +320,7 @@ def _name(file: _File, index: int) -> Name:
     numbers = file.numbers
     own = _file_id(index)
     return Name(
-        path=None if file.path == values.ELSEWHERE else file.path,
+        path=None if file.path == eventvalues.ELSEWHERE else file.path,
         file=FileId(
             numbers.get("devmajor", own.major),
             numbers.get("devminor", own.minor),
@@ -376,7 +383,7 @@ def _words_of_call(event: Event, exe: str | None) -> Iterator[str]:
 
 def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
     places = _places(
-        "" if name.file.inode == NO_INODE else name.path or values.ELSEWHERE for name in names
+        "" if name.file.inode == NO_INODE else name.path or eventvalues.ELSEWHERE for name in names
     )
     order = list(dict.fromkeys(places))
     for name, place in zip(names, places, strict=True):
@@ -406,9 +413,9 @@ def _words_of_name(name: Name, unusual: Iterable[str]) -> Iterator[str]:
     if name.file.inode == NO_INODE:
         yield "path="
         return
-    yield f"path={_escaped(name.path or values.ELSEWHERE)}"
+    yield f"path={_escaped(name.path or eventvalues.ELSEWHERE)}"
     kinds = {number: kind for kind, number in lookup.FILE_TYPES.items()}
-    kind = name.mode & values.FORMAT
+    kind = name.mode & eventvalues.FORMAT
     yield f"filetype={kinds.get(kind, f'{kind:#x}')}"
     yield f"obj_uid={name.uid}"
     yield f"obj_gid={name.gid}"
@@ -438,15 +445,15 @@ def _exit_text(number: int) -> str:
 
 _Reading = Callable[[str, str], int]
 _NUMBERS: Mapping[str, _Reading] = MappingProxyType({
-    "success": values.yes_or_no,
-    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), values.an_id),
-    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), values.number),
-    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), values.number),
-    "raised": values.yes_or_no,
+    "success": eventvalues.yes_or_no,
+    **dict.fromkeys(("auid", *_IDS, *_GROUPS, "sessionid"), eventvalues.an_id),
+    **dict.fromkeys(("pid", "ppid", "pers", "saddr_fam"), eventvalues.number),
+    **dict.fromkeys(("a0", "a1", "a2", "a3", "flags"), eventvalues.number),
+    "raised": eventvalues.yes_or_no,
 })  # fmt: skip
 _OF_A_FILE: Mapping[str, _Reading] = MappingProxyType({
-    "filetype": values.file_type, "fstype": values.file_system,
-    "obj_uid": values.an_id, "obj_gid": values.an_id,
-    "inode": values.number, "devmajor": values.number, "devminor": values.number,
-    "special_devmajor": values.number, "special_devminor": values.number,
+    "filetype": eventvalues.file_type, "fstype": eventvalues.file_system,
+    "obj_uid": eventvalues.an_id, "obj_gid": eventvalues.an_id,
+    "inode": eventvalues.number, "devmajor": eventvalues.number, "devminor": eventvalues.number,
+    "special_devmajor": eventvalues.number, "special_devminor": eventvalues.number,
 })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which rule decides about one system call, and what the others cost it on the way."""
+"""Which rule decides about one system call, and what each rule costs it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST_INODE = 1 << 21
 
 @dataclass(frozen=True)
 class Walked:
-    """One rule that the call had to look at.
+    """One rule that the call walked.
 
     `failed` is the condition that does not hold, where one was tested and does not. `visited` is
     the path of the file in whose bucket the rule lies, None in the list that every call walks.
@@ -43,7 +43,7 @@ class Walked:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the rules make of a call, and why.
+    """The decision of the rules about a call, and its reasons.
 
     `decided_by` is the rule that decides; `key` is the record's, which may be a losing rule's.
     `predicted` is None where nothing is known of costs.
@@ -59,14 +59,14 @@ class Explanation:
 def explain(
     rules: Sequence[KernelRule], described: Described, constants: Constants | None = None
 ) -> Explanation:
-    """Return what the rules make of a call.
+    """Return the decision of the rules about a call.
 
-    Each path that a rule names exists, and is a file of its own: no two names lead to one inode,
-    and no file shares a bucket with another that the call visits.
+    Each path that a rule names is assumed to exist and to be a separate file: no two names share
+    an inode, and no visited file shares a bucket with another.
 
     Raises:
         DuplicateError: Two rules are the same.
-        UnresolvedError: A rule names a user or group whose number nobody said.
+        UnresolvedError: A rule names a user or group whose number is unknown.
     """
     loaded = semantics.load(rules, _files(rules, described))
     outcome = semantics.decide(loaded, described.event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Documentation, Finding, Level, documentation
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Level, documentation
 from hardcost.auditrules.lint.findings import (
     arch_lacks_call,
     at_call_missing,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.finding import Check
+    from hardcost.auditrules.lint.diagnostic import Check
 
 CHECKS: tuple[Check, ...] = (
     cannot_load,
@@ -85,7 +85,7 @@ _RANKS = {level: rank for rank, level in enumerate(Level)}
 
 def lint(
     context: Context, select: Collection[str] = CODES, ignore: Collection[str] = ()
-) -> tuple[Finding, ...]:
+) -> tuple[Diagnostic, ...]:
     """Return what there is to say: file by file as they load, and by line.
 
     `select` and `ignore` are codes.

@@ -1,4 +1,4 @@
-"""What all findings are looked for in: every line as it was read, and the rules as they load."""
+"""The input of all checks: every line as it was read, and the rules as they load."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, Target
 
@@ -40,9 +41,8 @@ class Options:
 class Context:
     """Lines and rules.
 
-    `readings` are all lines in the order in which they load, `loaded` is what becomes of them.
-    `of_files` are faults that keep whole files from being read. `target` is the machine for which
-    watches are told.
+    `readings` are all lines in loading order, `loaded` is the fate of each. `of_files` are faults
+    that keep whole files from being read. `target` is the machine that the rules are for.
     """
 
     readings: tuple[Reading, ...]
@@ -58,7 +58,7 @@ class Context:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """All that keeps files, lines and rules from loading, but for a lock and duplicates."""
+        """All that keeps files, lines and rules from loading, except a lock and duplicates."""
         lines = (one for one in self.loaded.lines if one.fate is not Fate.LOCKED)
         return (*self.of_files, *(one.fault for one in lines if one.fault is not None))
 
@@ -69,7 +69,7 @@ class Context:
 
     @cached_property
     def failing_by_end(self) -> frozenset[Place]:
-        """The lines that can't be loaded for the carriage return at their end alone."""
+        """The lines that can't be loaded only because of the carriage return at their end."""
         return frozenset(
             one.reading.place
             for one in self.loaded.lines
@@ -80,8 +80,7 @@ class Context:
     @cached_property
     def by_rank(self) -> tuple[KernelRule, ...]:
         """The rules in the order of their priority: the last that was prepended is the first."""
-        first = [rule for rule in reversed(self.rules) if rule.prepend]
-        return (*first, *(rule for rule in self.rules if not rule.prepend))
+        return tuple(self.rules[index] for index in by_rank(self.rules))
 
     @cached_property
     def recording(self) -> tuple[KernelRule, ...]:
@@ -106,9 +105,9 @@ def gather(
     options: Options | None = None,
     target: Target = AS_WRITTEN,
 ) -> Context:
-    """Return what lines come to when they are loaded one by one, the faulty ones left out.
+    """Return the context of lines that are loaded one by one, without the faulty ones.
 
-    An auditctl of its own loads each part. `faults` are those of whole files; those of lines are in
+    A separate auditctl loads each part. `faults` are those of whole files; those of lines are in
     the readings.
     """
     return Context(
@@ -121,7 +120,7 @@ def gather(
 
 
 def arch_of(rule: KernelRule) -> Arch | None:
-    """Return the one ABI that a rule is for, None where it tests none or rules one out."""
+    """Return the one ABI that a rule is for, None if it tests none or excludes one."""
     for test in rule.conditions:
         if isinstance(test, Test) and test.field == "arch" and test.operator is Operator.EQUAL:
             return next(arch for arch, value in lookup.ARCH_NUMBERS.items() if value == test.value)
@@ -134,7 +133,7 @@ def fields_of(rule: KernelRule) -> frozenset[str]:
 
 
 def column_of(rule: Rule | None, word: str) -> int | None:
-    """Return where the first word of a rule that begins so stands, from 1."""
+    """Return the column, from 1, of the first word of a rule that begins with `word`."""
     if rule is None:
         return None
     words = rule.text.split(" ")

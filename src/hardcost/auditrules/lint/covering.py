@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.conditions import about, implies
+from hardcost.auditrules.conditions import about, follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import Condition
 
 _MOST_ALIKE = 256
-"""Conditions on one field up to which each is compared with each; beyond, only the same imply."""
+"""Up to so many conditions on one field are compared pairwise; beyond, only equal ones imply."""
 
 _MOST_CANDIDATES = 2000
-"""Sets of conditions that are looked at for one rule; beyond, nothing is claimed."""
+"""Up to so many sets of conditions are examined for one rule; beyond, nothing is claimed."""
 
 _ANYTHING = -1
-"""What stands for the conditions of a rule that has none."""
+"""Stands for the conditions of a rule that has none."""
 
 
 class Numbered:
@@ -53,20 +53,20 @@ class Numbered:
             follow = (
                 other
                 for other in others
-                if other != number and implies(condition, self._conditions[other])
+                if other != number and follows(self._conditions[other], (condition,))
             )
             found = self._weaker[number] = (number, *follow)
         return found
 
 
 class Covering:
-    """Rules, added one by one, of which those that cover another are to be found.
+    """Rules, added one by one, that are searched for those that cover another.
 
     A rule covers the calls of its mask where its conditions follow from the other's.
     """
 
     def __init__(self, numbered: Numbered) -> None:
-        """Hold no rule yet, of those whose conditions are numbered."""
+        """Hold no rule yet."""
         self._numbered = numbered
         self._sets: dict[int, list[frozenset[int]]] = {}
         self._held: dict[frozenset[int], _Held] = {}

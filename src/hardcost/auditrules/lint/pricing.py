@@ -8,7 +8,7 @@ from hardcost.auditrules import semantics
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import Comparison, FilterList
-from hardcost.auditrules.lint.finding import Cost
+from hardcost.auditrules.lint.diagnostic import Cost
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from hardcost.auditrules.lint.checks import documentations
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
+    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Spot
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
 
-def log(findings: Iterable[Finding], version: str) -> dict[str, Any]:
+def log(findings: Iterable[Diagnostic], version: str) -> dict[str, Any]:
     """Return a SARIF log; `version` is hardcost's own."""
     rules = documentations()
     index = {rule.code: at for at, rule in enumerate(rules)}
@@ -57,7 +57,7 @@ def _rule(rule: Documentation) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
+def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
     words = [f"{finding.message}."]
     if finding.remedy:
         words.append(f"Remedy: {finding.remedy}.")
@@ -101,7 +101,7 @@ def _uri(file: str) -> str:
     return escaped
 
 
-def _fingerprint(finding: Finding) -> str:
+def _fingerprint(finding: Diagnostic) -> str:
     """Return what stays when lines move: the finding and the rule's words."""
     text = f"{finding.code}\n{finding.text}".encode(errors="surrogateescape")
     return hashlib.sha256(text).hexdigest()[:32]

@@ -1,16 +1,15 @@
 """The least that any set of rules which records the same can cost a call, under the cost model.
 
-How many rules there must be is argued in `needs`. For a call about which nothing is decided, all
-rules of the exit list are walked:
+`needs` argues how many rules there must be. An undecided call walks all rules of the exit list:
 
 - a rule that matches a witness with this call's number names the number. It costs at least entering
   it and the cheapest condition that holds for the witness and fails for the call;
 - every other rule costs at least what passing over one costs.
 
-A path rule is counted the same way, at the chance of 1 in 32 for each visited file to lie in its
-bucket. A call that is recorded costs at least its record, and one rule that matches.
+A path rule counts the same way, with the chance of 1 in 32 that a visited file is in its bucket. A
+recorded call costs at least its record and one matching rule.
 
-With a rule of `never` in front the sets meant are those that record the same without it.
+With a `never` rule at the front, the bound is for sets that record the same without it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _EQUAL_OR_NOT = (Operator.EQUAL, Operator.NOT_EQUAL)
 """Operators that the kernel takes for these fields (`audit_field_valid`, AF:320)."""
 
 _NO_VALUE = 0x7EDCBA99
-"""A number that no call has anywhere."""
+"""A number that is no call in either ABI."""
 
 Costs = Mapping[tuple["Arch", int], float]
 """Instructions by call."""
@@ -55,7 +54,7 @@ _OF_EACH = ("obj_uid", "obj_gid", "filetype", "devmajor", "devminor")
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """The costs under a set and under the one that it was made of, and the least by itself."""
+    """The costs under a set and under its original, and the least for the call by itself."""
 
     before: Costs
     after: Costs
@@ -109,7 +108,7 @@ class Bounds:
         return self._walks[known]
 
     def _of_undecided(self, event: Event, reached: Reached | None) -> float:
-        """Return the least that rules can cost a call about which nothing is decided."""
+        """Return the least that rules can cost an undecided call."""
         walk = self.prices.constants.walk
         named = self.needs.clique_at(event.call)
         if reached is not None and self._settled(event, reached):
@@ -121,7 +120,7 @@ class Bounds:
     def _of_deciding(self, event: Event, does: Class) -> float:
         """Return the least that the rule which decides about a call can cost it.
 
-        Where another call must stay undecided that differs in one group, the rule looks at that.
+        If another call that differs in one group must stay undecided, the rule tests that group.
         """
         walk = self.prices.constants.walk
         total = walk["enter"] + walk["matched"]
@@ -146,7 +145,7 @@ class Bounds:
         return cost
 
     def _cheaper(self, name: str) -> float:
-        """Return what the cheapest operator that a field takes adds to the cost with `=`."""
+        """Return what a field's cheapest operator adds to the cost with `=`."""
         if name in _EQUAL_ALONE:
             return 0.0
         operators = self.prices.constants.operator
@@ -158,10 +157,10 @@ class Bounds:
     def behind(
         self, first: KernelRule, arch: Arch, number: int, reached: Reached | None = None
     ) -> float:
-        """Return the least cost where a given rule of `never` stands in front.
+        """Return the least cost with a given `never` rule at the front.
 
-        A call that it does not name pays for that, and then what it would without the rule, or what
-        another such rule costs, over those of the machine's own calls that nobody asks for.
+        A call that it does not name pays for passing it, and then as without the rule; or for
+        another such rule, over unwanted calls of the machine's own ABI.
         """
         event = of_number(number, arch)
         own = self.prices.of_rule(first, event)
@@ -179,7 +178,7 @@ class Bounds:
         return own + min(self.of(arch, number, reached), other)
 
     def _own_never(self, event: Event) -> float:
-        """Return what a rule of `never` over calls of one ABI costs a call that it names."""
+        """Return what a `never` rule over calls of one ABI costs a call that it names."""
         own = Test("arch", Operator.EQUAL, lookup.ARCH_NUMBERS[event.arch])
         rule = KernelRule(FilterList.EXIT, Action.NEVER, 1 << event.call, (own,))
         return self.prices.of_rule(rule, event)
@@ -198,7 +197,7 @@ class Bounds:
             for one in self.needs.path_witnesses.get(self.needs.pool.first(event.call), ())
         }
         fields = self.prices.constants.field
-        # In its bucket a file is told by path or inode, or else by who owns it, or what it is.
+        # In its bucket, a file is identified by path or inode, else by owner or type.
         telling = ("path", "own-inode", "devmajor", "devminor", *TELL["names"])
         entered = walk["enter"] + min(
             self._field(name) + self.prices.constants.each.get(name, 0.0)
@@ -216,7 +215,7 @@ class Bounds:
     def _told_apart(
         self, named: Sequence[Witness], typical: Event, reached: Reached | None
     ) -> float:
-        """Return what rules need to fail for the call; of like witnesses, those that need most."""
+        """Return what makes rules fail for the call; of similar witnesses, the most expensive."""
         settled = reached is not None and self._settled(typical, reached)
         chosen, total = list(named), 0.0
         costs: dict[tuple[Ids, Class], float] = {}
@@ -254,7 +253,7 @@ class Bounds:
             costs.append(self._failing("perm", typical))
         names = [name for group in apart for name in TELL[group]]
         if reached is not None and self._settled(typical, reached):
-            # What the condition looks at is other than the call's in all that its rule matches.
+            # In all that the rule matches, the tested part differs from the call's.
             looks = self.needs.looks(one)
             apart = {
                 group for group in apart if spelled(typical, group) not in looks.get(group, ())
@@ -276,8 +275,8 @@ class Bounds:
     def _settled(self, typical: Event, reached: Reached) -> bool:
         """Say whether one more rule than needed would cost a weightier call more.
 
-        Then each rule is taken by an event of the clique, and what differs from all these but one
-        has to be matched by the rule of that one.
+        Each rule then belongs to one event of the clique, and an event that differs from all but
+        one of these must be matched by the rule of that one.
         """
         known = self._weight(typical), reached
         if known not in self._are_settled:

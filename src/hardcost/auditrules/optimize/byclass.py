@@ -1,9 +1,9 @@
 """Rules narrowed to permissions, written so that each kernel puts in its own calls.
 
-A rule for all calls that tests `perm` is narrowed to the calls that the permissions stand for.
-Later kernels count more calls to them (fchmodat2, for instance), and a list of names would leave
-these out. The uppermost bits of a mask stand for the kernel's own classes of calls, which it
-expands as it loads the rule (AF:284): auditctl takes their numbers as it takes those of calls.
+A rule for all calls that tests `perm` is narrowed to the calls of these permissions. Later kernels
+assign more calls to them (fchmodat2, for example), which a list of names would miss. The top bits
+of a mask represent the kernel's own classes of calls, which it expands when it loads the rule
+(AF:284); auditctl accepts their numbers like those of calls.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ NUMBERS = {
 def class_numbers(rule: KernelRule, origins: Sequence[KernelRule], *, b32: bool) -> tuple[int, ...]:
     """Return the classes that a narrowed rule names, by their numbers; none where it may not.
 
-    `origins` are the rules that it was made of: where one of them is for all calls, the rule is for
-    whatever a kernel counts to its permissions.
+    `origins` are the rules that it replaces: if one of them is for all calls, the rule is for every
+    call that a kernel assigns to its permissions.
     """
     own = [number for number in map(_permissions, [rule]) if number is not None]
     of_all = [_permissions(one) for one in origins if one.mask == ALL_CALLS]

@@ -1,10 +1,9 @@
-"""The rules while they are worked on: where each came from, and which order has to be kept.
+"""The rules during optimisation: where each came from, and which order must be kept.
 
-Two rules have to keep their order where one call might match both and it would not come to the
-same: another action, or another key; or where one of them lies in an inode's bucket, since the walk
-of the files ends at the first whose rule outranks what the exit list decided. All other orders are
-free: which of several that say the same comes first means nothing. A watch of unknown kind may lie
-in either place.
+Two rules must keep their order if one call might match both with different results: another action
+or another key. They must also keep it if one of them is in an inode's bucket, since the walk of the
+files ends at the first file whose rule outranks the exit list's decision. All other orders are
+free: the order of equal rules has no effect. A watch of unknown kind may be in either place.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.optimize.conditions import can_meet
+from hardcost.auditrules.optimize.covers import can_meet
 from hardcost.auditrules.optimize.reach import bits
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """A rule, the indices of the input rules that it stands for, and what was done to it."""
+    """A rule, the indices of the input rules that it represents, and the changes made."""
 
     rule: KernelRule
     origins: tuple[int, ...]
@@ -39,9 +38,9 @@ class Line:
 class Lines:
     """Rules by number, lowest first, and which must stand before which.
 
-    A number is that of the first input rule that the line stands for. `before` holds for each line
-    which others have to stand before it, as the bits `1 << number`. `b32`: there are 32-bit calls.
-    `front` are lines that stand as early as they may.
+    A line's number is that of the first input rule that it represents. `before` maps each line to
+    the lines that must precede it, as the bits `1 << number`. `b32`: there are 32-bit calls.
+    `front` are lines that come as early as possible.
     """
 
     b32: bool
@@ -65,12 +64,12 @@ class Lines:
         return Lines(self.b32, dict(self.lines), dict(self.before), set(self.front))
 
     def must_keep(self, a: KernelRule, b: KernelRule) -> bool:
-        """Say whether the order of two rules means something."""
+        """Say whether the order of two rules matters."""
         differ = (a.action, a.key, a.place) != (b.action, b.key, b.place)
         return differ and can_meet(a, b, b32=self.b32)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield all pairs of lines that do the same, the one of lower number first."""
+        """Yield all pairs of lines with the same action and key, lower number first."""
         groups: dict[tuple[object, ...], list[int]] = {}
         for number in sorted(self.lines):
             rule = self.lines[number].rule
@@ -84,15 +83,15 @@ class Lines:
                         yield first, second
 
     def can_become_one(self, first: int, second: int) -> bool:
-        """Say whether no rule has to stand between the two, in either direction."""
+        """Say whether no rule has to be between the two, in either direction."""
         return not self._reaches(first, second) and not self._reaches(second, first)
 
     def must_precede(self, one: int, other: int) -> bool:
-        """Say whether the order of two lines means something, and this is it."""
+        """Say whether the order of two lines matters and is this one."""
         return bool(self.before[other] >> one & 1)
 
     def stands_before(self, one: int, other: int) -> bool:
-        """Say whether a line has to stand before another, be it because of those between."""
+        """Say whether a line must precede another, directly or through others."""
         return self.must_precede(one, other) or self._reaches(one, other)
 
     def _reaches(self, start: int, goal: int) -> bool:
@@ -107,7 +106,7 @@ class Lines:
         return False
 
     def join(self, first: int, second: int, rule: KernelRule, what: str) -> None:
-        """Put one rule in the place of two that `can_become_one`; the lower number stays."""
+        """Replace two lines that `can_become_one` by one rule, under the lower number."""
         a, b = self.lines[first], self.lines.pop(second)
         done = tuple(dict.fromkeys((*a.done, *b.done, what)))
         self.lines[first] = Line(rule, tuple(sorted({*a.origins, *b.origins})), done)
@@ -118,17 +117,17 @@ class Lines:
         self.before[first] &= ~(1 << first)
 
     def drop(self, number: int) -> None:
-        """Take a line out. What had to stand around it keeps no order because of it."""
+        """Remove a line, and the orders that it imposed on others."""
         del self.lines[number], self.before[number]
         for other, before in self.before.items():
             self.before[other] = before & ~(1 << number)
 
     def replace(self, number: int, rule: KernelRule, what: str) -> None:
-        """Put another rule in a line, which matches no call that the old one did not."""
+        """Replace a line's rule by one that matches no further call."""
         self.lines[number] = self.lines[number].changed(rule, what)
 
     def in_order(self, rank: Callable[[Line], int] = lambda _line: 0) -> tuple[Line, ...]:
-        """Return the lines in an order that keeps what must be; else by rank, front and number."""
+        """Return the lines in an order that keeps all constraints, else by rank, front, number."""
 
         def place(number: int) -> tuple[int, bool, int]:
             return rank(self.lines[number]), number not in self.front, number
@@ -144,7 +143,7 @@ class Lines:
         return tuple(ordered)
 
     def with_what_stands_before(self, lines: set[Line]) -> set[Line]:
-        """Return lines and all that must stand before one of them."""
+        """Return lines and all that must precede one of them."""
         found: set[int] = set()
         ahead = {number for number, line in self.lines.items() if line in lines}
         while ahead:

@@ -1,8 +1,8 @@
-"""What a call is, in groups of which a condition looks at one.
+"""A call's properties in groups, such that each condition tests one group.
 
-A call each of whose groups comes from one of two calls meets every condition that both meet, if the
-condition looks at one group alone. `perm` looks at several, and is left to the caller; a comparison
-of an id with a file's owner looks at two, and these are not parted.
+If each group of a call comes from one of two calls, it meets every condition that both meet, as
+long as the condition tests a single group. `perm` tests several and is left to the caller; a
+comparison of an id with a file's owner tests two, which always stay together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules.event import FileId, Name
 from hardcost.auditrules.kernelrule import UNSET
-from hardcost.auditrules.optimize.witness import FRESH_INODE
+from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +31,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "arguments": ("arguments", "open_flags"),
     "rest": ("pid", "ppid", "sessionid", "personality", "socket_family", "subject"),
 }
-"""What a call is, in groups: a condition other than `perm` and some of -C looks at one of them."""
+"""The groups: a condition other than `perm` and some of -C tests one of them."""
 
 COMPARED = frozenset({"names", "users", "groups"})
-"""The groups of which -C compares two: the users, or the groups, with files' owners."""
+"""The groups that -C compares: users or groups with files' owners."""
 
 TELL: Mapping[str, tuple[str, ...]] = {
     "arch": ("arch", "perm"),
@@ -46,14 +46,14 @@ TELL: Mapping[str, tuple[str, ...]] = {
     "arguments": ("a0", "a1", "a2", "a3", "perm"),
     "rest": ("pid", "ppid", "sessionid", "pers", "saddr_fam"),
 }
-"""By which fields a rule can tell calls apart that differ in a group."""
+"""The fields by which a rule can distinguish calls that differ in a group."""
 
 SERVICE: Mapping[str, Any] = {
     **dict.fromkeys(("uid", "euid", "suid", "fsuid", "gid", "egid", "sgid", "fsgid"), 0),
     "auid": UNSET,
     "sessionid": UNSET,
 }
-"""Who acts where a service does."""
+"""The ids of a service."""
 
 ODD: Mapping[str, Any] = {
     "arguments": (1 << 20, 1 << 20, 1 << 20, 1 << 20),
@@ -64,16 +64,16 @@ ODD: Mapping[str, Any] = {
     "uid": 31010, "euid": 31011, "suid": 31012, "fsuid": 31013, "auid": 31014,
     "gid": 31020, "egid": 31021, "sgid": 31022, "fsgid": 31023,
 }  # fmt: skip
-"""What rules have no reason to ask for: a rule that matches it asks for nothing there."""
+"""Values that no rule has a reason to test: a rule that matches them does not test the group."""
 
 
 def part(event: Event, group: str) -> tuple[Any, ...]:
-    """Return a group of what a call is."""
+    """Return one group of a call's properties."""
     return tuple(getattr(event, name) for name in GROUPS[group])
 
 
 def spelled(event: Event, group: str) -> tuple[Any, ...]:
-    """Return a group of what a call is, so that it can be looked up."""
+    """Return one group of a call's properties as a key for look-ups."""
     return tuple(_hashable(value) for value in part(event, group))
 
 
@@ -97,7 +97,7 @@ def others(event: Event, group: str) -> list[Event]:
 
 
 def beside(a: Sequence[Name], b: Sequence[Name]) -> tuple[str, FileId] | None:
-    """Return where a new file is that lies in every directory in which the files of both lie."""
+    """Return the path of a new file that is in every directory that holds the files of both."""
     if len(a) != 1 or len(b) != 1 or a == b:
         return None
     one, other = a[0], b[0]

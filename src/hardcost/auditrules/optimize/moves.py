@@ -1,6 +1,6 @@
 """The changes that make rules cheaper; each keeps what is recorded and under which key.
 
-Every change is tried on the few rules that it concerns, and made where no call pays more for it.
+Every change is tried on the few rules concerned, and made if no call pays more for it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from hardcost.auditrules.conditions import SINGLE, allowed, contradiction, either
 from hardcost.auditrules.kernelrule import ALL_CALLS, UNSET, Operator, Test
-from hardcost.auditrules.optimize.budget import Budget
-from hardcost.auditrules.optimize.conditions import (
-    SINGLE,
-    allowed,
-    covers,
-    either,
-    exclude_each_other,
-    without_needless,
-)
+from hardcost.auditrules.optimize.allowance import Allowance
+from hardcost.auditrules.optimize.covers import covers, without_needless
 from hardcost.auditrules.optimize.prices import TOLERANCE
 from hardcost.auditrules.optimize.reach import (
     Reach,
@@ -34,22 +28,22 @@ from hardcost.auditrules.write import needs_watch_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from hardcost.auditrules.conditions import Ranges
     from hardcost.auditrules.kernelrule import Condition, KernelRule
-    from hardcost.auditrules.optimize.conditions import Ranges
     from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
-DEAD = "dropped: it can match no call"
-SHADOWED = "dropped: another rule decides wherever it could"
-MERGED = "calls of like rules joined"
-BOTH_ABIS = "one rule for both ABIs, where their numbers stand for no other call"
-RANGE = "values of like rules joined to a range"
+DEAD = "dropped: it can't match any call"
+SHADOWED = "dropped: another rule always decides first"
+MERGED = "calls of similar rules merged"
+BOTH_ABIS = "one rule for both ABIs, since its numbers mean no other call"
+RANGE = "values of similar rules merged into a range"
 NARROWED = "narrowed to the calls that can match"
-NEEDLESS = "conditions dropped that the others imply"
+NEEDLESS = "implied conditions dropped"
 REORDERED = "conditions reordered"
 
 _MOST_GAPS = 16
-"""Values that a range may leave out; each is a condition."""
+"""The most values that a range may exclude; each is a condition."""
 
 _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EAGAIN", "EINTR")})
 """Errors that calls fail with most often."""
@@ -57,16 +51,16 @@ _USUAL = frozenset({UNSET + 1 - lookup.errors()[name] for name in ("ENOENT", "EA
 _Item = TypeVar("_Item")
 
 _Pair = tuple["KernelRule", "KernelRule", tuple[tuple["KernelRule", str], ...]]
-"""Two rules, and those that say what both do."""
+"""Two rules, and the rules that can replace both."""
 
 _MOST_PERMUTED = 6
-"""Conditions of which every order is tried."""
+"""The most conditions for which every order is tried."""
 
 
 class Moves:
-    """The rules, and the prices and budgets by which changes are judged.
+    """The rules, and the prices and allowances that decide about changes.
 
-    `tell` is called now and then with what is being done.
+    `tell` is called now and then with the current step.
     """
 
     def __init__(
@@ -77,7 +71,7 @@ class Moves:
         tell: Callable[[str], None] = lambda _doing: None,
     ) -> None:
         self.lines, self.prices, self.tell = lines, prices, tell
-        self.budget = Budget(prices, original)
+        self.allowance = Allowance(prices, original)
         self._known: dict[tuple[int, int], _Pair] = {}
 
     @property
@@ -86,27 +80,27 @@ class Moves:
         return self.lines.b32
 
     def _changeable(self) -> list[tuple[int, Line]]:
-        """Return the lines that may be changed: what only -w says, -w says for all calls."""
+        """Return the lines that may be changed; a rule that needs the form -w covers all calls."""
         return [one for one in self.lines.lines.items() if not needs_watch_form(one[1].rule)]
 
     def drop_dead(self, *, keep_one: bool) -> Iterator[int]:
         """Drop the rules that can match nothing; yield the numbers of those.
 
-        Where `keep_one`, one is left in any case: without any rule the kernel looks at no call.
+        With `keep_one`, at least one stays: without any rule the kernel examines no call.
         """
         for number, line in list(self.lines.lines.items()):
             calls = reach_of_any(line.rule, b32=self.b32)
             if keep_one and len(self.lines.lines) == 1:
                 return
-            if not calls.numbers or exclude_each_other(line.rule.conditions):
+            if not calls.numbers or contradiction(line.rule.conditions):
                 self.lines.drop(number)
                 yield from line.origins
 
     def narrow(self) -> None:
-        """Leave out of each mask the numbers that stand for no call that the rule can match.
+        """Remove from each mask the numbers of calls that the rule can't match.
 
-        A rule for all calls is narrowed to those that its permissions stand for; it is written so
-        that each kernel puts in its own (`byclass`). A list of calls keeps what any release counts
+        A rule for all calls is narrowed to those of its permissions, and written so that each
+        kernel expands its own classes (`byclass`). A list of calls keeps what any release assigns
         to the permissions.
         """
         for number, line in self._changeable():
@@ -117,14 +111,14 @@ class Moves:
                 self.lines.replace(number, replace(rule, mask=wanted), NARROWED)
 
     def trim(self) -> None:
-        """Leave out conditions that hold wherever the others do."""
+        """Drop conditions that the others imply."""
         for number, line in self._changeable():
             kept = without_needless(line.rule, b32=self.b32)
             if kept != line.rule.conditions:
                 self.lines.replace(number, replace(line.rule, conditions=kept), NEEDLESS)
 
     def drop_shadowed(self) -> None:
-        """Drop each rule in whose place another decides."""
+        """Drop each rule that another always pre-empts."""
         for number in sorted(self.lines.lines):
             if number not in self.lines.lines:
                 continue
@@ -150,8 +144,8 @@ class Moves:
             self.lines.join(first, second, wide, SHADOWED)
 
     def join(self) -> None:
-        """Join like rules, two at a time, until no two can be."""
-        self.budget.count(self.lines)
+        """Merge similar rules, two at a time, until no two can be merged."""
+        self.allowance.count(self.lines)
         while any(self._join(first, second) for first, second in list(self.lines.pairs())):
             pass
 
@@ -159,21 +153,21 @@ class Moves:
         found = self._joined(first, second)
         if not found or not self.lines.can_become_one(first, second):
             return False
-        self.tell(f"joining like rules, {len(self.lines.lines)} are left")
+        self.tell(f"merging similar rules, {len(self.lines.lines)} left")
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         for joined, what in found:
             for order in _firsts(joined.conditions):
                 tried = replace(joined, conditions=order)
                 lines = self.lines.copy()
                 lines.join(first, second, tried, what)
-                if self.budget.allows((a, b), tried, lines, first):
+                if self.allowance.allows((a, b), tried, lines, first):
                     self.lines = lines
-                    self.budget.changed((a, b), tried)
+                    self.allowance.changed((a, b), tried)
                     return True
         return False
 
     def _joined(self, first: int, second: int) -> Sequence[tuple[KernelRule, str]]:
-        """Return the rules that say what two lines do, each with what makes one of the two."""
+        """Return the rules that can replace two lines, each with a name for the change."""
         a, b = self.lines.lines[first].rule, self.lines.lines[second].rule
         known = self._known.get((first, second))
         if known is None or known[0] is not a or known[1] is not b:
@@ -202,15 +196,15 @@ class Moves:
                 yield joined, BOTH_ABIS
 
     def reorder(self) -> None:
-        """Put the conditions of each rule of the exit list in the order that costs least."""
+        """Put the conditions of each rule of the exit list in the cheapest order."""
         for number, line in self._changeable():
-            self.tell("putting conditions in the cheapest order")
+            self.tell("reordering conditions")
             rule = line.rule
             order = None if rule.in_a_bucket else self._best_order(rule)
             if order is not None:
                 changed = replace(rule, conditions=order)
                 self.lines.replace(number, changed, REORDERED)
-                self.budget.changed((rule,), changed)
+                self.allowance.changed((rule,), changed)
 
     def _best_order(self, rule: KernelRule) -> tuple[Condition, ...] | None:
         """Return the cheapest order of the conditions that each call can pay, if it is another."""
@@ -220,7 +214,7 @@ class Moves:
             for case in cases if rule.names(number) else ():
                 tests = self.prices.of_conditions(rule, case.event)
                 weights[tests] = weights.get(tests, 0.0) + case.weight
-                left[tests] = min(left.get(tests, math.inf), self.budget.left(case))
+                left[tests] = min(left.get(tests, math.inf), self.allowance.left(case))
         present = tuple(range(len(rule.conditions)))
         own = {tests: _tested(tests, present) for tests in weights}
         best, least = present, _sums(own, weights)
@@ -262,7 +256,7 @@ def _same_conditions(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule,
 
 
 def _permissions(wanted: Reach) -> list[int]:
-    """Return permissions that all of these calls stand for, whatever their arguments are."""
+    """Return permissions that all of these calls have, whatever their arguments."""
     return [
         number
         for number in range(1, 16)
@@ -272,7 +266,7 @@ def _permissions(wanted: Reach) -> list[int]:
 
 
 def _ranges(a: KernelRule, b: KernelRule) -> Iterator[tuple[KernelRule, str]]:
-    """Yield a rule for two that differ in the values of one field, where a range holds both."""
+    """Yield a rule for two that differ in one field's values, if a range covers both."""
     if a.mask != b.mask:
         return
     odd = set(a.conditions) ^ set(b.conditions)

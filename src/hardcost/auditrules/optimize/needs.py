@@ -3,16 +3,16 @@
 Take calls that the set decides about: witnesses. In any set that records the same, each witness is
 matched by a rule of the exit list (the files that it visits are ones that no rule names, so that no
 bucket holds them). Two witnesses need two rules if they differ in action or key, or if every rule
-that matches both also matches a call about which nothing is decided. Such a call is found by mixing
-the two (see `pool`). `perm` is checked for each permission. Where the witnesses differ in where a
-file is, or in the program, what lies beside both will do: a rule has but one `dir` and one `exe`.
+that matches both also matches an undecided call. Such a call is found by mixing
+the two (see `pool`). `perm` is checked for each permission. If the witnesses differ in a
+file's path, or in the program, a value beside both will do: a rule has only one `dir` and `exe`.
 
-Where something else is decided about the mixed call, a rule that does so has to stand before the
-one that matches both, and must match neither. Sets are meant that test arguments (a0 to a3) only as
-the given rules do; if then no such rule can be, two rules are needed as well.
+If the mixed call is decided differently, the rule that does so must precede the one that matches
+both, and must match neither. Only sets that test arguments (a0 to a3) as the given rules do are
+considered; if no such rule is possible then, two rules are needed as well.
 
-A clique is a number of witnesses each two of which need two rules. So the exit list has at least as
-many rules as a clique has witnesses.
+A clique is a set of witnesses of which every two need two rules. The exit list therefore has at
+least as many rules as a clique has witnesses.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.cost.events import SOME_INODE, of_number
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, Operator, Test
+from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE, witness
 from hardcost.auditrules.optimize.mixing import ODD, SERVICE, TELL, spelled
 from hardcost.auditrules.optimize.pool import ARGUMENTS, CALL, Pool, seen_by_perm
 from hardcost.auditrules.optimize.reach import bits, reach
-from hardcost.auditrules.optimize.witness import FRESH_INODE, witness
 from hardcost.auditrules.semantics import decide, holds
 from hardcost.auditrules.tables import lookup
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 _TRIED = (4, 1, 2, 2)
-"""Calls of a rule, of each ABI, with which the largest clique is looked for: by `Witness.odd`."""
+"""Calls per rule and ABI that the search for the largest clique uses, by `Witness.odd`."""
 
 Class = tuple[str, str]
 """What a rule does: its action and its key."""
@@ -50,7 +50,7 @@ Class = tuple[str, str]
 
 @dataclass(frozen=True)
 class Witness:
-    """A call that the set decides about, what it does, and how far it is from a typical one.
+    """A call that the set decides, the decision, and its distance from a typical call.
 
     `rule` is the index of the rule that it was made for; that one, or one before it, decides.
     `event` has the lowest number of the class of `number`; `ids` and `at` are what the pool knows
@@ -67,9 +67,9 @@ class Witness:
 
 
 class Needs:
-    """What a set of rules needs, as the kernel arranges it.
+    """The needs of a set of rules, as the kernel arranges it.
 
-    `pause` is called now and then; it may raise, and what was found until then is kept.
+    `pause` is called regularly; it may raise, and the results so far are kept.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Needs:
                 if number not in self.pool.classes:
                     continue
                 for own in lookup.ARCHES:
-                    # The other ABI's typical call too: what is then other is the ABI alone.
+                    # The other ABI's typical call too, which differs only in the ABI.
                     typical = replace(of_number(number, own), arch=arch)
                     if own == arch or number in lookup.call_names(own):
                         found[number] += self._of_rule(index, placed(typical))
@@ -114,7 +114,7 @@ class Needs:
         return found
 
     def _reached(self, rule: KernelRule) -> Iterator[tuple[Arch, int]]:
-        """Yield the calls that a rule can match, but those that neither ABI has."""
+        """Yield the calls that a rule can match and that exist in an ABI."""
         calls = reach(rule, b32=self.b32)
         for arch in lookup.ARCHES:
             for number in bits(calls.of(arch) & _named_calls()):
@@ -138,10 +138,10 @@ class Needs:
                     yield Witness(event, ids, self.pool.at(ids), event.call, does, index, odd)
 
     def alike(self, number: int) -> int:
-        """Return the number of a call of which all that is said of this one holds.
+        """Return the number of an equivalent call.
 
-        The calls of a class are alike, but for those that `everywhere` has: a rule may tell two
-        calls apart by their numbers.
+        The calls of a class are equivalent, except those in `everywhere`: a rule may distinguish
+        two calls by number.
         """
         if number in self._singled_out:
             return number
@@ -168,7 +168,7 @@ class Needs:
 
     @cached_property
     def path_witnesses(self) -> dict[int, list[Witness]]:
-        """Calls on a watched file that only its rule decides about, by their class."""
+        """Calls on a watched file that only its rule decides, by class."""
         found: dict[int, list[Witness]] = defaultdict(list)
         for index, rule in enumerate(self.path_rules):
             self.pause()
@@ -218,7 +218,7 @@ class Needs:
     # Which witnesses need two rules --------------------------------------------------------------
 
     def need_two(self, a: Witness, b: Witness) -> bool:
-        """Say whether no rule can match both without matching what must stay undecided."""
+        """Say whether every rule that matches both also matches a call that must stay undecided."""
         if a.does != b.does:
             return True
         if a is b:
@@ -238,7 +238,7 @@ class Needs:
                 if self._is_undecided(between):
                     return True
                 continue
-            # A rule that decides otherwise has to stand before one for both, and to fail for both.
+            # A rule with another decision must precede one for both, and fail for both.
             same = a.number == b.number
             if not (
                 self._tells(between, a.ids, same_number=same or has_number_of_a)
@@ -296,9 +296,9 @@ class Needs:
         )
 
     def looks(self, one: Witness) -> Mapping[str, frozenset[object]]:
-        """Return what the calls look like that the rule of a witness has to match, by group.
+        """Return the values, by group, of the calls that the rule of a witness has to match.
 
-        That is where no rule is to spare. The group `files` has calls' classes and files together.
+        This holds if no rule is to spare. The group `files` has calls' classes and files together.
         """
         own = self.taken(one)
         return {} if own is None else self._looks.get(own, {})
@@ -331,9 +331,9 @@ class Needs:
         return list(found.values())
 
     def taken(self, one: Witness) -> int | None:
-        """Return whose rule has to match a witness where no rule is to spare, as an index.
+        """Return whose rule has to match a witness if no rule is to spare, as an index.
 
-        It is the one in `everywhere` that the witness needs no rule beside, if there is but one.
+        It is the only one in `everywhere` that can share a rule with the witness, if there is one.
         """
         known = one.ids, one.does, one.number if one.number in self._singled_out else -1
         if known not in self._taken:
@@ -346,7 +346,7 @@ class Needs:
         return self._taken[known]
 
     def clique(self, witnesses: Iterable[Witness], given: Sequence[Witness] = ()) -> list[Witness]:
-        """Return many witnesses each two of which, and each with the given ones, need two rules."""
+        """Return many witnesses that need separate rules, also from the given ones."""
         candidates = [one for one in witnesses if all(self.need_two(one, other) for other in given)]
         by_class: dict[Class, list[Witness]] = defaultdict(list)
         for one in candidates:
@@ -389,7 +389,7 @@ class Needs:
 
     @cached_property
     def everywhere(self) -> list[Witness]:
-        """As large a clique as was found, over all calls."""
+        """The largest clique that was found, over all calls."""
         chosen: list[Witness] = []
         by_rule: dict[tuple[object, ...], list[Witness]] = defaultdict(list)
         numbers = dict.fromkeys(number for rule in self.exit for _, number in self._reached(rule))
@@ -403,7 +403,7 @@ class Needs:
         return self.clique(chosen)
 
     def _by_arch_alone(self, one: Witness) -> bool:
-        """Say whether nothing but `arch` tells the call from one that must stay undecided."""
+        """Say whether only `arch` distinguishes the call from one that must stay undecided."""
         if one.ids not in self._arch_alone:
             arch: Arch = "b32" if one.event.arch == "b64" else "b64"
             other = self.pool.ids(replace(one.event, arch=arch))
@@ -422,7 +422,7 @@ class Needs:
 
 
 def placed(event: Event) -> Event:
-    """Return a call with the files that it visits being ones that no rule names."""
+    """Return the call with visited files that no rule names."""
     names = tuple(
         replace(name, file=FileId(0, 0, FRESH_INODE)) if name.path else name for name in event.names
     )
@@ -439,7 +439,7 @@ def _flags(rule: KernelRule) -> int:
 
 
 def _does(rule: KernelRule) -> Class:
-    """Return what a rule does; the key of a rule of `never` is not recorded."""
+    """Return what a rule does; the key of a `never` rule is not recorded."""
     return rule.action.value, rule.key if rule.action is Action.ALWAYS else ""
 
 

@@ -1,6 +1,6 @@
-"""The rule of `never` in front of all others, over the calls that no other rule asks for.
+"""The `never` rule in front of all others, for the calls that no other rule names.
 
-It is not the same as no rule: see `GIVES_UP`. So it is offered, and not part of the rest.
+It is not equivalent to no rule (see `GIVES_UP`), so it is optional.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.prices import Prices
     from hardcost.auditrules.tables.lookup import Arch
 
-NEVER_FIRST = "never, over calls that no rule below asks for"
+NEVER_FIRST = "never, for calls that no rule below names"
 
 GIVES_UP = (
-    "Where another part of the kernel, such as a denial by SELinux or AppArmor, asks for the record"
-    " of one of the calls that the rule of never names, the record of the call (SYSCALL, PATH,"
-    " CWD, PROCTITLE) is not written; the denial's own record (AVC) still is, without them."
+    "If another part of the kernel, such as a denial by SELinux or AppArmor, requests the record of"
+    " a call that the `never` rule names, the record of the call (SYSCALL, PATH, CWD, PROCTITLE) is"
+    " not written. The denial's own record (AVC) still is."
 )
-"""What a set with such a rule does not record any more (AS:2518)."""
+"""What a set with such a rule no longer records (AS:2518)."""
 
 
 def in_front(
     lines: Sequence[Line], ranked: Sequence[KernelRule], prices: Prices, *, b32: bool
 ) -> tuple[Line, ...]:
-    """Return the lines with rules of `never` in front of those of the exit list, where that pays.
+    """Return the lines with `never` rules in front of those of the exit list, where that pays.
 
-    `ranked` are the rules of which the lines name the indices: what they may record under a later
-    release is left alone, too.
-    At most two: one for numbers that nobody asks for in either ABI, and one for the machine's own
-    calls whose number a 32-bit call has that somebody asks for.
+    `ranked` are the rules whose indices the lines name: calls that they may record under a later
+    release are spared too. There are at most two rules: one for numbers that no rule names in
+    either ABI, and one for 64-bit calls whose number is that of a 32-bit call that a rule names.
     """
     at = next(
         (number for number, line in enumerate(lines) if not line.rule.in_a_bucket), len(lines)
@@ -67,7 +66,7 @@ def _lines(rules: tuple[KernelRule, ...]) -> tuple[Line, ...]:
 
 
 def _rule(asked: Sequence[KernelRule], arch: Arch | None, *, b32: bool) -> KernelRule:
-    """Return the rule of `never` over the calls of an ABI, or both, that no rule can match."""
+    """Return the `never` rule over the calls of an ABI, or both, that no rule can match."""
     mask = 0
     for named in lookup.ARCHES if arch is None and b32 else ("b64",):
         for number in lookup.calls(named).values():

@@ -1,7 +1,7 @@
 """A cheaper set of rules that records the same.
 
-The changes are those of `moves`. Each is made where, under the cost model, no call comes to pay
-more than at first; at the end the whole set is proved to do what the old one did, or dropped.
+The changes are those of `moves`. Each is made only if, under the cost model, no call pays more than
+under the original. At the end the whole set is proved equivalent to the original, or discarded.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from hardcost.auditrules.optimize import never, signals
 from hardcost.auditrules.optimize.lines import Line, Lines
 from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 
@@ -32,12 +33,12 @@ _SIGN = 1 << 31
 
 @dataclass(frozen=True)
 class Options:
-    """What is known of the machine, and what may be given up.
+    """What is known about the machine, and what may be given up.
 
-    `b32`: programs can enter the kernel by the 32-bit ABI. `never_first`: a rule of `never` may
-    stand in front, with what `never.GIVES_UP` says. `keep_lines`: each rule stays as it is written,
-    for programs that look for lines. `likely_directory` says of a watched path of unknown kind what
-    it is priced as.
+    `b32`: programs can use the 32-bit ABI. `never_first`: a `never` rule may be put at the front,
+    with the loss that `never.GIVES_UP` describes. `keep_lines`: each rule keeps its text, for
+    programs that look for lines. `likely_directory` says how to price a watched path of unknown
+    kind.
     """
 
     b32: bool = True
@@ -53,14 +54,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Optimised:
-    """A set, and what it was made of.
+    """A new set and its original.
 
     `original` are the input rules in the order in which they load, `lines` the new rules of the
     list `exit` by priority; their origins are indices into `original`. `dropped` are indices of
-    rules that nothing stands for. `others` are the rules of other lists, which stay. `before` and
-    `after` are the costs of the rules to each typical call (instructions). `proof` is that the two
-    sets agree; where there is none, nothing was changed, and `kept_because` says why.
-    `dearer_failing` is the most that a failing call pays more (instructions), where it does.
+    rules without a replacement. `others` are the rules of other lists, which stay. `before` and
+    `after` are the costs of the rules to each typical call (instructions). `proof` says whether the
+    two sets agree; if they are not proved equal, nothing was changed, and `kept_because` says why.
+    `dearer_failing` is the most that a failing call pays more (instructions).
     """
 
     original: tuple[KernelRule, ...]
@@ -84,7 +85,7 @@ class Optimised:
 
     @property
     def dearer(self) -> tuple[tuple[Arch, int], ...]:
-        """The calls that pay more: at most by what passing rules of `never` in front costs."""
+        """The calls that pay more: at most by what passing `never` rules in front costs."""
         return tuple(
             call for call, cost in self.before.items() if self.after[call] > cost + TOLERANCE
         )
@@ -104,7 +105,7 @@ def optimise(
 ) -> Optimised:
     """Return a cheaper set of rules, which are given in the order in which they load.
 
-    `tell` is called now and then with what is being done.
+    `tell` is called now and then with the current step.
 
     Raises:
         DuplicateError: A rule stands twice, which the kernel refuses.
@@ -131,14 +132,14 @@ class _Work:
         for lines, dropped in self._tries():
             worse = self._worse(before, lines)
             if worse:
-                reason = "no other set was found that makes no call dearer"
+                reason = "every other set that was found makes some call more expensive"
                 continue
             self.tell(f"proving that {len(lines)} rules record the same")
             proof = prove(self.original, self._whole(lines), self.options.relation)
             if proof.equal:
                 made = self._optimised(before, lines, dropped, proof)
                 return replace(made, dearer_failing=self._dearer_failing(lines))
-            reason = proof.reason or "the cheaper set that was found does not record the same"
+            reason = proof.reason or "the cheaper set does not record the same"
         lines = tuple(
             Line(replace(self.original[number], prepend=False), (number,))
             for number in self._ranked
@@ -172,7 +173,7 @@ class _Work:
 
     @property
     def _ranked(self) -> tuple[int, ...]:
-        """The rules of the list `exit` by priority, as indices, each rule but once."""
+        """The rules of the list `exit` by priority, as indices, without repetitions."""
         first: dict[Hashable, int] = {}
         for number in self._by_priority:
             first.setdefault(self.original[number].sameness, number)
@@ -180,14 +181,13 @@ class _Work:
 
     @property
     def _repeated(self) -> tuple[int, ...]:
-        """Rules (-A) that stand behind the same rule, and decide about no call."""
+        """Rules (-A) that repeat a rule of higher priority, and decide no call."""
         return tuple(sorted({*self._by_priority} - {*self._ranked}))
 
     @property
     def _by_priority(self) -> tuple[int, ...]:
-        own = [n for n, rule in enumerate(self.original) if rule.list is FilterList.EXIT]
-        first = [number for number in reversed(own) if self.original[number].prepend]
-        return (*first, *(number for number in own if not self.original[number].prepend))
+        order = by_rank(self.original)
+        return tuple(n for n in order if self.original[n].list is FilterList.EXIT)
 
     def _whole(self, lines: Sequence[Line]) -> tuple[KernelRule, ...]:
         others = [self.original[number] for number in self._others]
@@ -196,7 +196,7 @@ class _Work:
     def _worse(
         self, before: Mapping[tuple[Arch, int], float], lines: Sequence[Line]
     ) -> list[tuple[Arch, int]]:
-        """Return the calls that would pay more, but for passing a rule of `never` in front."""
+        """Return the calls that would pay more, but for passing a `never` rule in front."""
         after = self.prices.of_set(self._whole(lines))
         in_front = [line.rule for line in lines if never.NEVER_FIRST in line.done]
         worse = []
@@ -288,7 +288,7 @@ class _Work:
 
 
 def _errors(rules: Iterable[KernelRule], operator: Operator) -> set[int]:
-    """Return the results that rules compare with, which are errors where they are negative."""
+    """Return the results that rules compare with; negative ones are errors."""
     tests = (test for rule in rules for test in rule.conditions)
     return {
         (int(test.value) ^ _SIGN) - _SIGN

@@ -1,4 +1,4 @@
-"""The file of a cheaper set: rules, whence each came, and the comments that belong to it."""
+"""The file of a cheaper set: its rules, the origin of each, and the comments that belong to it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _WIDTH = 100  # columns of a comment of ours
 _WHY_NUMBERS = (
-    "Rules without arch name calls by number: a number is one call on b64 and another on b32, and"
-    " such a rule is for the calls of both. These are the calls that it can match:"
+    "Rules without arch list calls by number. A number means one call on b64 and another on b32,"
+    " and such a rule covers both. These are the calls that it can match:"
 )
 
 _WHY_CLASSES = (
-    "Numbers from 2032 on are the kernel's own classes of calls. It puts in the calls as it loads"
-    " the rule, so that the rule is right on later kernels, which count more calls to a class:"
+    "Numbers from 2032 on are the kernel's own classes of calls. The kernel expands them when it"
+    " loads the rule, so the rule stays correct on later kernels, whose classes have more calls:"
 )
 _CLASS_NAMES = {
     "read": "calls that read (r)",
@@ -49,7 +49,7 @@ _SETTINGS = frozenset({Kind.SETTING, Kind.MOOT, Kind.LEFT_OUT})
 
 
 class ChangedByWritingError(RuntimeError):
-    """What was written reads as other rules than were meant: a fault of the writer."""
+    """The written file does not read back as the intended rules: a bug in the writer."""
 
 
 def text(
@@ -61,12 +61,12 @@ def text(
 ) -> str:
     """Return the file's content, which auditctl -R takes.
 
-    `readings` are the lines that the rules were read from, in the order in which they load,
-    `releases` are those of Linux for which it is proved that it records the same, `left_out` says
-    which lines are not in the set that was meant.
+    `readings` are the lines that the rules were read from, in loading order; `releases` are those
+    of Linux for which the file is proved to record the same; `left_out` lists the lines that the
+    set does not include.
 
     Raises:
-        ChangedByWritingError: It would not read as the rules that were proved equal.
+        ChangedByWritingError: It would not read back as the rules that were proved equal.
     """
     writer = _Writer(made, readings, releases, left_out)
     content = "\n".join([*writer.lines(), ""])
@@ -74,21 +74,21 @@ def text(
     rules, faults = translate_all([one.rule for one in again if one.rule is not None], target)
     wanted = tuple(replace(rule, source=None) for rule in writer.written)
     if faults or any(one.fault for one in again) or rules != wanted:
-        raise ChangedByWritingError("what was written does not read as the rules that were meant")
+        raise ChangedByWritingError("what was written does not read back as the intended rules")
     return content
 
 
 def rule_text(rule: KernelRule, classes: Sequence[int] = ()) -> str:
-    """Return a rule's line. Without `arch`, its calls stand as numbers, which name no ABI.
+    """Return a rule's line. Without `arch`, it lists calls by number, which names no ABI.
 
-    `classes` are the kernel's classes of calls that stand for theirs (`byclass`).
+    `classes` are the kernel's classes of calls that replace their calls (`byclass`).
     """
     line = text_of(rule, classes)
     if not by_number(rule):
         return line
     beside = rule.mask & ~expanded(sum(1 << number for number in classes))
     calls = ",".join(map(str, [*bits(beside), *classes]))
-    words = line.split(" ")  # the calls stand in front of all conditions, which may hold spaces
+    words = line.split(" ")  # the calls precede all conditions, which may contain spaces
     return " ".join([*words[:3], calls, *words[4:]])
 
 
@@ -103,7 +103,7 @@ def by_number(rule: KernelRule) -> bool:
 
 @dataclass
 class _Writer:
-    """The lines of the new file while they are put together."""
+    """The lines of the new file during writing."""
 
     made: Optimised
     readings: Sequence[Reading]
@@ -124,9 +124,9 @@ class _Writer:
         yield from self._tail
 
     def _attach(self) -> list[str]:
-        """Put each comment and setting with the rule that it stands before; return the first ones.
+        """Attach each comment and setting to the rule below it; return the first ones.
 
-        What stands before the first blank line or setting belongs to the file, not to a rule.
+        Whatever precedes the first blank line or setting belongs to the file, not to a rule.
         """
         index = {
             rule.source.place: number
@@ -143,11 +143,13 @@ class _Writer:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
             elif reading.deletes is not None and seen:
-                waiting.append(f"# left out, as what it deleted is not here: {reading.text}")
+                waiting.append(
+                    f"# left out, since the rules that it deleted are gone: {reading.text}"
+                )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
             elif reading.kind is Kind.FAULT:
-                waiting += _comment(f"left out, as auditctl refuses it: {reading.text}")
+                waiting += _comment(f"left out, since auditctl refuses it: {reading.text}")
             elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
                 waiting.append(reading.text)
             elif reading.kind is Kind.BLANK:
@@ -155,7 +157,7 @@ class _Writer:
                     head += [*waiting, ""]
                     waiting = []
             elif reading.rule is not None:
-                waiting.append(f"# left out, as it does not stay loaded: {reading.text}")
+                waiting.append(f"# left out, since it does not stay loaded: {reading.text}")
         self._tail = ["", *waiting, *ends] if waiting or ends else []
         return head
 
@@ -165,7 +167,7 @@ class _Writer:
         claim = "It records the same" if self.made.proof.equal else "It is unchanged"
         if self.made.proof.equal:
             under = f" for Linux {', '.join(self.releases)}" if self.releases else ""
-            yield from _comment(f"{claim}, under the same keys. Proved{under}, where:")
+            yield from _comment(f"{claim}, under the same keys. Proved{under}, if:")
             for assumption in under_releases(self.made.proof.assumptions, self.releases):
                 yield from _comment(f"- {assumption.text}", "  ")
             for text in self.left_out:
@@ -199,12 +201,12 @@ class _Writer:
             pending = next(others, None)
 
     def _other(self, number: int) -> Iterator[str]:
-        """Yield a rule of another list, or the note on one that nothing stands for."""
+        """Yield a rule of another list, or the note on a dropped one."""
         rule = self.made.original[number]
         yield from self._before.pop(number, ())
         if number in self.made.dropped:
             yield from _comment(
-                f"{_place(rule)}, left out, as it can decide about no call: {_source(rule)}"
+                f"{_place(rule)}, left out, since it can't decide any call: {_source(rule)}"
             )
             return
         yield from _comment(f"from {_place(rule)}")
@@ -212,7 +214,7 @@ class _Writer:
         yield self._as_written(rule)
 
     def _as_written(self, rule: KernelRule) -> str:
-        """Return a rule's line, with all its spaces where lines are to be kept."""
+        """Return a rule's line, with its original spaces if lines are kept."""
         if self.made.options.keep_lines and rule.source is not None:
             return self._raw.get(rule.source.place, rule.source.text)
         return _source(rule)
@@ -242,12 +244,12 @@ class _Writer:
         if by_number(line.rule) and beside:
             meaning = _meaning(beside, line.rule)
             number = self._lists.setdefault(meaning, len(self._lists) + 1)
-            yield f"# its calls{' beside those of classes' if classes else ''}: [{number}] above"
+            yield f"# its calls{' besides the classes' if classes else ''}: [{number}] above"
         yield rule_text(line.rule, classes)
 
 
 def _meaning(mask: int, rule: KernelRule) -> str:
-    """Return which calls a rule's numbers are there for, by ABI."""
+    """Return which calls a rule's numbers mean, by ABI."""
     calls = reach(replace(rule, mask=mask))
     said = []
     for arch in lookup.ARCHES:
@@ -259,7 +261,7 @@ def _meaning(mask: int, rule: KernelRule) -> str:
 
 
 def _comment(words: str, further: str = "") -> list[str]:
-    """Return a comment, folded; nothing in it can end a line."""
+    """Return a wrapped comment; no character in it can end a line."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in words)
     return textwrap.wrap(
         plain,

@@ -1,7 +1,7 @@
-"""Calls as numbers, one for each group of what they are, so that like calls are looked at once.
+"""Calls as numbers, one for each group of properties, so that similar calls are examined once.
 
-Calls that no rule tells apart by their numbers are a class, and count as one call here. There are
-some 800 calls in both ABIs, and a few dozen classes.
+Calls that no rule distinguishes by number form a class, and count as one call here. The two ABIs
+have about 800 calls, in a few dozen classes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from hardcost.auditrules.cost.alike import Named, kind, spelled
 from hardcost.auditrules.cost.events import of_number
 from hardcost.auditrules.event import Event, FileId
 from hardcost.auditrules.kernelrule import Comparison
+from hardcost.auditrules.optimize.decidedcalls import FRESH_INODE, file_at
 from hardcost.auditrules.optimize.mixing import COMPARED, GROUPS, TELL, beside
-from hardcost.auditrules.optimize.witness import FRESH_INODE, file_at
 from hardcost.auditrules.semantics import holds, permissions
 from hardcost.auditrules.tables import lookup
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import Condition, KernelRule
 
 Ids = tuple[int, ...]
-"""A call: for each of GROUPS the number of what it is."""
+"""A call: for each of GROUPS the number of its value."""
 
 _AT = {group: at for at, group in enumerate(GROUPS)}
 CALL, ARGUMENTS = _AT["call"], _AT["arguments"]
@@ -43,7 +43,7 @@ seen_by_perm = itemgetter(*(_AT[group] for group in ("arch", "call", "arguments"
 
 
 class Seen:
-    """A condition, and whether it holds for what it looks at of the calls that were met."""
+    """A condition, and whether it holds for each value that it tests of the calls seen so far."""
 
     def __init__(self, condition: Condition, pool: Pool) -> None:
         self.condition, self.pool = condition, pool
@@ -67,9 +67,9 @@ class Seen:
 
 
 class Pool:
-    """The calls that were met, with the rules that can tell them apart.
+    """The calls seen so far, with the rules that can distinguish them.
 
-    All are calls of the oldest release, whose records nobody else asks for.
+    All are calls of the oldest release, whose records nothing else requests.
     """
 
     def __init__(self, rules: Sequence[KernelRule], files: Mapping[str, FileId]) -> None:
@@ -117,7 +117,7 @@ class Pool:
         return tuple(found)
 
     def _number(self, at: int, values: tuple[Any, ...]) -> int:
-        """Return the number of what a group is."""
+        """Return the number of a group's value."""
         known = self._known[at]
         number = known.setdefault(spelled(values), len(known))
         if number == len(self._values[at]):
@@ -136,14 +136,14 @@ class Pool:
         return Event(**fields)
 
     def permissions(self, ids: Ids) -> int:
-        """Return the permissions that a call stands for, as `semantics.permissions` does."""
+        """Return the permissions of a call, as `semantics.permissions` does."""
         known = seen_by_perm(ids)
         if known not in self._permitted:
             self._permitted[known] = permissions(self.event(ids))
         return self._permitted[known]
 
     def seen(self, condition: Condition) -> Seen:
-        """Return a condition with what is known of it, the same each time."""
+        """Return the one object for a condition, with what is known about it."""
         if condition not in self._conditions:
             self._conditions[condition] = Seen(condition, self)
         return self._conditions[condition]
@@ -153,9 +153,9 @@ class Pool:
     def mixed(self, a: Ids, b: Ids) -> Iterator[tuple[Ids, bool]]:
         """Yield calls that meet every condition, `perm` aside, that both calls meet.
 
-        With each stands whether it has the first one's number.
+        Each comes with whether it has the first one's number.
         """
-        # A file's owner may be compared with an id: what belongs together is not parted.
+        # A file's owner may be compared with an id, so both stay together.
         parted = (a[_USERS] != b[_USERS] or a[_GROUPS] != b[_GROUPS]) and (
             self._owners(a) != self._owners(b)
         )
@@ -180,7 +180,7 @@ class Pool:
         return self._owned[known]
 
     def _near(self, a: Ids, b: Ids) -> Ids | None:
-        """Return the first call on a new file in every directory in which the files of both lie."""
+        """Return the first call, on a new file in every directory that holds the files of both."""
         known = a[_NAMES], b[_NAMES]
         if known not in self._places:
             one, other = (self._values[_NAMES][number][0] for number in known)

@@ -1,6 +1,6 @@
 """What rules cost under the cost model: each by itself, and a whole set, for every call.
 
-What a rule costs a call that matches none is the same wherever it stands, so that a change to a few
+A rule's cost to a call that matches none does not depend on its position, so a change to a few
 rules can be judged by these alone.
 """
 
@@ -15,7 +15,7 @@ from hardcost.auditrules.cost.events import SOME_INODE, events
 from hardcost.auditrules.cost.predict import walked
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Test
-from hardcost.auditrules.optimize.witness import DEVICE
+from hardcost.auditrules.optimize.decidedcalls import DEVICE
 from hardcost.auditrules.semantics import BUCKETS, Loaded, bucket_of, holds, load
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ABSENT = -2
 """ENOENT: how a call on a file most often fails."""
 
 _NOBODY = 4_000_000_000
-"""Users and groups that nobody resolved have numbers from here on, for the model alone."""
+"""Unresolved users and groups have numbers from here on, in the model only."""
 
 Tested = tuple[tuple[bool, float], ...]
 """For each condition whether it holds for a call, and what testing it costs (instructions)."""
@@ -48,7 +48,7 @@ def no_directory(_path: str) -> bool:
 class Case:
     """A call for which rules are priced, and how often the workload makes it.
 
-    Calls of one `kind` are alike to all rules that name them, and to all that do not.
+    Calls of one `kind` are equivalent for all rules that name them, and for all others.
     """
 
     event: Event
@@ -61,8 +61,8 @@ class Prices:
     """The cost model, with the calls that are priced and the weight of each.
 
     `typical` are the typical calls of all numbers that have a name; `failing` those of b64 where
-    they fail because a file is not there. `likely_directory` says what a watch of unknown kind is
-    priced as.
+    they fail because a file is not there. `likely_directory` says how to price a
+    watch of unknown kind.
     """
 
     constants: Constants
@@ -100,10 +100,10 @@ class Prices:
         return Case(event, weight, self.kind(event))
 
     def kind(self, event: Event) -> int:
-        """Return a number that calls share which are alike (`cost.alike.kind`)."""
+        """Return a number that equivalent calls share (`cost.alike.kind`)."""
         if id(event) not in self._seen:
             number = self._kinds.setdefault(kind(event), len(self._kinds))
-            self._seen[id(event)] = event, number  # as long as it is there, the id is its own
+            self._seen[id(event)] = event, number  # while it is stored, no other object has its id
         return self._seen[id(event)][1]
 
     @cached_property
@@ -112,10 +112,10 @@ class Prices:
         return sum(case.weight for case in self.typical)
 
     def loaded(self, rules: Iterable[KernelRule]) -> Loaded:
-        """Return rules as the kernel arranges them, as the model wants them.
+        """Return rules as the kernel arranges them, prepared for the model.
 
-        Every path that a rule names exists, and every user and group that is not known has a number
-        that is no one else's. A watch of unknown kind is of the likely one.
+        Every path in a rule exists, every unresolved user and group has a unique number, and a
+        watch of unknown kind has its likely kind.
         """
         taken: dict[Hashable, KernelRule] = {}
         for rule in map(self.resolved, rules):
@@ -173,7 +173,7 @@ class Prices:
         return self._alone[rule]
 
     def _met(self, rule: KernelRule, event: Event) -> float:
-        """Return how many files that a call visits lie in a rule's bucket, as is to be expected."""
+        """Return the expected number of visited files in a rule's bucket."""
         bucket = bucket_of(self.resolved(rule), self._files)
         inodes = [name.file.inode for name in event.names]
         unknown = inodes.count(SOME_INODE)
@@ -181,7 +181,7 @@ class Prices:
         return known + unknown / BUCKETS
 
     def of_test(self, test: Test, event: Event) -> float:
-        """Return what a test costs a call for which it fails, beside entering its rule."""
+        """Return what a failing test costs a call, besides entering its rule."""
         rule = KernelRule(FilterList.EXIT, Action.ALWAYS, 1 << event.call, (test,))
         return self.of_rule(rule, event) - self.constants.walk["enter"]
 
@@ -225,7 +225,7 @@ class Prices:
         }
 
     def alike(self, rules: Iterable[KernelRule]) -> Alike:
-        """Return what a whole set makes of calls."""
+        """Return the walks of calls under a whole set."""
         return Alike(self.constants, self.loaded(rules))
 
 

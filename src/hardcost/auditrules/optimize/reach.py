@@ -32,7 +32,7 @@ class Reach(NamedTuple):
 
     @property
     def numbers(self) -> int:
-        """The numbers that stand for one of the calls in either ABI."""
+        """The numbers of the calls in either ABI."""
         return self.b64 | self.b32
 
     def meets(self, other: Reach) -> bool:
@@ -69,7 +69,7 @@ def _through(rule: KernelRule, arch: Arch, release: Release) -> int:
 
 @cache
 def may_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) -> int:
-    """Return the calls that can stand for one of the permissions (r 4, w 2, x 1, a 8)."""
+    """Return the calls that can have one of the permissions (r 4, w 2, x 1, a 8)."""
 
     def may(name: str, number: int) -> bool:
         return bool(_possible(arch, name, number, release) & permissions)
@@ -79,7 +79,7 @@ def may_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) -> in
 
 @cache
 def always_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) -> int:
-    """Return the calls that stand for one of the permissions whatever their arguments are."""
+    """Return the calls that have one of the permissions whatever their arguments."""
 
     def always(name: str, number: int) -> bool:
         if name in _OPENS:  # for reading, for writing, or both
@@ -91,7 +91,7 @@ def always_stand_for(arch: Arch, permissions: int, release: Release = OLDEST) ->
 
 
 def _possible(arch: Arch, name: str, number: int, release: Release) -> int:
-    """Return the permissions that a call can stand for."""
+    """Return the permissions that a call can have."""
     if name in _OPENS:
         return READ | WRITE
     if name in _EXECUTES:
@@ -110,7 +110,7 @@ def _mask(arch: Arch, release: Release, wanted: Callable[[str, int], bool]) -> i
 
 
 def releases_of(*rules: KernelRule) -> tuple[Release, ...]:
-    """Return the releases under which what rules reach may differ: none but one without `perm`."""
+    """Return the releases under which rules may reach different calls: only one without `perm`."""
     tested = any(
         isinstance(test, Test) and test.field == "perm"
         for rule in rules
@@ -120,7 +120,7 @@ def releases_of(*rules: KernelRule) -> tuple[Release, ...]:
 
 
 def reach_of_any(rule: KernelRule, *, b32: bool = True) -> Reach:
-    """Return the calls that the rule lets through under any release: each counts more calls."""
+    """Return the calls that the rule lets through under any release; later ones assign more."""
     return reach(rule, b32=b32, release=NEWEST)
 
 

@@ -1,6 +1,7 @@
-"""Whether the kernel notes whom a signal was sent to: it does while a rule names such a call.
+"""Whether the kernel records the receivers of signals: it does while a rule names such a call.
 
-AF:1015 (`audit_signals`), AF:211 (`audit_match_signal`), AS:2745. Narrowed masks must not end it.
+AF:1015 (`audit_signals`), AF:211 (`audit_match_signal`), AS:2745. Narrowed masks must not change
+that.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import ALL_CALLS, Operator, Test
-from hardcost.auditrules.optimize.conditions import perm_holds_always
+from hardcost.auditrules.optimize.covers import perm_holds_always
 from hardcost.auditrules.optimize.reach import bits, reach
 from hardcost.auditrules.sending import notes_signals, signal_calls
 from hardcost.auditrules.tables.lookup import RELEASES
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from hardcost.auditrules.optimize.lines import Line, Lines
     from hardcost.auditrules.optimize.prices import Prices
 
-KEPT = "names a call that sends signals, so that the kernel still notes whom they go to"
+KEPT = "names a call that sends signals, so that the kernel still records the receivers"
 
 
 def keep(
     original: Iterable[KernelRule], others: Iterable[KernelRule], lines: Lines, prices: Prices
 ) -> None:
-    """Let a rule name a signal call again, where one did and none does any more.
+    """Let a rule name a signal call again if one did and none does now.
 
     `others` are the rules of other lists, which stay as they are.
     """
@@ -59,7 +60,7 @@ def _naming(line: Line, *, b32: bool) -> list[KernelRule]:
 def _with_permissions(rule: KernelRule, *, b32: bool) -> Iterator[KernelRule]:
     """Yield a rule as it is, and with a test of permissions that all its calls stand for.
 
-    No call that sends signals stands for any, so that the test keeps such a call out.
+    No call that sends signals has any permission, so the test excludes such a call.
     """
     yield rule
     if rule.watch is None and not any(

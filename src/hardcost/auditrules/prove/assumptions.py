@@ -1,6 +1,6 @@
-"""What an answer of the prover rests on, in words.
+"""The assumptions of an answer of the prover, in words.
 
-Each assumption has a code, by which a bench violates it on a kernel and looks for the difference.
+Each has a code, with which a bench violates it on a kernel and looks for the difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LABELS = frozenset({
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that has to be so for an answer to hold."""
+    """A condition under which an answer holds."""
 
     code: str
     text: str
@@ -44,7 +44,7 @@ def assumptions(
     relation: Relation,
     release: Release = lookup.OLDEST,
 ) -> tuple[Assumption, ...]:
-    """Return what has to be so for an answer about two sets to hold, under a release of Linux."""
+    """Return the assumptions of an answer about two sets, under a release of Linux."""
     return tuple(
         Assumption(code, text)
         for code, text in (
@@ -59,12 +59,12 @@ def assumptions(
 def under_releases(
     found: tuple[Assumption, ...], releases: Sequence[Release]
 ) -> tuple[Assumption, ...]:
-    """Return what an answer rests on that was found under each of several releases."""
+    """Return the assumptions of an answer that was found under each of several releases."""
     said = ", ".join(releases)
     return tuple(
         Assumption(
             one.code,
-            f"permissions (perm, -p) stand for the calls that Linux {said} count to them",
+            f"permissions (perm, -p) cover the calls that Linux {said} assign to them",
         )
         if one.code == "permissions" and len(releases) > 1
         else one
@@ -87,19 +87,19 @@ def _of_loading(a: Sequence[KernelRule], b: Sequence[KernelRule]) -> Iterator[tu
     )
     there = []
     if "dir" in _fields(both):
-        there.append("each directory of a rule on a tree exists")
+        there.append("each directory that a rule watches exists")
     if _fields(both) & {"path", "exe", WATCH}:
-        there.append("each folder in which a watched file or program lies exists")
+        there.append("the folder of each watched file or program exists")
     if any(True for _ in names(both)):
         there.append("each user and group is known")
     needs = f": {', '.join(there)}" if there else ""
     yield (
         "loaded",
-        f"each set is loaded whole, by itself, into an empty list of rules{needs}",
+        f"each set is loaded completely, on its own, into an empty list of rules{needs}",
     )
     yield (
         "settings",
-        "control settings (-b, -e, -f, -r and the like) are not compared, and no record is lost",
+        "control settings (-b, -e, -f, -r and similar) are not compared, and no record is lost",
     )
 
 
@@ -107,36 +107,36 @@ def _of_files(both: Sequence[KernelRule]) -> Iterator[tuple[str, str]]:
     fields = _fields(both)
     trees, others = _known_kinds(both)
     if trees:
-        yield "kinds", f"{', '.join(trees)}: a directory, which -w watches with all that is in it"
+        yield "kinds", f"{', '.join(trees)}: a directory, so -w watches everything in it"
     if others:
-        yield "kinds", f"{', '.join(others)}: no directory, so that -w watches it alone"
+        yield "kinds", f"{', '.join(others)}: no directory, so -w watches only it"
     if fields & {"path", "dir", "exe", WATCH}:
         yield (
             "replaced",
             (
-                "watched files, directories and programs are not replaced, made, moved or removed"
-                " while the rules are loaded: a rule may then move to the front, or go"
+                "watched files, directories and programs are not replaced, created, moved or"
+                " removed while the rules are loaded, which can reorder or delete a rule"
             ),
         )
     if fields & {"path", "exe", WATCH}:
         yield (
             "links",
-            "different paths in the rules are different files: no links lead from one to another",
+            "different paths in the rules are different files: no link connects them",
         )
     if fields & {"dir", WATCH}:
         yield (
             "trees",
             (
-                "a watched file below a watched directory lies in its tree: no link leads out of"
-                " it, and nothing is mounted in it or moved into it"
+                "a watched file below a watched directory belongs to its tree: no link leads out"
+                " of it, and nothing is mounted in it or moved into it"
             ),
         )
     for alike in _alike(both):
-        yield "spelling", f"{' and '.join(alike)} are the same: no part of them is a symbolic link"
+        yield "spelling", f"{' and '.join(alike)} are the same: they contain no symbolic link"
 
 
 def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
-    """Return the paths of watches (-w) that are taken for directories, and for none; sorted."""
+    """Return the watched paths (-w) taken as directories, and the other ones; sorted."""
     found: dict[str, set[str]] = {"dir": set(), "path": set()}
     for rule in rules:
         if rule.source is None or "-w" not in split_words(rule.source.text):
@@ -148,7 +148,7 @@ def _known_kinds(rules: Sequence[KernelRule]) -> tuple[list[str], list[str]]:
 
 
 def _alike(rules: Sequence[KernelRule]) -> Iterator[list[str]]:
-    """Yield paths that are taken for one, though what they lead to may differ by a link.
+    """Yield paths that are taken as one, although a link could make them differ.
 
     A slash at the end of `dir` follows a link there, as does a part before `..`.
     """
@@ -171,26 +171,29 @@ def _of_meaning(both: Sequence[KernelRule], release: Release) -> Iterator[tuple[
         yield (
             "permissions",
             (
-                f"permissions (perm, -p) stand for the calls that Linux {release} counts to them;"
-                " later kernels count more"
+                f"permissions (perm, -p) cover the calls that Linux {release} assigns to them;"
+                " later kernels assign more"
             ),
         )
     unresolved = sorted({name for _, name in names(both)})
     if unresolved:
-        yield "names", f"{', '.join(unresolved)}: a number that is not known, the same in A and B"
+        yield "names", f"{', '.join(unresolved)}: an unknown number, the same in A and B"
     if fields & _LABELS:
         yield "labels", "the security policy knows every label that a rule names"
 
 
 def _of_relation(relation: Relation) -> Iterator[tuple[str, str]]:
     if relation.no_b32:
-        yield "b32", "there are no 32-bit calls: the kernel has no entry for them, or it is off"
+        yield (
+            "b32",
+            "there are no 32-bit calls: the kernel has no entry point for them, or it is off",
+        )
     if relation.ignore_raised:
         yield (
             "raised",
             (
-                "no other part of the kernel asks for a call's record (an LSM's denial does), so"
-                " that never is the same as no rule"
+                "no other part of the kernel requests a call's record (as an LSM denial does), so"
+                " `never` is the same as no rule"
             ),
         )
     if relation.ignore_keys:

@@ -1,7 +1,7 @@
-"""Conditions as formulas over an event that is not known.
+"""Conditions as formulas over an unknown event.
 
-Each quantity of the event that a condition asks for becomes an unknown of that name. What always
-holds between them is a `law`: laws are collected beside, for those unknowns that were asked for.
+Each quantity of the event that a condition tests becomes an unknown of that name. Relations that
+always hold are `laws`, collected for the unknowns that are used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_LABEL = UNSET
 
 
 class UnsupportedError(Exception):
-    """A condition means something that formulas can't say."""
+    """Formulas can't express a condition."""
 
 
 def inside(path: str, directory: str) -> bool:
@@ -52,9 +52,9 @@ def inside(path: str, directory: str) -> bool:
 
 @dataclass
 class Atoms:
-    """The unknowns of one event, and the laws that hold between them.
+    """The unknowns of one event, and the laws between them.
 
-    `slots` is the number of names that it may visit. `asked` are the fields that were asked for.
+    `slots` is the number of names that it may visit. `asked` are the tested fields.
     """
 
     source: Source
@@ -70,7 +70,7 @@ class Atoms:
     _known: dict[tuple[Condition, int | None], Formula] = field(default_factory=dict)
 
     def without_names(self) -> Atoms:
-        """Return the unknowns of the same event as seen by whom all its names are hidden from."""
+        """Return the unknowns of the same event as a set sees it that hides all its names."""
         return replace(self, slots=0, paths={}, directories={}, _known={})
 
     def visited(self, slot: int) -> Formula:
@@ -99,7 +99,7 @@ class Atoms:
         """Return when a condition holds: for the call, or for the file that a name led to.
 
         Raises:
-            UnsupportedError: There is no saying it.
+            UnsupportedError: Formulas can't express it.
         """
         key = (condition, slot)
         if key not in self._known:
@@ -140,7 +140,7 @@ class Atoms:
             "filetype": self._type,
         }
         if kind not in readers:
-            raise UnsupportedError(f"the prover does not know the field {kind}")
+            raise UnsupportedError(f"the prover does not support the field {kind}")
         return readers[kind](test, slot)
 
     def value(self, test: Test) -> Number:
@@ -191,7 +191,7 @@ class Atoms:
 
     def _permission(self, test: Test, _slot: int | None) -> Formula:
         if test.operator is not Operator.EQUAL or not isinstance(test.value, int):
-            raise UnsupportedError("the prover knows perm with = alone")
+            raise UnsupportedError("the prover supports perm only with =")
         match self.source:
             case int():
                 return logic.constant(value=bool(self.source & test.value))
@@ -208,7 +208,7 @@ class Atoms:
 
     def _path(self, test: Test, slot: int | None) -> Formula:
         if slot is None or test.operator is not Operator.EQUAL:
-            raise UnsupportedError("the prover knows path with = in a bucket alone")
+            raise UnsupportedError("the prover supports path only with = in a bucket")
         path = plain_path(str(test.value))
         index = self.paths.setdefault(path, len(self.paths) + 1)
         return logic.same(self.of_name(slot, "which"), logic.number(index))
@@ -221,7 +221,7 @@ class Atoms:
         return held if test.operator is Operator.EQUAL else logic.negation(held)
 
     def _kind(self, test: Test, _slot: int | None) -> Formula:
-        """Return whether a directory lies at a path; what a call visits has no part in it."""
+        """Return whether a directory lies at a path, whatever a call visits."""
         path = str(test.value)
         held = self.kinds.setdefault(path, logic.truth(f"{path} is a directory"))
         return held if test.operator is Operator.EQUAL else logic.negation(held)
@@ -261,7 +261,7 @@ class Atoms:
     def _label(self, test: Test, label: Number) -> Formula:
         """Compare a part of a label: a number for each text that is known, one for no label."""
         if test.operator not in {Operator.EQUAL, Operator.NOT_EQUAL}:
-            raise UnsupportedError(f"the prover knows no order among values of {test.field}")
+            raise UnsupportedError(f"the prover supports no order among values of {test.field}")
         texts = self.labels.setdefault(test.field, {})
         index = texts.setdefault(str(test.value), len(texts) + 1)
         equal = logic.same(label, logic.number(index))
@@ -282,7 +282,7 @@ class Atoms:
     # Laws -------------------------------------------------------------------------------------
 
     def laws(self) -> list[Formula]:
-        """Return what holds between the unknowns that were asked for, whatever happens."""
+        """Return the laws between the unknowns that are used."""
         found = [
             logic.implies(self.visited(slot), self.visited(slot - 1))
             for slot in range(1, self.slots)

@@ -1,7 +1,7 @@
-"""Calls that no rule tells apart, and what is left of the rules for them.
+"""Classes of calls that no rule distinguishes, and what remains of the rules for them.
 
-For the calls of a class it is known whether a rule's mask holds them, what `arch` says, and mostly
-what `perm` says. What remains is short, and often the same for both sets.
+For the calls of a class it is known whether a rule's mask contains them, what `arch` says, and
+mostly what `perm` says. What remains is short, and often the same for both sets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
@@ -90,8 +91,7 @@ def classes(
 ) -> Iterator[CallClass]:
     """Yield the classes of calls. Without `keys`, the rules' keys are left out.
 
-    Of the calls above those that a mask can hold, about which no rule says anything, one stands for
-    all.
+    Of the calls above the mask's range, which no rule names, one represents all.
     """
     ranked_a, ranked_b = ranked(a), ranked(b)
     masks = sorted({a[index].mask for index in ranked_a} | {b[index].mask for index in ranked_b})
@@ -108,12 +108,11 @@ def classes(
 
 def ranked(rules: Sequence[KernelRule]) -> tuple[int, ...]:
     """Return the rules that calls are tested against, from the highest priority to the lowest."""
-    first: list[int] = []
-    last: list[int] = []
-    for index, rule in enumerate(rules):
-        if rule.list is FilterList.EXIT or rule.in_a_bucket:
-            (first if rule.prepend else last).append(index)
-    return (*reversed(first), *last)
+    return tuple(
+        index
+        for index in by_rank(rules)
+        if rules[index].list is FilterList.EXIT or rules[index].in_a_bucket
+    )
 
 
 @cache
@@ -142,7 +141,7 @@ def _split(calls: int, masks: Iterable[int]) -> list[int]:
 class _Left:
     """What is left of a rule for calls of one source, and one of its conditions, if there is any.
 
-    The condition is one that few rules share, as far as is easily told.
+    The condition is a rare one, as far as that is easily found.
     """
 
     index: int
@@ -154,7 +153,7 @@ class _Left:
 def _left(
     rules: Sequence[KernelRule], order: Sequence[int], arch: Arch, source: Source, *, keys: bool
 ) -> list[_Left]:
-    """Return what is left of the rules, but of those that hold for none of the calls."""
+    """Return what remains of the rules that hold for some of the calls."""
     found: list[_Left] = []
     for index in order:
         rule = rules[index]
@@ -171,7 +170,7 @@ def _tells(condition: Condition) -> bool:
 
 
 def _parts(left: Iterable[_Left], calls: int) -> Ranked:
-    """Return the rules for the calls of a class, without those in whose place earlier ones hold."""
+    """Return the rules for the calls of a class, without those that earlier ones pre-empt."""
     found: list[tuple[int, Part]] = []
     known: dict[Condition | None, list[Part]] = {}
     for one in left:
@@ -231,10 +230,10 @@ def _known_permission(wanted: int, source: Source) -> bool | Condition:
 
 
 def in_any_order(rules: Ranked) -> tuple[Part, ...]:
-    """Return the rules with those sorted whose order among each other means nothing.
+    """Return the rules with those sorted whose mutual order does not matter.
 
-    Neighbours that do the same, with the same key, may change places within the exit list, and
-    within buckets: whichever holds, the same comes of it.
+    Neighbours with the same action and key may be swapped within the exit list and within buckets:
+    the result is the same.
     """
     sorted_rules: list[Part] = []
     run: list[Part] = []

@@ -1,4 +1,4 @@
-"""An event out of a solver's model: as ordinary a one as the model leaves room for."""
+"""An event from a solver's model, as ordinary as the model permits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ORDINARY_CALLS = (
     "fchownat", "chown", "mkdirat", "mkdir", "truncate", "execve", "read", "getppid", "getuid",
     "setxattr", "creat", "link", "symlink", "mount", "sethostname", "kill", "ptrace", "socket",
 )  # fmt: skip
-"""Calls that are easily made, those first that say most."""
+"""Calls that are easy to make, the most telling first."""
 
 _VISITS_TWO = frozenset({"rename", "renameat", "renameat2", "link", "linkat"})
 _VISITS_ONE = frozenset(ORDINARY_CALLS[:17]) - _VISITS_TWO - {"read", "getppid", "getuid"} | {
@@ -54,7 +54,7 @@ _OPENERS = frozenset({"open", "openat", "openat2", "creat", "socket"})
 _A_DESCRIPTOR = 3
 _EACCES = 13
 _ERRORS = (13, 2, 1)
-"""The errors of ordinary calls, the one first that is made most easily."""
+"""The errors of ordinary calls, the easiest to cause first."""
 
 _MOST_ERRORS = 4095
 _REGULAR = 0o100000
@@ -73,8 +73,8 @@ _LEAVES = ("x", "y", "z", *(f"x{number}" for number in range(2, 100)))
 class Example:
     """An event, the files at the paths that rules name, and numbers for unresolved names.
 
-    `asked` are the fields that the rules ask about the event. Of the watched paths of unknown kind
-    `directories` are taken for directories, and `no_directories` are not.
+    `asked` are the fields that the rules test. Of the watched paths of unknown kind, `directories`
+    are directories in the example, and `no_directories` are not.
     """
 
     event: Event
@@ -86,7 +86,7 @@ class Example:
 
 
 def rank(found: CallClass) -> int:
-    """Return how far down among the ordinary calls the best call of a class stands."""
+    """Return the rank of a class's best call among the ordinary calls."""
     known = lookup.calls(found.arch)
     for position, name in enumerate(ORDINARY_CALLS):
         if name in known and found.calls >> known[name] & 1:
@@ -95,7 +95,7 @@ def rank(found: CallClass) -> int:
 
 
 def best_call(found: CallClass) -> int:
-    """Return the call of a class that is most easily made."""
+    """Return the call of a class that is easiest to make."""
     known = lookup.calls(found.arch)
     for name in ORDINARY_CALLS:
         if name in known and found.calls >> known[name] & 1:
@@ -107,7 +107,7 @@ def best_call(found: CallClass) -> int:
 def oddity(event: Event) -> int:
     """Return how far an event is from what calls do: 0 if its call can visit its files, and so on.
 
-    It orders examples; an event of 0 is looked for no further.
+    It ranks examples; the search stops at an event of 0.
     """
     name = lookup.call_name(event.arch, event.call)
     most = 2 if name in _VISITS_TWO else 1 if name in _VISITS_ONE else 0
@@ -120,9 +120,9 @@ def oddity(event: Event) -> int:
 
 
 def wishes(atoms: Atoms, arch: Arch, call: int) -> Iterator[Formula]:
-    """Yield what makes an event ordinary, the most important first.
+    """Yield the wishes that make an event ordinary, the most important first.
 
-    None is made before the first is asked for: there are many, and mostly there is no event.
+    They are made lazily: there are many, and usually there is no event.
     """
     yield from _wishes(atoms, arch, call)
 
@@ -134,7 +134,7 @@ def _wishes(atoms: Atoms, arch: Arch, call: int) -> list[Formula]:
     found += _about_exit(atoms, arch, call)
     found += [logic.negation(atoms.visited(slot)) for slot in range(1, atoms.slots)]
     found += _about_places(atoms)
-    # A path that a slash does not end is a file more often than not.
+    # A path without a trailing slash is usually a file.
     found += [logic.negation(held) for _, held in sorted(atoms.kinds.items())]
     found += [logic.negation(held) for _, held in sorted(atoms.directories.items())]
     if atoms.paths:
@@ -257,7 +257,7 @@ def read(
     files = reader.files(rules)
     programs = {index: path for path, index in atoms.programs.items()}
     code = reader.exit(found.arch, call)
-    # Root is refused little.
+    # Root is seldom refused.
     user = _USER if code in {-1, -_EACCES} else 0
     program = programs.get(reader.number("exe", 0))
     flags = (("a0", 0), ("a1", 0), ("a2", 0), ("a3", 0))

@@ -1,8 +1,8 @@
-"""Watches of which nobody knows whether their path is a directory, proved for both kinds.
+"""Watches whose path may or may not be a directory, proved for both kinds.
 
-Such a watch is split into two rules of the same rank, of which one holds: `path` where the path is
-no directory, `dir` where it is one. Which of the two is so is an unknown of the proof like any
-other, the same for both sets.
+Such a watch is split into two rules of the same rank, one of which applies: `dir` if the path is a
+directory, else `path`. Which one applies is an unknown of the proof like any other, the same for
+both sets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def split(rules: Iterable[KernelRule]) -> tuple[KernelRule, ...]:
-    """Return rules in which two stand for each watch of unknown kind."""
+    """Return the rules with each watch of unknown kind split into two."""
     found: list[KernelRule] = []
     for rule in rules:
         if rule.watch is None:
@@ -48,9 +48,9 @@ def unknown_paths(rules: Iterable[KernelRule]) -> tuple[str, ...]:
 
 
 def surely_directories(rules: Sequence[KernelRule]) -> frozenset[str]:
-    """Return those of the unknown paths that are directories since other paths lie below them.
+    """Return the unknown paths that must be directories, since other paths lie below them.
 
-    A rule loads only if the directory is there in which its path lies.
+    A rule loads only if the parent directory of its path exists.
     """
     named = {
         plain_path(str(test.value))

@@ -1,4 +1,4 @@
-"""The lists that are not asked when a call returns: task, user, exclude, filesystem, io_uring.
+"""The lists that do not apply when a call returns: task, user, exclude, filesystem, io_uring.
 
 Read in Linux 6.1.192: `audit_filter_task` (auditsc.c) and `audit_filter` (auditfilter.c:1331).
 """
@@ -16,6 +16,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
+from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.prove import example, logic
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
 from hardcost.auditrules.prove.classes import CallClass
@@ -60,10 +61,10 @@ def differences(
     reasons: list[str],
     effort: Effort,
 ) -> Iterator[Difference]:
-    """Yield events that other lists treat differently; add to `reasons` what is not known.
+    """Yield events that other lists treat differently; add to `reasons` what is unknown.
 
     Raises:
-        ProverError: A difference that was found is none.
+        ProverError: A difference that was found is not one.
     """
     for which in (FilterList.TASK, FilterList.USER, FilterList.EXCLUDE):
         left, right = _of(which, a), _of(which, b)
@@ -77,17 +78,16 @@ def differences(
         if difference is not None:
             yield difference
     if _said(_of(FilterList.IO_URING, a)) != _said(_of(FilterList.IO_URING, b)):
-        reasons.append("the rules of the list io_uring differ, and the prover does not know it")
+        reasons.append("the rules of the list io_uring differ, which the prover does not support")
 
 
 def any_counted(rules: Sequence[KernelRule]) -> bool:
-    """Return whether there is a rule for which the kernel looks at calls (`audit_n_rules`)."""
+    """Return whether any rule makes the kernel examine calls (`audit_n_rules`)."""
     return any(rule.list in _COUNTED for rule in rules)
 
 
 def _of(which: FilterList, rules: Sequence[KernelRule]) -> tuple[KernelRule, ...]:
-    first = [rule for rule in rules if rule.list is which and rule.prepend]
-    return (*reversed(first), *(rule for rule in rules if rule.list is which and not rule.prepend))
+    return tuple(rule for _, rule in _numbered(which, rules))
 
 
 def _said(rules: Iterable[KernelRule]) -> list[KernelRule]:
@@ -140,9 +140,7 @@ def _of_task(rules: Sequence[KernelRule], event: Event, files: Mapping[str, File
 
 
 def _numbered(which: FilterList, rules: Sequence[KernelRule]) -> list[tuple[int, KernelRule]]:
-    found = [(index, rule) for index, rule in enumerate(rules) if rule.list is which]
-    first = [one for one in found if one[1].prepend]
-    return [*reversed(first), *(one for one in found if not one[1].prepend)]
+    return [(index, rules[index]) for index in by_rank(rules) if rules[index].list is which]
 
 
 def _is_of_a_task(condition: Condition) -> bool:
@@ -304,9 +302,9 @@ def _differ(found: Difference, relation: Relation) -> bool:
 def visible_filesystem(
     a: Sequence[KernelRule], b: Sequence[KernelRule], effort: Effort, *, rather_by_b: bool = False
 ) -> int | None:
-    """Return the number of a file system whose names both sets let be seen; None if there is none.
+    """Return the number of a file system whose names neither set hides; None if there is none.
 
-    `rather_by_b`: what B alone hides matters more than what A alone does.
+    `rather_by_b`: what only B hides matters more than what only A hides.
 
     Raises:
         HidingError: The sets do not hide names of the same file systems.

@@ -1,6 +1,6 @@
-"""Formulas over truth values and numbers of 32 bits: the only place that knows the solver, z3.
+"""Formulas over truth values and 32-bit numbers: the only module that uses the solver, z3.
 
-What is known while a formula is made is not handed to the solver: `TRUE` and `FALSE` vanish.
+Formulas are simplified as they are built: `TRUE` and `FALSE` never reach the solver.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def constant(*, value: bool) -> Formula:
 
 
 def negation(formula: Formula) -> Formula:
-    """Return what holds where `formula` does not."""
+    """Return the negation of a formula."""
     if formula is TRUE:
         return FALSE
     return TRUE if formula is FALSE else Formula(z3.Not(formula))
 
 
 def all_of(formulas: Iterable[Formula]) -> Formula:
-    """Return what holds where all of them do."""
+    """Return the conjunction of formulas."""
     parts = [formula for formula in formulas if formula is not TRUE]
     if any(part is FALSE for part in parts):
         return FALSE
@@ -66,7 +66,7 @@ def all_of(formulas: Iterable[Formula]) -> Formula:
 
 
 def any_of(formulas: Iterable[Formula]) -> Formula:
-    """Return what holds where at least one of them does."""
+    """Return the disjunction of formulas."""
     parts = [formula for formula in formulas if formula is not FALSE]
     if any(part is TRUE for part in parts):
         return TRUE
@@ -76,12 +76,12 @@ def any_of(formulas: Iterable[Formula]) -> Formula:
 
 
 def implies(cause: Formula, effect: Formula) -> Formula:
-    """Return what holds unless `cause` does and `effect` does not."""
+    """Return that `cause` implies `effect`."""
     return any_of([negation(cause), effect])
 
 
 def either(condition: Formula, held: Formula, otherwise: Formula) -> Formula:
-    """Return what `held` says where `condition` holds, and what `otherwise` says elsewhere."""
+    """Return `held` if `condition` holds, else `otherwise`."""
     if condition is TRUE or held is otherwise:
         return held
     if condition is FALSE:
@@ -103,17 +103,17 @@ def either_number(condition: Formula, held: Number, otherwise: Number) -> Number
 
 
 def same(left: Number, right: Number) -> Formula:
-    """Return what holds where two numbers are equal."""
+    """Return that two numbers are equal."""
     return TRUE if left is right else Formula(_equal(left, right))
 
 
 def compare(left: Number, operator: Operator, right: Number) -> Formula:
-    """Return what holds where the kernel's comparison of two numbers does."""
+    """Return that the kernel's comparison of two numbers holds."""
     return Formula(_COMPARISONS[operator](left, right))
 
 
 def low_bits(left: Number, bits: int, value: int) -> Formula:
-    """Return what holds where the lowest `bits` of a number have a value."""
+    """Return that the lowest `bits` of a number have a value."""
     return Formula(_equal(z3.Extract(bits - 1, 0, left), z3.BitVecVal(value, bits)))
 
 
@@ -136,7 +136,7 @@ _COMPARISONS: Mapping[Operator, Callable[..., object]] = MappingProxyType({
 
 
 class Model:
-    """Values under which all that a solver was told holds."""
+    """Values that satisfy all of a solver's formulas."""
 
     def __init__(self, model: z3.ModelRef) -> None:
         """Hold a model of z3's."""
@@ -152,13 +152,13 @@ class Model:
 
 
 OUT_OF_TIME = "it takes too long"
-"""The reason of an answer that is not known since the time was used up."""
+"""The reason of an unknown answer when time ran out."""
 
 
 class Effort:
     """How much work may still be done: seconds of this process's own processor time.
 
-    So what other programs do at the same time has no part in the answer.
+    The load by other programs therefore does not affect the answer.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -179,11 +179,11 @@ _OUT_OF_STEPS = ("resource", "canceled")
 """Words of the solver's reason where it has used up its steps."""
 
 _FIRST_ATTEMPT = 1_000_000
-"""Steps of the solver, of which it does some millions in a second: what it may take at first."""
+"""The solver's first limit in steps; it takes some millions per second."""
 
 
 class Solver:
-    """Formulas that are all to hold."""
+    """Formulas that must all hold."""
 
     def __init__(self, effort: Effort) -> None:
         """Make an empty one; its questions take their time from `effort`."""
@@ -191,7 +191,7 @@ class Solver:
         self._effort = effort
 
     def add(self, formulas: Iterable[Formula]) -> None:
-        """Demand that these hold too."""
+        """Add formulas."""
         self._solver.add([formula for formula in formulas if formula is not TRUE])
 
     def solve(self, extra: Sequence[Formula] = ()) -> Model | None:
@@ -228,7 +228,7 @@ class Solver:
         """
         model = self.solve()
         if model is None:
-            return None  # and whatever wishes there were need not be made
+            return None  # so no further wishes need be made
         for wish in wishes:
             if not model.holds(wish):
                 better = self._try(wish)

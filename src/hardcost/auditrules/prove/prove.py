@@ -1,4 +1,4 @@
-"""Are two sets of rules equal, for all events? A proof, or an event that they treat differently."""
+"""Proves two sets of rules equal for all events, or finds an event that they treat differently."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import FilterList, KernelRule
+from hardcost.auditrules.present import check_distinct, taken
 from hardcost.auditrules.prove import example, lists, logic
 from hardcost.auditrules.prove.assumptions import assumptions
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
@@ -15,13 +16,13 @@ from hardcost.auditrules.prove.lists import HidingError
 from hardcost.auditrules.prove.outcome import disagreement, slots_needed, verdicts
 from hardcost.auditrules.prove.relation import Difference, ProverError, Relation, Result
 from hardcost.auditrules.prove.unresolved import resolved, shown
-from hardcost.auditrules.semantics import DuplicateError, decide, load
+from hardcost.auditrules.semantics import decide, load
 from hardcost.auditrules.sending import notes_signals, signal_mask
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import ARCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from hardcost.auditrules.prove.classes import CallClass, Part
     from hardcost.auditrules.prove.example import Example
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 EXACT = Relation()
 
 DEFAULT_SECONDS = 60.0
-"""How long a proof may take before the answer is that it is not known."""
+"""The processor time after which a proof is given up (seconds)."""
 
 
 def prove(
@@ -41,9 +42,9 @@ def prove(
     seconds: float = DEFAULT_SECONDS,
     release: lookup.Release = lookup.OLDEST,
 ) -> Result:
-    """Say whether two sets treat all events as the relation wants it, under a release of Linux.
+    """Say whether two sets satisfy the relation for all events, under a release of Linux.
 
-    Where nobody knows whether a watched path is a directory, the answer holds for both kinds.
+    If a watched path may or may not be a directory, the answer holds for both kinds.
     `seconds` bounds all of the work, in processor time of this process.
 
     Raises:
@@ -51,20 +52,12 @@ def prove(
         ProverError: A difference was found that `semantics` does not confirm.
     """
     for rules in (a, b):
-        _check_distinct(rules)
+        check_distinct(rules)
     return _Proof(tuple(a), tuple(b), relation, logic.Effort(seconds), release).result()
 
 
-def _check_distinct(rules: Sequence[KernelRule]) -> None:
-    known: dict[Hashable, KernelRule] = {}
-    for rule in rules:
-        if not rule.prepend and rule.sameness in known:
-            raise DuplicateError(rule, known[rule.sameness])
-        known[rule.sameness] = rule
-
-
 class _Proof:
-    """Two sets, and what was found out about them so far."""
+    """A proof about two sets in progress."""
 
     def __init__(
         self,
@@ -249,13 +242,7 @@ def _decided(rules: Sequence[KernelRule], found: Example) -> Outcome:
     Rules that are the same under these are refused, but for the first; with that the set decides
     as before.
     """
-    distinct: dict[Hashable, int] = {}
-    for index, rule in enumerate(rules):
-        if rule.prepend:
-            distinct[index] = index
-        else:
-            distinct.setdefault(rule.sameness, index)
-    kept = sorted(distinct.values())
+    kept = taken(rules)
     outcome = decide(load([rules[index] for index in kept], found.files), found.event)
     by = outcome.decided_by
     return replace(outcome, decided_by=None if by is None else kept[by])

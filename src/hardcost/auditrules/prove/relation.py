@@ -1,4 +1,4 @@
-"""What is to be proved of two sets of rules, and what comes of it."""
+"""What a proof about two sets of rules claims, and its result."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ class Relation:
     """How two sets have to agree.
 
     Without any of these: for every event the same is recorded, under the same key, with the same
-    files and receivers of signals, also where another part of the kernel (an LSM's denial) has
-    asked for the record.
+    files and receivers of signals, also if another part of the kernel (such as an LSM denial)
+    requests the record.
     `ignore_keys`: the key does not matter. `no_b32`: there are no 32-bit calls. `at_least`: B
     records what A records, and may record more; the keys are compared where a rule of A records.
-    `ignore_raised`: no other part of the kernel asks for records, so that `never` is the same as no
-    rule.
+    `ignore_raised`: no other part of the kernel requests records, so `never` equals no rule.
     """
 
     ignore_keys: bool = False
@@ -35,7 +34,7 @@ class Relation:
     ignore_raised: bool = False
 
     def agree(self, a: Outcome, b: Outcome) -> bool:
-        """Say whether what A and B made of one event is as the relation wants it."""
+        """Say whether the outcomes of A and B for one event satisfy the relation."""
         if a.recorded != b.recorded and not (self.at_least and b.recorded):
             return False
         if not a.recorded or not b.recorded:
@@ -57,9 +56,9 @@ class Relation:
 class Difference:
     """One event that two sets treat differently, checked against `semantics`.
 
-    `files` says which files lie at the paths that the rules name. `resolved` are the numbers that
-    were chosen for users and groups that nobody resolved, `directories` those of the watched paths
-    of unknown kind that are taken for directories, `no_directories` the others. `asked` are the
+    `files` says which files lie at the paths that the rules name. `resolved` are the numbers chosen
+    for unresolved users and groups, `directories` the watched paths of unknown kind that are
+    directories in the example, `no_directories` the others. `asked` are the
     fields that the rules ask about the call, as `Atoms` calls them. For lists other than `exit`,
     `list` says which, and `record_type` is the type of the record that is to be written.
     """
@@ -78,11 +77,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a proof.
+    """The result of a proof.
 
-    `equal` says whether the relation holds, None where it is not known, and `reason` then says why.
-    The answer holds under `assumptions`. `classes` are the classes of calls that were told apart,
-    `solved` those of them that took a solver.
+    `equal` says whether the relation holds; None means unknown, and `reason` says why. The answer
+    holds under `assumptions`. `classes` is the number of classes of calls, `solved` the number of
+    those that needed the solver.
     """
 
     equal: bool | None
@@ -95,4 +94,4 @@ class Result:
 
 
 class ProverError(RuntimeError):
-    """The prover found a difference that `semantics` does not confirm: a fault of the prover."""
+    """The prover found a difference that `semantics` does not confirm: a bug in the prover."""

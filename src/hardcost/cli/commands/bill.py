@@ -1,4 +1,4 @@
-"""What `hardcost bill` is given."""
+"""Arguments and options of `hardcost bill`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from hardcost.cli.lazy import carried_out_by
 @click.option(
     "--budget",
     metavar="PERCENT|METRIC<=PERCENT,…",
-    help="Say what to leave out so that no metric grows by more, such as 50% or"
-    " 'open<=50%,null=20%,5%', where the last is for all others; status 1 if the profile does.",
+    help="Say what to leave out to keep every metric within a budget, such as 50% or"
+    " 'open<=50%,null=20%,5%' (the last is for all other metrics). Status 1 if the profile exceeds"
+    " it.",
 )
 @click.option(
     "--method",
     type=click.Choice(["auto", "single", "search"]),
     default="auto",
     show_default=True,
-    help="Measure each control by itself, or search for the few that are to blame by halving; auto"
+    help="Measure each control by itself, or search by halving for the few that cost most; auto"
     " searches where single trials would take more than ten minutes and a search less.",
 )
 @click.option(
@@ -30,36 +31,36 @@ from hardcost.cli.lazy import carried_out_by
     metavar="PERCENT",
     default="1%",
     show_default=True,
-    help="The least cost, of the baseline, that a search looks for.",
+    help="The smallest cost that a search looks for, as a share of the baseline.",
 )
 @click.option(
     "--most",
     type=click.IntRange(2, 100_000),
-    help="Configurations that a search may measure (default: 12 where it builds kernels).",
+    help="How many configurations a search may measure (default: 12 where it builds kernels).",
 )
 @click.option(
     "--prefer-boot",
     is_flag=True,
-    help="Use the boot parameter or sysctl that does the same as a kernel option, where there is"
-    " one.",
+    help="Replace a kernel option by the boot parameter or sysctl that does the same, where there"
+    " is one.",
 )
 @click.option(
     "--scap-profile",
     metavar="ID",
-    help="PROFILE is a SCAP datastream, and this the profile of it whose audit rules are meant.",
+    help="Bill the audit rules of this profile; PROFILE is then a SCAP datastream.",
 )
 @click.option(
     "--force-emulated-time",
     is_flag=True,
-    help="Itemise times also where they are an emulator's, which are noise, for want of KVM.",
+    help="Itemise times without KVM, too; they are an emulator's, and mostly noise.",
 )
 @measuring_settings
 @carried_out_by("hardcost.cli.bill:bill")
 def bill() -> None:
     """Itemise what PROFILE costs, control by control.
 
-    PROFILE is a name out of `hardcost list profiles`, an audit rules file, a folder of them like
-    /etc/audit/rules.d, a file of sysctls or a folder like /etc/sysctl.d, a single KEY=VALUE, a
+    PROFILE is a name from `hardcost list profiles`, an audit rules file or a folder of them such as
+    /etc/audit/rules.d, a sysctl file or a folder such as /etc/sysctl.d, a single KEY=VALUE, a
     profile in TOML, or a SCAP datastream with --scap-profile. --sysctl, --boot and --lsm add
     settings to it, or make a profile by themselves. Several PROFILEs are measured in one run and
     shown side by side.
@@ -71,11 +72,11 @@ def bill() -> None:
       interaction  what the costs together don't explain
       least        what placebos, which change nothing, seem to cost: a cost of up to
                    that is not distinguishable from 0, and goes into the rest
-    The costs, the rest and the interaction add up to the total, exactly.
+    Costs, rest and interaction add up to the total exactly.
 
-    Where that takes too long, as with kernel options, each of which takes a kernel of its own, a
-    search halves the profile instead until it has found what costs more than --resolution, and
-    confirms that: alone, and by leaving it out. It prints how it came to its answer.
+    A search is faster where each control needs a kernel of its own. It halves the profile until it
+    has found what costs more than --resolution, confirms each find alone and by leaving it out, and
+    prints its steps.
 
     \b
     Examples:  hardcost bill stig-reduced

@@ -1,4 +1,4 @@
-"""What `hardcost compare` is given."""
+"""Arguments and options of `hardcost compare`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hardcost.cli.lazy import carried_out_by
 @format_option()
 @carried_out_by("hardcost.cli.compare:compare")
 def compare() -> None:
-    """Put the runs A and B side by side.
+    """Show the runs A and B side by side.
 
-    Each is a run's name, the beginning of it, or 'last'. Says where the two were measured with
-    another QEMU, kernel or processor model, whose counts can't be compared.
+    A and B are a run's name, the beginning of one, or 'last'. Warns where the two were measured
+    with different QEMUs, kernels or processor models, whose counts are not comparable.
 
     \b
     Example:  hardcost compare audit-rules-20260101-120000-ab12 last

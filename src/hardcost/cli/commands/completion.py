@@ -37,12 +37,12 @@ def studies(_context: click.Context, _word: click.Parameter, begun: str) -> list
 
 
 def workloads(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer workloads, each after those that the word names already."""
+    """Offer workloads, after those that the word already names."""
     return _after_commas(WORKLOADS, begun)
 
 
 def riding(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer instruments that ride along, each after those that the word names already."""
+    """Offer recorders, after those that the word already names."""
     return _after_commas(RIDING, begun)
 
 

@@ -1,4 +1,4 @@
-"""What `hardcost doctor` is given."""
+"""Arguments and options of `hardcost doctor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hardcost.cli.lazy import carried_out_by
 def doctor() -> None:
     """Say whether this machine can measure, with which instruments, and what is missing.
 
-    Boots a guest with each instrument. Exit status 1 where the exact one can't be used.
+    Boots a guest with each instrument. Exit status 1 if exact counts (insn) are not available.
 
     \b
     Example:  hardcost doctor

@@ -1,4 +1,4 @@
-"""What `hardcost image` is given."""
+"""Arguments and options of `hardcost image`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 @click.group(cls=LazyGroup)
 def image() -> None:
-    """Make, list and remove what hardcost keeps to boot guests.
+    """Build, list and remove what hardcost keeps to boot guests.
 
     \b
     Example:  hardcost image build debian
@@ -23,11 +23,12 @@ def image() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.image:build")
 def build() -> None:
-    """Make the root image of guests with services, unless it is kept, and say where it lies.
+    """Build the root image of guests with services, unless it exists, and print its path.
 
     It holds the host's own release of Debian with web, mail and database servers, the audit daemon,
-    a virus scanner and SELinux's policy, in the versions that apt has now. What is kept stays as it
-    is; `hardcost image remove` has it made anew. A user who is not root needs the package uidmap.
+    a virus scanner and SELinux's policy, in the versions that apt has now. An existing image stays
+    as it is; to rebuild it, remove it first with `hardcost image remove`. Without root, the package
+    uidmap is needed.
 
     \b
     Example:  hardcost image build debian
@@ -38,7 +39,7 @@ def build() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.image:list_")
 def list_() -> None:
-    """List packages, kernels, guests, images and snapshots with their size on disk.
+    """List kept packages, kernels, guests, images and snapshots with their size on disk.
 
     \b
     Example:  hardcost image list --format json
@@ -47,10 +48,10 @@ def list_() -> None:
 
 @image.command()
 @click.argument("names", nargs=-1, shell_complete=completion.kept)
-@click.option("--all", "everything", is_flag=True, help="Remove all of it.")
+@click.option("--all", "everything", is_flag=True, help="Remove everything.")
 @carried_out_by("hardcost.cli.image:remove")
 def remove() -> None:
-    """Remove what NAMES name (the beginning of a name will do); it is made again when needed.
+    """Remove NAMES; each is rebuilt when needed. The beginning of a name is enough.
 
     \b
     Example:  hardcost image remove 3f9a

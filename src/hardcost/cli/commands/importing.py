@@ -1,4 +1,4 @@
-"""What `hardcost import` is given."""
+"""Arguments and options of `hardcost import`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _output = click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     default=_STREAM,
-    help="Where the profile goes (default: stdout). A file of that name is replaced.",
+    help="The file to write the profile to, replacing what is there (default: stdout).",
 )
 
 
 @click.group(name="import", cls=LazyGroup)
 def import_() -> None:
-    """Make a profile out of what another tool reports or reads.
+    """Make a profile from another tool's report or configuration.
 
     \b
     Examples:  hardcost import khc report.json -o failing.toml
@@ -35,10 +35,10 @@ def import_() -> None:
 @_output
 @carried_out_by("hardcost.cli.importing:khc")
 def khc() -> None:
-    """Make a profile of what kernel-hardening-checker finds failing.
+    """Make a profile of the checks that kernel-hardening-checker reports as failing.
 
-    FILE is its report in JSON, or '-' for stdin. What the report asks for and a profile can't
-    switch on stands in the profile's notes.
+    FILE is its report in JSON, or '-' for stdin. Checks that a profile can't switch on are listed
+    in the profile's notes.
 
     \b
     Example:  kernel-hardening-checker -m json -c /boot/config-$(uname -r) |
@@ -52,16 +52,16 @@ def khc() -> None:
     "--scap-profile",
     required=True,
     metavar="ID",
-    help="A profile of the datastream: its id, or the end of it such as stig.",
+    help="The datastream's profile: its id, or the end of it, such as stig.",
 )
 @_output
 @carried_out_by("hardcost.cli.importing:scap")
 def scap() -> None:
-    """Make a profile of the audit rules that a profile of a SCAP datastream asks for.
+    """Make a profile of the audit rules that a SCAP datastream's profile requires.
 
-    The rules are those that the datastream's repair scripts write on an x86_64 that has none; no
-    script is run. Rules whose lines can't be found stand in the notes, and so does how much else
-    the SCAP profile asks for. An output that ends in .rules is a file for auditctl.
+    The rules are those that the datastream's repair scripts would write on an x86_64 machine that
+    has none; no script is run. The notes list rules whose lines were not found, and how much else
+    the SCAP profile requires. An output named *.rules is a file for auditctl.
 
     \b
     Example:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
@@ -76,9 +76,9 @@ def scap() -> None:
 @_output
 @carried_out_by("hardcost.cli.importing:audit")
 def audit() -> None:
-    """Make a profile of audit rules: of files, and of folders as augenrules reads them.
+    """Make a profile of audit rules from files, and from folders as augenrules reads them.
 
-    An output that ends in .rules is one file for auditctl, with the lines in the order of loading.
+    An output named *.rules is one file for auditctl, with the lines in the order of loading.
 
     \b
     Example:  hardcost import audit /etc/audit/rules.d -o rules.toml
@@ -92,10 +92,10 @@ def audit() -> None:
 @_output
 @carried_out_by("hardcost.cli.importing:sysctl")
 def sysctl() -> None:
-    """Make a profile of files of sysctls, and of folders such as /etc/sysctl.d.
+    """Make a profile of sysctls from files, and from folders such as /etc/sysctl.d.
 
-    They are read as systemd-sysctl reads them, in the order given; of a key that is set twice the
-    last holds. Patterns such as net.ipv4.conf.*.rp_filter are refused.
+    They are read as systemd-sysctl reads them, in the order given. The last value of a key counts.
+    Patterns such as net.ipv4.conf.*.rp_filter are refused.
 
     \b
     Example:  hardcost import sysctl /etc/sysctl.d -o sysctls.toml && hardcost bill sysctls.toml

@@ -1,4 +1,4 @@
-"""What `hardcost kernel` is given."""
+"""Arguments and options of `hardcost kernel`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hardcost.cli.lazy import LazyGroup, carried_out_by
 
 @click.group(cls=LazyGroup)
 def kernel() -> None:
-    """Build kernels with hardening options, list those that are kept, and score configurations.
+    """Build kernels with hardening options, list them, and score kernel configurations.
 
     \b
     Example:  hardcost kernel build --option SLUB_DEBUG_ON=y
@@ -29,21 +29,21 @@ def kernel() -> None:
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="A folder with Linux's source (default: Debian 12's package linux-source-6.1).",
+    help="A folder with the Linux source (default: Debian 12's package linux-source-6.1).",
 )
 @click.option(
     "--option",
     "single",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option to set; 'n' is not set. May be given again.",
+    help="An option to set; 'n' unsets it. May be repeated.",
 )
 @click.option(
     "--fragment",
     "fragments",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file of options, as a kernel configuration writes them. May be given again.",
+    help="A file of options in the form of a kernel configuration. May be repeated.",
 )
 @click.option(
     "--patch",
@@ -52,26 +52,26 @@ def kernel() -> None:
     metavar="PATCH",
     shell_complete=completion.patches,
     help="A patch to the source: a file, a folder of patches, or a series that comes with hardcost,"
-    " such as flat. May be given again.",
+    " such as flat. May be repeated.",
 )
 @click.option(
     "--profile",
     shell_complete=completion.profiles,
-    help="A profile whose kernel options are set, such as kspp.",
+    help="Set the kernel options of this profile, such as kspp.",
 )
-@click.option("--jobs", type=click.IntRange(1, 256), help="Compilers at a time.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="How many compilers run at a time.")
 @unconfined_option()
 @format_option()
 @carried_out_by("hardcost.cli.kernel:build")
 def build() -> None:
-    """Build a kernel, unless it was built before, and say where it lies.
+    """Build a kernel, unless it exists, and print its path.
 
-    Every option is checked to have come out as it was asked for; those that a profile takes from
-    the catalogue and that can't be had on the base are told, and left out.
+    Every option is checked in the finished configuration. An option that a profile takes from the
+    catalogue and that the base can't have is reported and skipped; any other is an error.
 
     Makefiles, Kconfig and scripts run on this machine while a kernel is built, and a patch or a
-    source of yours may change them. Hence kernels are built in a sandbox: without network, without
-    your files, with the build's own folder alone to write to.
+    source of yours may change them. So kernels are built in a sandbox: without network, without
+    your files, and with write access to the build's own folder only.
 
     \b
     Examples:  hardcost kernel build --option INIT_ON_ALLOC_DEFAULT_ON=y
@@ -84,7 +84,7 @@ def build() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.kernel:list_")
 def list_() -> None:
-    """List the kernels that were built, with their options, patches and score.
+    """List the kernels that were built, with options, patches and score.
 
     \b
     Example:  hardcost kernel list --format json
@@ -96,9 +96,9 @@ def list_() -> None:
 @format_option()
 @carried_out_by("hardcost.cli.kernel:check")
 def check() -> None:
-    """Say which hardening options of the catalogue the kernel configuration FILE lacks.
+    """List the catalogue's hardening options that the kernel configuration FILE lacks.
 
-    Status 1 if it lacks any.
+    Exit status 1 if it lacks any.
 
     \b
     Example:  hardcost kernel check /boot/config-$(uname -r)

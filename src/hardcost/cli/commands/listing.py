@@ -1,4 +1,4 @@
-"""What `hardcost list` is given."""
+"""Arguments and options of `hardcost list`."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _KERNEL_OPTIONS = "kernel-options"
     "configs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="With kernel-options: a kernel configuration to compare; more may follow it.",
+    help="With kernel-options: a kernel configuration to compare. More FILES may follow.",
 )
-@click.option("--differing", is_flag=True, help="With kernel-options: only those that differ.")
+@click.option("--differing", is_flag=True, help="With kernel-options: only options that differ.")
 @store_option()
 @format_option()
 @carried_out_by("hardcost.cli.listing:list_")
 def list_() -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs.
 
-    Runs come newest first, with what tells them apart: start, state, workloads, the trials that
-    each measured itself, and its largest figure. Nothing is fetched for a list: controls that come
-    with a package of Debian's are unknown until their profile is billed.
+    Runs come newest first, each with its start, state, workloads, the number of trials that it
+    measured itself, and its largest figure. A list fetches nothing: controls that come with a
+    Debian package are unknown until their profile is billed.
 
-    `kernel-options` compares kernel configurations instead (gzip will do): their options of audit,
-    integrity, security modules and hardening, beside those that were published of three vendors.
+    `kernel-options` compares kernel configurations instead, also gzipped ones: their audit,
+    integrity, security module and hardening options, beside those published of three vendors.
 
     \b
     Examples:  hardcost list profiles

@@ -1,4 +1,4 @@
-"""What `hardcost report` is given."""
+"""Arguments and options of `hardcost report`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from hardcost.cli.lazy import carried_out_by
 @click.option(
     "--report",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where the HTML report goes (default: beside the store).",
+    help="The HTML report's file (default: beside the store).",
 )
 @store_option()
 @format_option()
 @carried_out_by("hardcost.cli.report:report")
 def report() -> None:
-    """Show RUN again: its name, the beginning of it, or 'last'.
+    """Show RUN again.
+
+    RUN is a run's name, the beginning of one, or 'last'. Writes the HTML report again, too.
 
     \b
     Example:  hardcost report last --format json

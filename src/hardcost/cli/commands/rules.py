@@ -1,4 +1,4 @@
-"""What the verbs of `hardcost rules` are given."""
+"""The arguments and options of `hardcost rules` and its verbs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _MACHINE_OPTIONS = (
     click.option(
         "--root",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="A folder that stands for the machine's /, to see whether a path that -w watches is a"
-        " directory.",
+        help="A folder that represents the machine's /, to check whether a path that -w watches is"
+        " a directory.",
     ),
     click.option(
         "--paths",
         "paths_list",
         type=_FILE,
-        help="A list of the machine's paths, one a line, a / at the end of each directory; such as"
-        " `ls -dLp PATH…` prints.",
+        help="A list of the machine's paths, one per line, with a / after each directory, as"
+        " `ls -dLp PATH…` prints it.",
     ),
     click.option("--passwd", type=_FILE, help="A file such as /etc/passwd, to look up users."),
     click.option("--group", type=_FILE, help="A file such as /etc/group, to look up groups."),
@@ -50,15 +50,15 @@ def _machine_options(command: Callable[..., None]) -> Callable[..., None]:
 _leave_out_option = click.option(
     "--leave-out-faulty",
     is_flag=True,
-    help="Go on without the lines that auditctl refuses, as it does itself below a line -i.",
+    help="Skip the lines that auditctl refuses, as auditctl itself does after a line -i.",
 )
 
 _histogram_option = click.option(
     "--histogram",
     "histogram_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: what `strace -c` or `perf trace -s` printed, or"
-    ' JSON such as {"openat": 12} (default: an assumed mix of a general-purpose system).',
+    help="How often a workload makes each call: the output of `strace -c` or `perf trace -s`, or"
+    ' JSON such as {"openat": 12} (default: an assumed mix for a general-purpose system).',
 )
 
 
@@ -75,7 +75,7 @@ def _said_and_ended(place: str) -> Callable[[click.Context, click.Parameter, Any
 
 @click.group(cls=LazyGroup)
 def rules() -> None:
-    """Lint audit rules, say what they cost, prove them equal, make them cheaper.
+    """Lint, price, explain, compare and optimise audit rules.
 
     PATH is a file of rules, or a folder that is read as augenrules does.
 
@@ -87,17 +87,17 @@ def rules() -> None:
 @rules.command()
 @click.argument("paths", nargs=-1, required=True, type=_RULES)
 @_histogram_option
-@click.option("--measure", is_flag=True, help="Measure in a guest, and show both side by side.")
+@click.option("--measure", is_flag=True, help="Also measure in a guest, and show both.")
 @click.option(
     "--fit",
     is_flag=True,
-    help="Fit the constants anew for the kernel, which takes some three minutes.",
+    help="Fit the constants for the kernel again, which takes about three minutes.",
 )
 @click.option(
     "--kernel",
     type=click.Path(path_type=Path),
     shell_complete=completion.kernels,
-    help="The kernel to price for: a bzImage, a vmlinux, or 'host' (default: Debian's).",
+    help="The kernel whose prices apply: a bzImage, a vmlinux, or 'host' (default: Debian's).",
 )
 @click.option("--cpu", default="max", show_default=True, help="QEMU's processor model.")
 @_machine_options
@@ -107,12 +107,12 @@ def rules() -> None:
 def cost() -> None:
     """Predict what audit rules cost each system call, in instructions.
 
-    Nothing is booted: the constants of Debian's kernel come with hardcost. For another kernel, or
-    with --fit, they are measured in a guest once and kept with that kernel.
+    This boots nothing: hardcost comes with the constants of Debian's kernel. For another kernel, or
+    with --fit, the constants are measured in a guest once and stored with that kernel.
 
-    A price is that of a typical call: an ordinary user's, successful, of files that no rule
-    watches. Instructions are work, not time. What -w watches costs every call where it is a
-    directory; its name says whether it is, unless --root or --paths does.
+    A price is for a typical call: an ordinary user's, successful, on files that no rule watches.
+    Instructions are work, not time. A watch (-w) on a directory costs every call; whether a path is
+    a directory is guessed from its name, unless --root or --paths is given.
 
     \b
     Examples:  hardcost rules cost /etc/audit/rules.d
@@ -125,21 +125,22 @@ def cost() -> None:
 @rules.command()
 @click.argument("paths", nargs=-1, required=True, type=_RULES)
 @click.option("--event", required=True, metavar="WORDS", help="The call, as in the example.")
-@click.option("--all", "show_all", is_flag=True, help="Show each rule on a line of its own.")
+@click.option("--all", "show_all", is_flag=True, help="Show each rule on its own line.")
 @_machine_options
 @_leave_out_option
 @format_option()
 @carried_out_by("hardcost.cli.rules.explain:explain")
 def explain() -> None:
-    """Say which rule decides about a call, and what the others cost it on the way.
+    """Show which rule decides about a call, and what each costs.
 
-    WORDS are fields as in rules: syscall, arch (b64), exit (0) or success=no, auid (unset), uid
-    (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0 to a3, exe, perm. path=
-    stands for each file that the call visits, in order; filetype, obj_uid, obj_gid, inode and the
-    like speak of the path before them. perm=r or perm=w sets the flags of a call that opens.
+    WORDS are fields as in rules, with defaults in parentheses: syscall, arch (b64), exit (0) or
+    success=no, auid (unset), uid (auid's) and the other ids (uid's), pid, ppid, sessionid, pers, a0
+    to a3, exe, perm. Give path= for each file that the call visits, in order; filetype, obj_uid,
+    obj_gid, inode and similar fields describe the path before them. perm=r or perm=w sets the flags
+    of a call that opens a file.
 
-    Paths that rules name exist, and are files of their own. Instructions are predictions for
-    Debian's kernel.
+    All paths that rules name are assumed to exist and to be different files. Instructions are
+    predictions for Debian's kernel.
 
     \b
     Example:  hardcost rules explain /etc/audit/rules.d --event \\
@@ -149,14 +150,18 @@ def explain() -> None:
 
 @rules.command()
 @click.argument("paths", nargs=-1, required=True, type=_RULES)
-@click.option("--no-b32", is_flag=True, help="The machine lets no program make 32-bit calls.")
+@click.option("--no-b32", is_flag=True, help="No program on the machine can make 32-bit calls.")
 @click.option(
     "--root",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder that stands for the machine's /: look whether the paths that rules name exist.",
+    help="A folder that represents the machine's /, to check whether the paths in rules exist.",
 )
-@click.option("--select", metavar="CODES", help="Look for these alone: codes joined by commas.")
-@click.option("--ignore", metavar="CODES", help="Don't look for these: codes joined by commas.")
+@click.option(
+    "--select", metavar="CODES", help="Look only for these codes; separate them with commas."
+)
+@click.option(
+    "--ignore", metavar="CODES", help="Do not look for these codes; separate them with commas."
+)
 @click.option("--all", "show_all", is_flag=True, help="Show each finding in full.")
 @click.option(
     "--list",
@@ -164,7 +169,7 @@ def explain() -> None:
     is_eager=True,
     expose_value=False,
     callback=_said_and_ended("hardcost.cli.rules.lint:listed_codes"),
-    help="List what is looked for.",
+    help="List all findings that lint looks for.",
 )
 @click.option(
     "--explain",
@@ -172,23 +177,23 @@ def explain() -> None:
     is_eager=True,
     expose_value=False,
     callback=_said_and_ended("hardcost.cli.rules.lint:explained"),
-    help="Say what a finding is, why it matters, and what to do.",
+    help="Explain a finding: what it is, why it matters, and what to do.",
 )
 @click.option(
     "--format",
     type=click.Choice(["text", "json", "sarif"]),
     default="text",
     show_default=True,
-    help="How to print the findings.",
+    help="The output format.",
 )
 @carried_out_by("hardcost.cli.rules.lint:lint")
 def lint() -> None:
     """Find faults and wasted work in audit rules.
 
-    Several PATHs are taken for one set of rules, loaded one after the other. Nothing is loaded or
-    run. Costs are predictions, in instructions on Debian's kernel.
+    Several PATHs are one set of rules, in loading order. Nothing is actually loaded or run. Costs
+    are predictions, in instructions on Debian's kernel.
 
-    Exit status 1 where a finding is an error: what keeps rules from loading.
+    The exit status is 1 if a finding is an error, which keeps rules from loading.
 
     \b
     Examples:  hardcost rules lint /etc/audit/rules.d
@@ -204,31 +209,31 @@ def lint() -> None:
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="The file to write; - is standard output, and the report then goes to standard error.",
+    help="The file to write, or - for standard output; the report then goes to standard error.",
 )
-@click.option("--force", is_flag=True, help="Write over the file if there is one.")
+@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
 @_histogram_option
 @click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
 @click.option(
     "--allow-never-first",
     is_flag=True,
-    help="Put a rule of never in front, over calls that no rule asks for; what that gives up is"
-    " printed.",
+    help="Put a `never` rule at the front, for calls that no rule names; the report says what that"
+    " gives up.",
 )
 @click.option(
     "--keep-lines",
     is_flag=True,
-    help="Keep each rule's line as it is, for scanners that look for lines: rules only change"
-    " places (those of -A become -a), and --allow-never-first may put one in front.",
+    help="Keep each rule's line, for scanners that look for lines: rules are only reordered (-A"
+    " becomes -a), and --allow-never-first may add one.",
 )
 @click.option(
     "--least-seconds",
     type=click.FloatRange(min=0),
     default=30.0,
     show_default=True,
-    help="Processor time for working out the least that any set can cost; OUT is written before.",
+    help="Processor time for computing the least that any set can cost; OUT is written first.",
 )
-@click.option("--no-least", is_flag=True, help="Don't work out the least at all.")
+@click.option("--no-least", is_flag=True, help="Do not compute the least.")
 @_machine_options
 @_leave_out_option
 @format_option()
@@ -236,16 +241,16 @@ def lint() -> None:
 def optimize() -> None:
     """Make audit rules cheaper, and prove that they record the same.
 
-    Calls of like rules are merged, rules that can't decide dropped, conditions reordered, rules
-    narrowed to the calls that they can match, and the rules of both ABIs joined where that is
-    sound. OUT says for each rule which lines it came from, and what the proof rests on. Costs are
-    predicted, for Debian's kernel, in instructions; `least` is what no set that records the same
-    can go below.
+    The optimiser merges the calls of similar rules, drops rules that can't decide, reorders
+    conditions, narrows rules to the calls that they can match, and merges the rules of both ABIs
+    where that is sound. OUT names the source lines of each rule and the assumptions of the proof.
+    Costs are predicted instructions on Debian's kernel; `least` is a lower bound for any set that
+    records the same.
 
-    A watch (-w) stays as it is, since auditctl asks the file system whether it is a directory.
-    --root or --paths says it, and the watch can be made cheaper.
+    A watch (-w) stays unchanged, since auditctl asks the file system whether its path is a
+    directory. With --root or --paths, the optimiser knows, and can make the watch cheaper.
 
-    Exit status 1 where no cheaper set could be proved equal.
+    The exit status is 1 if no cheaper set could be proved equal.
 
     \b
     Example:  hardcost rules optimize /etc/audit/rules.d -o cheaper.rules
@@ -255,41 +260,42 @@ def optimize() -> None:
 @rules.command()
 @click.argument("a", type=_RULES)
 @click.argument("b", type=_RULES)
-@click.option("--ignore-keys", is_flag=True, help="The key of a record does not matter.")
-@click.option("--no-b32", is_flag=True, help="There are no 32-bit calls.")
-@click.option("--at-least", is_flag=True, help="B may record more than A, but not less.")
+@click.option("--ignore-keys", is_flag=True, help="Ignore the keys of records.")
+@click.option("--no-b32", is_flag=True, help="The machine has no 32-bit calls.")
+@click.option("--at-least", is_flag=True, help="Allow B to record more than A, but not less.")
 @click.option(
     "--ignore-raised",
     is_flag=True,
-    help="Nothing else, such as an LSM's denial, asks for records: 'never' is as no rule.",
+    help="Assume that nothing else, such as an LSM denial, requests records: a `never` rule then"
+    " equals no rule.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.1),
     default=SECONDS,
     show_default=True,
-    help="How much processor time the proof may take before it is given up.",
+    help="The processor time after which the proof is given up.",
 )
 @click.option(
     "--release",
     type=click.Choice(RELEASES),
     default=RELEASES[0],
     show_default=True,
-    help="The release of Linux whose permissions (-p, perm) are meant.",
+    help="The release of Linux that defines the permissions (-p, perm).",
 )
 @_machine_options
 @_leave_out_option
 @format_option()
 @carried_out_by("hardcost.cli.rules.prove:prove")
 def prove() -> None:
-    """Prove that the audit rules A and B treat every event alike, or find one that they do not.
+    """Prove that the audit rules A and B treat every event alike, or show one that they do not.
 
     A and B are files of rules, folders that are read as augenrules does, or - for standard input.
-    Alike means: the same is recorded, under the same key and with the same files. The answer holds
-    whether a path that -w watches is a directory or not, unless --root or --paths says which. What
-    else it rests on is printed.
+    Alike means that the same is recorded, under the same key and with the same files. The answer
+    holds whether or not a path that -w watches is a directory, unless --root or --paths says which.
+    The other assumptions are printed.
 
-    Exit status 1 where they differ, 3 where it is not known.
+    The exit status is 1 if they differ, 3 if it is unknown.
 
     \b
     Example:  hardcost rules prove /etc/audit/rules.d new.rules

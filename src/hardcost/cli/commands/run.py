@@ -1,4 +1,4 @@
-"""What `hardcost run` is given."""
+"""Arguments and options of `hardcost run`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hardcost.cli.lazy import carried_out_by
 
 @click.command()
 @click.argument("study", shell_complete=completion.studies)
-@click.option("--scale", metavar="NAME", help="The study at another size of its own, such as full.")
+@click.option("--scale", metavar="NAME", help="Another size that the study defines, such as full.")
 @measuring
 @carried_out_by("hardcost.cli.run:run")
 def run() -> None:
-    """Run STUDY: the name of a ready-made one, or a TOML file.
+    """Run STUDY, a ready-made study or a TOML file.
 
-    Prints a table with configurations down and metrics across, saves every trial, and writes an
-    HTML report. What was measured before is taken from the store. A trial that fails is
-    reported with its reason; the others go on, and the exit status is 3.
+    Prints a table with a row for each configuration and a column for each metric, saves every
+    trial, and writes an HTML report. Trials that the store has are not measured again. A failed
+    trial is reported with its reason; the run continues and exits with status 3.
 
     \b
     Examples:  hardcost run audit-rules

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs share; nothing here imports what a verb works with."""
+"""Arguments and options that several verbs share; nothing here imports a verb's code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 STARTS = ("snapshot", "fresh")
-"""How trials may start; no parameter of a kernel's command line is called so."""
+"""How trials may start; no kernel parameter has these names."""
 
 LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
 """What `--lsm` takes: `controls.control.LsmMode`."""
@@ -31,18 +31,18 @@ def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--boot",
             type=click.Choice(list(STARTS)),
-            help="Continue from a snapshot, or boot each trial anew (default: the study's).",
+            help="Restore each trial from a snapshot, or cold-boot it (default: the study's).",
         ),
     )
 
 
 def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a verb that measures, and those that name settings to be measured.
+    """Add the options of a verb that measures, and those that name settings to measure.
 
     `words["boot"]` is a tuple there; `options.started` takes the words of `STARTS` out of it.
     """
     for option in (
-        click.option("--lsm", type=click.Choice(LSM_MODES), help="A security module."),
+        click.option("--lsm", type=click.Choice(LSM_MODES), help="The security module."),
         click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
     ):
         command = option(command)
@@ -53,7 +53,7 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="WORD",
             help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
-            " how trials start instead, as in `hardcost run`.",
+            " how trials start, as in `hardcost run`.",
         ),
     )
 
@@ -70,18 +70,19 @@ def _measuring(
             click.option(
                 "--instrument",
                 type=click.Choice(list(INSTRUMENTS)),
-                help="insn counts instructions exactly; time reads the clock.",
+                help="What to measure: insn counts instructions exactly; time reads the clock.",
             ),
             click.option(
                 "--workload",
                 metavar="'NAME [KEY=VALUE …],…'",
                 shell_complete=completion.workloads,
-                help="What to run, such as syscalls or 'syscalls calls=null+open'.",
+                help="What to run, such as syscalls or 'syscalls calls=null+open'. Separate"
+                " workloads with commas.",
             ),
             click.option(
                 "--seeds",
                 type=click.IntRange(1, 1000),
-                help="Measure N random layouts of programs' memory (default: one that is fixed).",
+                help="Measure N random layouts of programs' memory (default: one fixed layout).",
             ),
             click.option(
                 "--repetitions",
@@ -97,19 +98,19 @@ def _measuring(
             click.option(
                 "--source",
                 type=click.Path(path_type=Path),
-                help="The Linux source that kernels with options are built from (default: Debian"
+                help="The Linux source from which kernels with options are built (default: Debian"
                 " 12's package linux-source-6.1).",
             ),
             click.option(
                 "--image",
                 type=click.Path(path_type=Path),
-                help="A root of your own for guests with services: a disk, raw or qcow2, with Linux"
-                " on ext4. Its newest kernel is booted, unless --kernel names one.",
+                help="Your own root for guests with services: a raw or qcow2 disk with Linux on"
+                " ext4. Its newest kernel is booted unless --kernel names one.",
             ),
             click.option(
                 "--rootfs",
                 type=click.Path(path_type=Path),
-                help="The same out of a folder that holds a whole system.",
+                help="Your own root as a folder that holds a whole system.",
             ),
             click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
             click.option(
@@ -117,19 +118,19 @@ def _measuring(
                 type=click.Choice(["processes", "serial"]),
                 default="processes",
                 show_default=True,
-                help="Guests side by side, or one after another.",
+                help="Run guests side by side, or one after another.",
             ),
             click.option(
                 "--jobs",
                 type=click.IntRange(1, 256),
                 default=cores,
                 show_default="one for each core",
-                help="Guests at a time.",
+                help="How many guests run at a time.",
             ),
             click.option(
                 "--timeout",
                 type=click.FloatRange(1, 86400),
-                help="Seconds that a trial may take before it has failed (default: the study's,"
+                help="Seconds after which a trial fails (default: the study's,"
                 f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
                 f" {USUAL_LIMITS['debian']:.0f}).",
             ),
@@ -137,25 +138,29 @@ def _measuring(
             click.option(
                 "--init",
                 type=click.Choice(["probe", "systemd"]),
-                help="What starts a Debian guest's services: the probe, just those that a trial"
-                " needs, or systemd, all (default: the study's).",
+                help="What starts a Debian guest's services: the probe starts those that a trial"
+                " needs, systemd starts all (default: the study's).",
             ),
             click.option(
                 "--record",
                 metavar="NAME,…",
                 shell_complete=completion.riding,
-                help=f"Instruments that ride along: {', '.join(RIDING)}.",
+                help=f"Recorders to run beside the instrument: {', '.join(RIDING)}.",
             ),
             unconfined_option(),
-            click.option("--fresh", is_flag=True, help="Measure again what was measured before."),
+            click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
             click.option(
-                "--resume", is_flag=True, help="Go on with the run that was interrupted or failed."
+                "--resume", is_flag=True, help="Continue the run that was interrupted or failed."
             ),
-            click.option("--dry-run", is_flag=True, help="Print the plan and the expected time."),
+            click.option(
+                "--dry-run",
+                is_flag=True,
+                help="Print the plan and the expected time; measure nothing.",
+            ),
             click.option(
                 "--report",
                 type=click.Path(path_type=Path, dir_okay=False),
-                help="Where the HTML report goes (default: beside the store).",
+                help="The HTML report's file (default: beside the store).",
             ),
             store_option(),
             format_option(),
@@ -172,7 +177,7 @@ def store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         type=click.Path(path_type=Path, dir_okay=False),
         default=default_path,
         show_default=False,
-        help="The SQLite file that keeps runs and trials (default: $HARDCOST_STORE, else"
+        help="The SQLite file with runs and trials (default: $HARDCOST_STORE, else"
         " ~/.local/share/hardcost/hardcost.sqlite).",
     )
 
@@ -182,8 +187,8 @@ def unconfined_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--allow-unconfined-build",
         is_flag=True,
-        help="Where kernels can't be built in a sandbox, let patches and sources of yours run on"
-        " this machine all the same.",
+        help="Let your patches and sources run code on this machine where kernels can't be built in"
+        " a sandbox.",
     )
 
 
@@ -194,5 +199,5 @@ def format_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         type=click.Choice(["text", "json"]),
         default="text",
         show_default=True,
-        help="How the result is printed.",
+        help="The format of the result.",
     )

@@ -1,4 +1,4 @@
-"""What the verbs of `hardcost rules` share: the machine that rules are for, and reading them."""
+"""What the verbs of `hardcost rules` share: the target machine, and reading rules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.knownpaths import KnownPaths, read_list
 from hardcost.auditrules.loading import Fate, load_lines
+from hardcost.auditrules.present import taken
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST
@@ -44,7 +45,7 @@ _INPUT = "standard input"
 
 @dataclass(frozen=True)
 class Machine:
-    """What is known of the machine that rules are for."""
+    """What is known about the machine that rules are for."""
 
     users: Mapping[str, int]
     groups: Mapping[str, int]
@@ -53,13 +54,13 @@ class Machine:
 
     @property
     def target(self) -> Target:
-        """What auditctl would know there; it leaves open what lies at a path nobody knows of."""
+        """What auditctl would know there; the kind of an unknown path stays open."""
         return Target(self.users, self.groups, self.paths.is_directory, self.release)
 
     def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
-        """Return what says whether a watched path is a directory, by its name where nobody knows.
+        """Return what says whether a watched path is a directory, guessing by name if need be.
 
-        A slash at its end, or at the end of the same path in another rule, counts as its name.
+        A trailing slash, here or on the same path in another rule, counts as part of the name.
         """
         directories = frozenset(watchedpaths.paths(rules)[0])
 
@@ -75,16 +76,16 @@ class Machine:
         return likely
 
     def likely_target(self, rules: Sequence[Rule]) -> Target:
-        """Return the target with the kind of each watched path guessed where nobody knows it."""
+        """Return the target, with the kind of each unknown watched path guessed."""
         return Target(self.users, self.groups, self.likely(rules), self.release)
 
 
 NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())
-"""A machine of which nothing is known."""
+"""A machine about which nothing is known."""
 
 
 def for_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb, in place of the options that describe the machine, the `machine` they make."""
+    """Pass a verb one `machine` instead of the options that describe it."""
 
     @functools.wraps(command)
     def described(
@@ -123,7 +124,7 @@ def _ids(file: Path | None, what: str) -> dict[str, int]:
             continue
         if len(parts) < _PASSWD_FIELDS or not _is_id(parts[2]):
             raise InputError(
-                f"the line does not name a {what} and its number",
+                f"the line does not name a {what} with its number",
                 place=Place(str(file), number),
                 hint=f"it should look like a line of /etc/{'passwd' if what == 'user' else what}",
             )
@@ -141,7 +142,7 @@ def _is_id(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules as they were written, and what becomes of each line."""
+    """Rules as they were written, and the fate of each line."""
 
     parts: tuple[tuple[Reading, ...], ...]
     found: LoadedLines
@@ -159,41 +160,42 @@ class Rules:
 
     @cached_property
     def likely(self) -> Callable[[str], bool]:
-        """What says whether a watched path is a directory, by its name where nobody knows."""
+        """Says whether a watched path is a directory, guessing by name if need be."""
         return self.machine.likely([one.rule for one in self.readings if one.rule is not None])
 
     @property
     def guessed(self) -> tuple[KernelRule, ...]:
-        """The rules that stay loaded, each watch of unknown kind taken for what its name says."""
-        found: dict[object, KernelRule] = {}
-        for number, rule in enumerate(self.loaded):
-            likely = rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
-            found.setdefault(number if rule.prepend else likely.sameness, likely)
-        return tuple(found.values())
+        """The rules that stay loaded, with the kind of each unknown watch guessed from its name.
+
+        A rule that is then the same as an earlier one is left out.
+        """
+        likely = [
+            rule.settled(directory=rule.watch is not None and self.likely(rule.watch))
+            for rule in self.loaded
+        ]
+        return tuple(likely[index] for index in taken(likely))
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The watched paths of which nobody knows whether they are directories, sorted."""
+        """The watched paths that may or may not be directories, sorted."""
         return tuple(sorted({rule.watch for rule in self.loaded if rule.watch is not None}))
 
     @property
     def left_out(self) -> tuple[Line, ...]:
-        """The lines that are left out because they can't be loaded, but for repeated rules."""
+        """The lines that are left out because they can't be loaded, except repeated rules."""
         return tuple(one for one in self.found.failing if one.fault is not None)
 
     def left_out_said(self, of: str = "") -> list[str]:
-        """Return what an answer rests on because lines are left out; `of` names the set."""
+        """Return the assumptions that left-out lines add to an answer; `of` names the set."""
         said: list[str] = []
         twice = self.found.of(Fate.TWICE)
-        for lines, why in ((self.left_out, "refuses"), (twice, "refuses as repeated")):
+        for lines, why in ((self.left_out, "refuses them"), (twice, "refuses them as repeated")):
             if lines:
                 places = [str(one.reading.place) for one in lines]
-                said.append(f"{of}{_some(places)}: left out, which auditctl {why}")
+                said.append(f"{of}{_some(places)}: left out, since auditctl {why}")
         stops = self.found.stops_at
         if stops is not None:
-            said.append(
-                f"{of}auditctl goes on after {stops.reading.place}, at which it stops today"
-            )
+            said.append(f"{of}auditctl continues after {stops.reading.place}, where it stops today")
         return said
 
     def left_out_data(self) -> list[dict[str, object]]:
@@ -205,10 +207,10 @@ class Rules:
 def read(
     paths: Sequence[Path], machine: Machine = NOWHERE, *, leave_out_faulty: bool = False
 ) -> Rules:
-    """Return the rules in files and folders; what is left out of them is noted in one list.
+    """Return the rules in files and folders, and note the lines that are left out.
 
-    A line at fault is left out if a line above it asks to go on (-i, -c), or `leave_out_faulty`. A
-    rule that is there already is left out in any case: without it the same is recorded.
+    A faulty line is left out if a line above it tells auditctl to continue (-i, -c), or if
+    `leave_out_faulty`. A repeated rule is always left out, since that changes no record.
 
     Raises:
         InputError: A file can't be read, or lines can't be loaded; all are reported at once.
@@ -233,7 +235,7 @@ def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fa
     """Return the lines of each file or folder, and what keeps whole files from being read."""
     parts: list[tuple[tuple[Reading, ...], list[Fault]]] = []
     if sum(str(path) == "-" for path in paths) > 1:
-        raise InputError("standard input can be read but once", hint="name a file beside -")
+        raise InputError("standard input can be read only once", hint="name a file for the other")
     for path in paths:
         if str(path) == "-":
             parts.append((parse.read_bytes(_standard_input(), _INPUT), []))
@@ -245,12 +247,12 @@ def read_parts(paths: Sequence[Path]) -> list[tuple[tuple[Reading, ...], list[Fa
 def _standard_input() -> bytes:
     data = sys.stdin.buffer.read(parse.LARGEST_FILE + 1)
     if len(data) > parse.LARGEST_FILE:
-        raise InputError("standard input is far too large for audit rules")
+        raise InputError("standard input is too large for audit rules")
     return data
 
 
 def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
-    """Return what is wrong with lines; those that differ by their end alone are one problem."""
+    """Return the problems of lines; those caused only by line ends are one problem."""
     by_end: dict[str, list[Line]] = {}
     others: list[Fault] = []
     for one in lines:
@@ -263,8 +265,8 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
         first = ended[0].reading.place
         found.append(
             Problem(
-                f"{count(len(ended), 'line')} of {file} can't be loaded for the carriage"
-                " return at the end, which auditctl takes for a part of the last word",
+                f"{count(len(ended), 'line')} of {file} can't be loaded because of the"
+                " carriage return at the end, which auditctl reads as part of the last word",
                 Place(first.file, first.line),
                 "save the file with Unix line ends",
             )
@@ -272,33 +274,35 @@ def _problems(lines: Sequence[Line], machine: Machine) -> list[Problem]:
     found.append(
         Problem(
             f"auditctl stops at {lines[0].reading.place} and loads no line below it",
-            hint="--leave-out-faulty goes on without such lines; auditctl itself does below -i",
+            hint="--leave-out-faulty skips such lines; auditctl itself does so after -i",
         )
     )
     return found
 
 
 def _note_settings(readings: Sequence[Reading]) -> None:
-    """Note a line that turns audit off, which all that is said of rules leaves aside."""
+    """Note a line that turns audit off, which no analysis of rules takes into account."""
     for reading in readings:
         for remark in reading.notes:
             if _AUDIT_OFF in remark:
-                note(f"{reading.place}: it turns audit off; what is said here holds while it is on")
+                note(f"{reading.place}: it turns audit off; the results hold while audit is on")
         if reading.cut_at is not None:
-            note(f"{reading.place}: auditctl sees nothing behind the NUL byte in this line")
+            note(f"{reading.place}: auditctl ignores the rest of this line after the NUL byte")
 
 
 def _note_left_out(rules: Rules) -> None:
-    """Note which lines are left out, all in one list."""
+    """Note in one list which lines are left out."""
     left_out = rules.left_out
     if left_out:
         own = all(one.tolerated for one in left_out)
-        why = ", and goes on after them" if own else ""
+        why = ", and continues after them" if own else ""
         note(f"left out: {count(len(left_out), 'line')} that auditctl refuses{why}:")
         for one in left_out[:_MOST_LISTED]:
             note(f"  {one.fault}")
         if len(left_out) > _MOST_LISTED:
-            note(f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists all")
+            note(
+                f"  … and {len(left_out) - _MOST_LISTED} more; `hardcost rules lint` lists them all"
+            )
     twice = rules.found.of(Fate.TWICE)
     if twice:
         places = _some([str(one.reading.place) for one in twice])
@@ -309,30 +313,30 @@ def _note_left_out(rules: Rules) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names, the last of many left out."""
+    """Return names, shortened if there are many."""
     more = len(names) - _MOST_LISTED
     return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def note_guesses(rules: Rules) -> None:
-    """Note what the watched paths of unknown kind are taken for."""
+    """Note what kind each unknown watched path is assumed to have."""
     trees = [path for path in rules.unknown if rules.likely(path)]
     others = [path for path in rules.unknown if not rules.likely(path)]
     for paths, what in ((trees, "directories"), (others, "files")):
         if paths:
-            note(f"taken to be {what}, going by the name: {_some(paths)}")
+            note(f"assumed to be {what}, judging by name: {_some(paths)}")
     if rules.unknown:
-        note("auditctl asks the file system what -w watches; say it with --root or --paths")
+        note("auditctl asks the file system what -w watches; use --root or --paths to provide it")
 
 
 # Workloads ----------------------------------------------------------------------------------------
 
 
 def histogram(file: Path | None) -> Histogram:
-    """Return how often each call is made, as a file says, else as is assumed.
+    """Return how often each call is made, according to a file or an assumption.
 
     Raises:
-        InputError: The file is no such counts.
+        InputError: The file contains no such counts.
     """
     if file is None:
         return histograms.general()

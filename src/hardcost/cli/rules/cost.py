@@ -65,7 +65,7 @@ def cost(  # noqa: PLR0913  (click's options)
     common.note_guesses(rules)
     if numbers:
         names = ", ".join(sorted(name for _, name in numbers))
-        note(f"priced as users and groups that nobody is: {names}; --passwd and --group say more")
+        note(f"priced as unused ids: {names}; --passwd and --group resolve them")
     for line in priced.notes():
         note(line)
 
@@ -83,7 +83,7 @@ def _constants(
         shipped = Constants.of_debian()
         if not fit and fitted.fits(shipped, machine.environment(Boot())):
             return shipped, machine
-        note("fitting the constants for this kernel in a guest; this takes some three minutes …")
+        note("fitting the constants for this kernel in a guest; this takes about three minutes …")
         found = until_done(fitted.fitted(machine))
     return found, machine
 
@@ -91,7 +91,7 @@ def _constants(
 def _measured(
     machine: VirtualMachine, constants: Constants, rules: Sequence[KernelRule]
 ) -> tuple[Row, ...]:
-    note("measuring the rules in a guest, and without them …")
+    note("measuring in a guest with and without the rules …")
 
     async def compared() -> tuple[Row, ...]:
         baseline = await check.without_rules(machine, _LIMIT_SECONDS)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import Condition, KernelRule
 
 _TOGETHER = frozenset({Verdict.NOT_NAMED, Verdict.OUTRANKED})
-"""Verdicts of which a row of rules is told in one line."""
+"""Verdicts for which a run of rules shares one line."""
 
 
 @common.for_machine
@@ -42,14 +42,14 @@ def explain(  # noqa: PLR0913  (click's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Say which rule decides about a call, and what the others cost it on the way."""
+    """Show which rule decides about a call, and what each rule costs it."""
     rules = common.read(paths, machine, leave_out_faulty=leave_out_faulty)
     try:
         found = explanation_of(rules.guessed, described(event), Constants.of_debian())
     except RulesError as error:
         raise InputError.of(problems_of(error)) from error
     except UnresolvedError as error:
-        hint = "name them by --passwd and --group, or write numbers in the rules"
+        hint = "resolve them with --passwd and --group, or write numbers in the rules"
         raise InputError(str(error), hint=hint) from error
     if format == "json":
         print(json.dumps({**_data(found), "left_out": rules.left_out_data()}, indent=2))
@@ -74,9 +74,9 @@ def _text(found: Explanation, *, show_all: bool) -> Iterator[str]:
     yield from _other_key(found)
     yield ""
     if not found.walked:
-        yield "No rule is looked at."
+        yield "No rule is walked."
     else:
-        yield "Rules in the order in which they are looked at, with instructions (predicted):"
+        yield "Rules in the order of the walk, with predicted instructions:"
         yield from _walk(found, show_all=show_all)
     yield from _costs(found)
 
@@ -88,7 +88,7 @@ def _is_assumed(found: Explanation, word: str) -> bool:
 def _decision(found: Explanation) -> str:
     outcome = found.outcome
     if found.decided_by is None:
-        raised = ", but another part of the kernel asked for the record" if outcome.recorded else ""
+        raised = ", but another part of the kernel requested the record" if outcome.recorded else ""
         done = "Recorded" if outcome.recorded else "Not recorded"
         return f"{done}: no rule decides{raised}."
     done = "Recorded" if outcome.recorded else "Not recorded"
@@ -99,10 +99,10 @@ def _decision(found: Explanation) -> str:
 
 
 def _other_key(found: Explanation) -> Iterator[str]:
-    """Say where a key comes from that the deciding rule has not."""
+    """Say where the key comes from if the deciding rule has none."""
     rule, key = found.decided_by, found.outcome.key
     if rule is not None and key and rule.key != key:
-        yield "  It has no key: the record keeps that of a rule which matched before it."
+        yield "  This rule has no key: the record keeps the key of a rule that matched earlier."
 
 
 def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _walk(found: Explanation, *, show_all: bool) -> Iterator[str]:
 
 
 def _rows(walked: Sequence[Walked], *, show_all: bool) -> Iterator[Sequence[Walked]]:
-    """Yield the rules that one line tells of."""
+    """Yield the rules that share a line of output."""
 
     def alike(numbered: tuple[int, Walked]) -> object:
         at, step = numbered
@@ -149,7 +149,7 @@ def _verdict(steps: Sequence[Walked], call: str) -> str:
             return f"{where}{many} {call}"
         case Verdict.OUTRANKED:
             many = f"{len(steps)} rules are outranked" if len(steps) > 1 else "is outranked"
-            return f"{where}{many} by the one that decided"
+            return f"{where}{many} by the deciding rule"
         case Verdict.FAILED if step.failed is not None:
             return f"{where}{_condition(step.failed)} does not hold"
         case _:
@@ -169,12 +169,12 @@ def _costs(found: Explanation) -> Iterator[str]:
         return
     parts = [f"{predicted.walk:,.0f} for the rules"]
     if predicted.base:
-        parts.insert(0, f"{predicted.base:,.0f} because there are rules at all")
+        parts.insert(0, f"{predicted.base:,.0f} because any rules are loaded")
     if predicted.recorded:
         parts.append(f"{predicted.recording:,.0f} for the record")
     yield f"Predicted: {predicted.total:,.0f} instructions: {', '.join(parts)}."
     if predicted.estimated:
-        yield f"Estimated for want of a measurement: {', '.join(sorted(predicted.estimated))}."
+        yield f"Estimated, not measured: {', '.join(sorted(predicted.estimated))}."
 
 
 def _sum(steps: Sequence[Walked]) -> float | None:

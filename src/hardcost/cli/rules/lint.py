@@ -20,7 +20,7 @@ from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.checks import CODES, documentations
 from hardcost.auditrules.lint.checks import lint as findings_in
 from hardcost.auditrules.lint.context import Options, gather
-from hardcost.auditrules.lint.finding import Level
+from hardcost.auditrules.lint.diagnostic import Level
 from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.finding import Documentation, Finding, Spot
+    from hardcost.auditrules.lint.diagnostic import Diagnostic, Documentation, Spot
 
 _NO = 1
 _IN_FULL = 3
-"""Findings of one kind in one file that are shown in full, unless all are asked for."""
+"""Findings of one kind in one file that are shown in full, unless --all is given."""
 
 _PRICED = ("getppid", "read", "openat")
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "cyan"}
 
 
 def _codes(option: str, value: str | None) -> tuple[str, ...]:
-    """Return the codes in an option's list; each has to be one that there is."""
+    """Return the codes in an option's list, all of which must exist."""
     codes = tuple(code.strip() for code in (value or "").split(",") if code.strip())
     unknown = [code for code in codes if code not in CODES]
     if unknown:
         raise click.BadParameter(
-            f"there is no finding {unknown[0]!r}; --list names them", param_hint=option
+            f"there is no finding {unknown[0]!r}; --list lists them", param_hint=option
         )
     return codes
 
@@ -61,13 +61,13 @@ def explained(code: str) -> str:
     known = {one.code: one for one in documentations()}
     if code not in known:
         raise click.BadParameter(
-            f"there is no finding {code!r}; --list names them", param_hint="--explain"
+            f"there is no finding {code!r}; --list lists them", param_hint="--explain"
         )
     return "\n".join(_said(known[code]))
 
 
 def listed_codes(_asked: bool) -> str:  # noqa: FBT001  (an option's value)
-    """Return what is looked for, a line for each finding."""
+    """Return the list of findings, one per line."""
     return "\n".join(f"{one.code:18} {one.level:8} {one.title}" for one in documentations())
 
 
@@ -100,10 +100,10 @@ def lint(  # noqa: PLR0913  (click's options)
 
 
 def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
-    """Return what the lines come to.
+    """Return the context of all lines.
 
     Raises:
-        InputError: A file or folder has nothing that could be read.
+        InputError: Nothing in a file or folder could be read.
     """
     files = common.read_parts(paths)
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
@@ -127,7 +127,7 @@ def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
 
 
 def _said(one: Documentation) -> Iterator[str]:
-    """Yield what a finding is, as lines."""
+    """Yield the documentation of a finding, line by line."""
     said = one.sections
     yield f"{one.code} ({one.level}): {one.title}."
     for name in ("What", "Why", "Remedy"):
@@ -138,11 +138,11 @@ def _said(one: Documentation) -> Iterator[str]:
     yield from (f"    {line}" for line in said["Example"].splitlines())
 
 
-def _text(context: Context, found: Sequence[Finding], *, show_all: bool) -> Iterator[str]:
-    """Yield the findings file by file, and what they come to."""
+def _text(context: Context, found: Sequence[Diagnostic], *, show_all: bool) -> Iterator[str]:
+    """Yield the findings file by file, and a summary."""
     for file, of_file in groupby(found, key=lambda one: one.spot.file):
         yield click.style(visible(file) or "the rules", bold=True)
-        seen: dict[str, list[Finding]] = {}
+        seen: dict[str, list[Diagnostic]] = {}
         for finding in of_file:
             alike = seen.setdefault(finding.code, [])
             alike.append(finding)
@@ -154,7 +154,7 @@ def _text(context: Context, found: Sequence[Finding], *, show_all: bool) -> Iter
     yield from _summary(context, found)
 
 
-def _in_full(finding: Finding) -> Iterator[str]:
+def _in_full(finding: Diagnostic) -> Iterator[str]:
     spot = finding.spot
     place = ":".join(str(part) for part in (spot.line, spot.column) if part is not None)
     level = click.style(finding.level.value, fg=_COLOURS[finding.level])
@@ -167,7 +167,7 @@ def _in_full(finding: Finding) -> Iterator[str]:
         yield f"      predicted cost: {finding.cost}"
 
 
-def _left_out(seen: Mapping[str, Sequence[Finding]]) -> Iterator[str]:
+def _left_out(seen: Mapping[str, Sequence[Diagnostic]]) -> Iterator[str]:
     for code, alike in seen.items():
         rest = alike[_IN_FULL:]
         if rest:
@@ -179,7 +179,7 @@ _MOST_RANGES = 12
 
 
 def _ranges(lines: Sequence[int]) -> str:
-    """Return lines such as `4, 7-9`, the last of many left out."""
+    """Return lines such as `4, 7-9`, shortened if there are many."""
     ranges: list[list[int]] = []
     for line in lines:
         if ranges and line == ranges[-1][-1] + 1:
@@ -190,7 +190,7 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(shown[:_MOST_RANGES]) + (", …" if len(shown) > _MOST_RANGES else "")
 
 
-def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
+def _summary(context: Context, found: Sequence[Diagnostic]) -> Iterator[str]:
     levels = Counter(one.level for one in found)
     lines = count(len(context.readings), "line")
     said = listed(count(levels[level], level.value) for level in Level)
@@ -199,25 +199,25 @@ def _summary(context: Context, found: Sequence[Finding]) -> Iterator[str]:
     if costs.by_call:
         priced = listed(f"{cost:,.0f} to each {name}" for name, cost in costs.by_call.items())
         yield (
-            f"All rules together add {priced}, in instructions, predicted for {costs.kernel}:"
-            " an ordinary user's, of no file that a rule watches."
+            f"All rules together add {priced} (predicted instructions on {costs.kernel},"
+            " for an ordinary user's call on files that no rule watches)."
         )
     yield from _guessed(context)
 
 
 def _guessed(context: Context) -> Iterator[str]:
-    """Say that what watches (-w) watch is taken from their names, where nobody knows better."""
+    """Say that the kinds of watched paths (-w) are guessed from their names, if they are."""
     watches = [rule for rule in context.rules if rule.source and rule.source.text.startswith("-w")]
     if watches and context.options.root is None:
         trees = sum(rule.directory is not None for rule in watches)
         yield (
-            f"By name, {trees} of {count(len(watches), 'watched path')} (-w) are directories;"
-            " auditctl asks the file system, and --root says what is there."
+            f"Judging by name, {trees} of {count(len(watches), 'watched path')} (-w) are"
+            " directories; auditctl asks the file system, which --root provides."
         )
 
 
 def _loaded(context: Context) -> str:
-    """Return how many rules stay loaded, and what keeps others from it."""
+    """Return how many rules stay loaded, and why others do not."""
     rules = len(context.rules)
     stay = f"{count(rules, 'rule')} {'stays' if rules == 1 else 'stay'} loaded"
     deleted = len(context.loaded.of(Fate.DELETED))
@@ -234,14 +234,14 @@ def _loaded(context: Context) -> str:
 
 @dataclass(frozen=True)
 class _Costs:
-    """What all rules together add to some typical calls, in instructions, on which kernel."""
+    """What all rules together add to some typical calls (instructions), and on which kernel."""
 
     by_call: Mapping[str, float]
     kernel: str
 
 
 def _costs(context: Context) -> _Costs:
-    """Return what is predicted; nothing where a rule names a user whose number is not known."""
+    """Return the prediction; nothing if a rule names a user whose number is unknown."""
     constants = context.options.constants
     if constants is None or not context.rules:
         return _Costs({}, "")
@@ -264,7 +264,7 @@ def _text_alone(data: Any) -> Any:  # noqa: ANN401  (JSON)
     return [_text_alone(one) for one in data] if isinstance(data, list) else data
 
 
-def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
+def _data(context: Context, found: Sequence[Diagnostic]) -> dict[str, Any]:
     costs = _costs(context)
     levels = Counter(one.level for one in found)
     stops = context.loaded.stops_at.reading.place if context.loaded.stops_at else None
@@ -284,7 +284,7 @@ def _data(context: Context, found: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(one: Diagnostic) -> dict[str, Any]:
     return {
         "code": one.code,
         "level": one.level.value,

@@ -14,10 +14,10 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.optimize import never, output
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.releases import proofs
-from hardcost.auditrules.optimize.report import Clock, Report
+from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.preflight import missing_paths
 from hardcost.auditrules.prove.assumptions import under_releases
-from hardcost.auditrules.prove.words import difference_words
+from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
 from hardcost.cli.console import note, show, work_progress
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.auditrules.optimize.optimise import Optimised
-    from hardcost.auditrules.optimize.report import Costs
+    from hardcost.auditrules.optimize.savings import Costs
     from hardcost.auditrules.tables.lookup import Arch, Release
 
 _NO = 1
@@ -68,7 +68,7 @@ def optimize(  # noqa: PLR0913  (click's options)
     )
     with work_progress() as tell:
         made = optimise(rules.loaded, constants, mix, chosen, tell)
-        tell("proving it for other releases of Linux")
+        tell("proving the result for other releases of Linux")
         proved = _proved_releases(made, rules)
     left_out = rules.left_out_said()
     _write(out, output.text(made, rules.readings, machine.target, proved, left_out))
@@ -93,14 +93,17 @@ def _proved_releases(made: Optimised, rules: common.Rules) -> tuple[Release, ...
     for release, result in found.items():
         if result.difference is not None:
             shown = difference_words(result.difference)
-            note(f"under Linux {release} it does not record the same; for instance: {shown}")
+            note(
+                f"under Linux {release} the new rules do not record the same; for example: {shown}"
+            )
         elif not result.equal:
-            note(f"under Linux {release} it is not proved to record the same: {result.reason}")
+            said = "the new rules are not proved to record the same"
+            note(f"under Linux {release} {said}: {result.reason}")
     return tuple(release for release, result in found.items() if result.equal)
 
 
 def _is_unchanged(made: Optimised) -> bool:
-    """Say whether the rules are the same, in the same order."""
+    """Say whether the rules and their order are unchanged."""
     order = [line.origins for line in made.lines]
     changed = made.dropped or any(line.done for line in made.lines)
     return not changed and order == sorted(order) and not any(one.prepend for one in made.original)
@@ -112,29 +115,29 @@ def _write(out: Path, content: str) -> None:
         out.write_bytes(data)
         return
     stream = sys.stdout.buffer
-    while data:  # a stream without a buffer may take but a part
+    while data:  # a stream without a buffer may take only a part
         data = data[stream.write(data) or 0 :]
     stream.flush()
 
 
-def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Report:
-    """Return what there is to say of a set that is written, with the least that any can cost."""
+def _worked_out(made: Optimised, mix: Histogram, out: Path, *, seconds: float) -> Savings:
+    """Return the report on a written set, with the least that any set can cost."""
     written = "the set on standard output" if str(out) == "-" else str(out)
     try:
         if seconds:
             note(
-                f"{written} is complete; the least that any set can cost is worked out now, in at"
-                f" most {seconds:g} s of processor time"
+                f"{written} is complete; computing the least that any set can cost takes up to"
+                f" {seconds:g} s of processor time"
             )
         with work_progress() as tell:
 
             def say(spent: float) -> None:
-                tell(f"working out the least, at most {seconds - spent:.0f} s left")
+                tell(f"computing the least, at most {seconds - spent:.0f} s left")
 
-            report = Report(made, Constants.of_debian(), mix, Clock(seconds, say))
+            report = Savings(made, Constants.of_debian(), mix, Clock(seconds, say))
             report.work_out()
     except KeyboardInterrupt:
-        note(f"interrupted: {written} is complete; what is missing is the report: costs and proof")
+        note(f"interrupted: {written} is complete; only the report of costs and proof is missing")
         raise click.exceptions.Exit(_INTERRUPTED) from None
     return report
 
@@ -150,14 +153,14 @@ def _preflight(made: Optimised, machine: common.Machine) -> None:
         place = f"{source.place}: " if source is not None else ""
         note(f"{place}the kernel of that machine refuses the rule: {one.refused} does not exist")
     if not refused:
-        note(f"every path that the rules need to load exists below {root.folder}")
+        note(f"all paths that the rules need exist below {root.folder}")
 
 
 def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
-    """Check that writing takes nothing away.
+    """Check that writing destroys nothing.
 
     Raises:
-        InputError: The file is one of the rules', or is there already.
+        InputError: The file is an input, or already exists.
     """
     if str(out) == "-":
         return
@@ -165,20 +168,20 @@ def _check_out(out: Path, paths: Sequence[Path], *, force: bool) -> None:
     inputs = [path.resolve() for path in paths]
     if real in inputs or any(path.is_dir() and real.parent == path for path in inputs):
         raise InputError(
-            f"{out} is, or lies among, the files that are read",
-            hint="name another file, and put it in place yourself once you have looked at it",
+            f"{out} is one of the input files, or in an input folder",
+            hint="name another file, review it, and then put it in place",
         )
     if out.exists() and not force:
-        raise InputError(f"{out} is there already", hint="--force writes over it")
+        raise InputError(f"{out} already exists", hint="--force overwrites it")
     if not out.parent.is_dir():
-        raise InputError(f"there is no folder {out.parent}", hint="make it first")
+        raise InputError(f"there is no folder {out.parent}", hint="create it first")
 
 
 # Showing ----------------------------------------------------------------------------------------
 
 
 def _show(
-    report: Report,
+    report: Savings,
     rules: common.Rules,
     out: Path,
     proved: Sequence[Release],
@@ -193,7 +196,7 @@ def _show(
         "",
         (
             f"{count(len(made.original), 'rule')} became {len(made.rules)}; every call walks"
-            f" {after} of them where it walked {before}."
+            f" {after} of them instead of {before}."
         ),
         *_whether_dearer(report),
         *(f"- {what}: {count}" for what, count in report.done.most_common()),
@@ -210,12 +213,12 @@ def _show(
         click.echo(visible(line), err=to_stderr)
     note("predicted from constants of Debian's kernel; instructions are not time")
     if assumed:
-        note("the mix of calls is an assumed one; --histogram takes your own")
+        note("the mix of calls is assumed; --histogram takes your own")
 
 
-def _table(report: Report) -> Table:
+def _table(report: Savings) -> Table:
     table = Table(
-        title="predicted insn a call, beyond what any rule at all costs; a record is part of it",
+        title="predicted insn per call, without the fixed cost of having rules; records included",
         title_justify="left",
     )
     table.add_column("call")
@@ -242,77 +245,78 @@ def _name(call: tuple[Arch, int]) -> str:
     return name if arch == "b64" else f"{name} ({arch})"
 
 
-def _whether_dearer(report: Report) -> list[str]:
+def _whether_dearer(report: Savings) -> list[str]:
     made = report.made
     count = len(made.before)
     abis = "both ABIs" if made.options.b32 else "b64"
     if made.kept_because:
         return [f"Nothing was changed: {made.kept_because}."]
     if not made.saves:
-        return ["No set was found that is cheaper."]
+        return ["No cheaper set was found."]
     if not made.dearer:
-        said = [f"No call costs more than before: all {count} of {abis}, as they typically go."]
+        said = [f"No call costs more than before: {count} typical calls of {abis} were compared."]
     else:
         most = max(made.after[call] - made.before[call] for call in made.dearer)
         names = ", ".join(_name(call) for call in made.dearer[:_MOST_FAR])
         more = " …" if len(made.dearer) > _MOST_FAR else ""
         said = [
             (
-                f"{len(made.dearer)} calls of {count} cost up to {most:,.0f} more, for passing the"
-                f" rule of never: {names}{more}. No other does."
+                f"{len(made.dearer)} calls of {count} cost up to {most:,.0f} more, since they pass"
+                f" the `never` rule: {names}{more}. No other call costs more."
             )
         ]
     if made.dearer_failing:
         said.append(
-            f"A call that fails with an error that a range covers or leaves out may cost up to"
+            f"A call that fails with an error inside or outside a merged range may cost up to"
             f" {made.dearer_failing:,.0f} more."
         )
     return said
 
 
-def _proof(report: Report, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
+def _proof(report: Savings, proved: Sequence[Release], left_out: Sequence[str]) -> list[str]:
     proof = report.made.proof
     if not proof.equal:
-        return ["It is not proved that the rules are the same as themselves, which is a fault."]
+        return ["The rules could not be proved equal to themselves, which is a bug in hardcost."]
     return [
         (
             f"Proved for all events, in {proof.classes} classes of calls, for Linux"
-            f" {listed(proved)}: the same is recorded, under the same key, as long as:"
+            f" {listed(proved)}: the same is recorded, under the same key, if:"
         ),
         *(f"- {assumption}" for assumption in under_releases(proof.assumptions, proved)),
         *(f"- {text}" for text in left_out),
     ]
 
 
-def _least(report: Report) -> list[str]:
+def _least(report: Savings) -> list[str]:
     clock, needed = report.clock, report.needed
     if not clock.limit:
-        return ["The least was not worked out."]
+        return ["The least was not computed."]
     said = []
     if needed is not None:
         said.append(
             f"The least: any set that records the same has at least {needed} rules that every call"
-            f" walks, for there are {needed} events no two of which one rule can match without"
-            " matching one that must not be. (Sets are meant that test a0 to a3 as these do, cost"
-            " no call more than now and, for a call, no more frequent one more than the new set.)"
+            f" walks. There are {needed} events of which no rule can match two without also"
+            " matching an event that must not be recorded. (This covers sets that test a0 to a3"
+            " as these do, make no call more expensive than now and, for each call, no more"
+            " frequent call more expensive than the new set does.)"
         )
     if report.worked_out < len(report.by_call):
         said.append(
-            f"The least was worked out for {report.worked_out} of {len(report.by_call)} calls in"
+            f"The least was computed for {report.worked_out} of {len(report.by_call)} calls in"
             f" {clock.spent:.0f} s of processor time; --least-seconds gives it more."
         )
     if report.far:
         names = ", ".join(_name(call) for call in report.far[:_MOST_FAR])
         more = " …" if len(report.far) > _MOST_FAR else ""
         said.append(
-            f"{len(report.far)} calls of {report.worked_out} are more than 10 % above it:"
+            f"{len(report.far)} calls of {report.worked_out} are more than 10 % above the least:"
             f" {names}{more}."
         )
     return said
 
 
 def _kept_watches(rules: common.Rules) -> list[str]:
-    """Say which watches stay as they are, and what would change that."""
+    """Say which watches stay unchanged, and what would change that."""
     unknown = rules.unknown
     if not unknown:
         return []
@@ -321,31 +325,31 @@ def _kept_watches(rules: common.Rules) -> list[str]:
     return [
         "",
         (
-            f"{count(len(unknown), 'watched path')} may be a directory or not, and the set records"
-            f" the same either way: {shown}. What watches them stays as it is."
+            f"{count(len(unknown), 'watched path')} may or may not be a directory, and the new set"
+            f" records the same in both cases: {shown}. Their watches are unchanged."
         ),
         (
-            f"By name, {count(len(trees), 'is a directory', 'are directories')}, for which every"
-            " call pays: on the machine itself, --root / makes that cheaper."
+            f"Judging by name, {count(len(trees), 'is a directory', 'are directories')}, which"
+            " costs every call: on the machine itself, --root / makes that cheaper."
             if trees
-            else "By name, all are files, which cost other calls nothing."
+            else "Judging by name, all are files, which cost other calls nothing."
         ),
     ]
 
 
-def _given_up(report: Report) -> list[str]:
+def _given_up(report: Savings) -> list[str]:
     if not report.made.options.never_first:
         return []
     if not any(never.NEVER_FIRST in line.done for line in report.made.lines):
-        return ["", "A rule of never in front would not pay here; there is none."]
-    return ["", f"What the rule of never gives up: {never.GIVES_UP}"]
+        return ["", "A `never` rule at the front would save nothing here, so there is none."]
+    return ["", f"What the `never` rule gives up: {never.GIVES_UP}"]
 
 
 def _as_read(rules: common.Rules) -> dict[str, Any]:
     return {"left_out": rules.left_out_data(), "either_kind": list(rules.unknown)}
 
 
-def _as_json(report: Report, out: Path) -> dict[str, Any]:
+def _as_json(report: Savings, out: Path) -> dict[str, Any]:
     made = report.made
     return {
         "out": str(out),

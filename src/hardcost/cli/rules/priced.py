@@ -31,10 +31,10 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class Priced:
-    """A rule set's price for a mix of calls; `rows` are measurements, where there are any.
+    """A rule set's price for a mix of calls; `rows` are measurements, if there are any.
 
-    `twice` are rules that the kernel refuses because an earlier one says the same; `assumed`: the
-    mix is not the user's.
+    `twice` are rules that the kernel refuses because an earlier one is the same; `assumed`: the mix
+    is not the user's.
     """
 
     constants: Constants
@@ -80,7 +80,7 @@ class Priced:
         return [*measured, self._by_call(), self._by_rule()]
 
     def notes(self) -> list[str]:
-        """Return what a reader has to know of the numbers."""
+        """Return what a reader has to know about the numbers."""
         source = (
             f"predicted from constants of Linux {self._about('kernel')}, measured by counting"
             f" instructions under QEMU {self._about('qemu')} on {self._about('date')};"
@@ -89,24 +89,24 @@ class Priced:
         found = [source]
         if self.assumed:
             found.append(
-                "the mix of calls is an assumed one of a general-purpose system; --histogram takes"
-                " your own"
+                "the mix of calls is assumed, for a general-purpose system; --histogram takes your"
+                " own"
             )
-        found.append("a path rule counts with 1/32: it is met by one visited file in 32")
+        found.append("a path rule counts with 1/32, since one visited file in 32 meets it")
         if any(rule.path or rule.directory for rule in self.loaded.rules):
             found.append(
-                "not priced: what a watch adds to opening and changing files that lie on the same"
-                " file system as what it watches (fsnotify); a guest's work lies on another"
+                "not priced: what a watch adds to opening and changing files on the file system"
+                " that it watches (fsnotify); a guest's workload uses another file system"
             )
         recorded = sorted(
             lookup.call_name(arch, call) for arch, call, one in self.calls if one.recorded
         )
         if recorded:
-            found.append(f"recorded each time: {_some(recorded)}")
+            found.append(f"always recorded: {_some(recorded)}")
         estimated = sorted(self.price.estimated)
         if estimated:
-            found.append(f"estimated rather than measured: {_some(estimated)}")
-        found += [f"{_place(self.loaded.rules[at])}: its cost is not known" for at in self._unknown]
+            found.append(f"estimated, not measured: {_some(estimated)}")
+        found += [f"{_place(self.loaded.rules[at])}: its cost is unknown" for at in self._unknown]
         return found
 
     @property
@@ -119,7 +119,7 @@ class Priced:
     def _by_call(self) -> Table:
         mean = self.price.per_call
         table = Table(
-            title=f"predicted: {mean:,.1f} insn a call, the mean of the mix; by call",
+            title=f"predicted: {mean:,.1f} insn per call, the mean of the mix; by call",
             title_justify="left",
             caption=self._left_out(len(self.calls), _MOST_CALLS, "calls"),
             caption_justify="left",
@@ -142,7 +142,7 @@ class Priced:
 
     def _by_rule(self) -> Table:
         table = Table(
-            title=f"predicted: the rules that cost most, in the mean of the mix{self._one_file}",
+            title=f"predicted: the most expensive rules, in the mean of the mix{self._one_file}",
             title_justify="left",
             caption=self._left_out(len(self.ranking), _MOST_RULES, "rules"),
             caption_justify="left",
@@ -178,15 +178,14 @@ class Priced:
         return f"; lines of {visible(*self._files)}" if len(self._files) == 1 else ""
 
     def _where(self, rule: KernelRule) -> str:
-        """Return where a rule stands: its line where all stand in one file."""
+        """Return a rule's place: only the line if all rules are in one file."""
         if len(self._files) == 1 and rule.source and rule.source.place:
             return str(rule.source.place.line)
         return _place(rule)
 
     def _measured(self) -> Table:
         table = Table(
-            title="measured in a guest (insn: instructions counted) beside predicted, for one"
-            " operation",
+            title="measured in a guest (insn: counted instructions) and predicted, per operation",
             title_justify="left",
         )
         table.add_column("operation")
@@ -204,7 +203,7 @@ class Priced:
 
     @staticmethod
     def _left_out(there: int, most: int, what: str) -> str | None:
-        return f"{there - most} more {what}: --format json has all" if there > most else None
+        return f"{there - most} more {what}: --format json lists them all" if there > most else None
 
     # As JSON -------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""`hardcost rules prove`: whether two sets of audit rules do the same."""
+"""`hardcost rules prove`: whether two sets of audit rules are equivalent."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR, FilterList
+from hardcost.auditrules.prove.eventwords import difference_words, remark
 from hardcost.auditrules.prove.logic import OUT_OF_TIME
 from hardcost.auditrules.prove.prove import prove as proof_of
 from hardcost.auditrules.prove.relation import ProverError, Relation, Result
-from hardcost.auditrules.prove.words import difference_words, remark
 from hardcost.auditrules.semantics import Decision
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
@@ -51,7 +51,7 @@ class _Pair:
 
     @property
     def either_way(self) -> tuple[str, ...]:
-        """The watched paths for both of whose kinds the answer holds."""
+        """The watched paths for which the answer holds whichever kind they are."""
         return tuple(sorted({*self.read_a.unknown, *self.read_b.unknown}))
 
 
@@ -70,17 +70,17 @@ def prove(  # noqa: PLR0913  (a verb's options)
     leave_out_faulty: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Prove that the audit rules A and B treat every event alike, or find one that they do not."""
+    """Prove that the audit rules A and B treat every event alike, or show one that they do not."""
     relation = Relation(ignore_keys, no_b32, at_least, ignore_raised)
     machine = replace(machine, release=release)
     if str(a) == str(b) == "-":
-        raise InputError("standard input can be read but once", hint="name a file beside -")
+        raise InputError("standard input can be read only once", hint="name a file for the other")
     pair = _read(a, b, machine, leave_out_faulty=leave_out_faulty)
     try:
         result = proof_of(pair.a, pair.b, relation, seconds, release)
     except ProverError as error:
-        found = "the prover found a difference that the kernel's semantics do not confirm"
-        result = Result(None, relation, reason=f"{found}, which is a fault of hardcost: {error}")
+        found = "the prover found a difference that the model of the kernel does not confirm"
+        result = Result(None, relation, reason=f"{found}, which is a bug in hardcost: {error}")
     if format == "json":
         print(json.dumps(_as_json(result, pair), indent=2))
     else:
@@ -97,7 +97,7 @@ def _read(a: Path, b: Path, machine: common.Machine, *, leave_out_faulty: bool) 
     """Return both sets.
 
     Raises:
-        InputError: A rule can't be read or loaded; what is wrong with both is reported at once.
+        InputError: A rule can't be read or loaded; the problems of both sets are reported at once.
     """
     found: list[common.Rules] = []
     problems: list[Problem] = []
@@ -124,18 +124,18 @@ def _as_text(result: Result, pair: _Pair) -> list[str]:
         for name, rules, at in zip("AB", (pair.a, pair.b), (0, 1), strict=True):
             done = _outcome(outcomes[at], rules, result.difference.list, outcomes[1 - at])
             said.append(f"{_INDENT}{name} {done}")
-        said += ["", "The semantics of the kernel's filter confirm this event."]
+        said += ["", "The model of the kernel's filter confirms this event."]
     if pair.either_way and result.equal:
         shown = ", ".join(pair.either_way[:_MOST_SHOWN])
         more = len(pair.either_way) - _MOST_SHOWN
         shown += f" and {more} more" if more > 0 else ""
-        said += ["", f"It holds whether or not these are directories: {shown}"]
+        said += ["", f"This holds whether or not these are directories: {shown}"]
     if not result.relation.ignore_raised:
         said += [
             "",
-            "Records that another part of the kernel asks for (an LSM's denial) count too.",
+            "Records that another part of the kernel requests (such as an LSM denial) count too.",
         ]
-    said += ["", "This holds as long as:"]
+    said += ["", "This holds if:"]
     said += [f"- {text}" for text in _rests_on(result, pair)]
     return said
 
@@ -144,13 +144,13 @@ def _verdict(result: Result) -> str:
     if result.equal is None:
         reason = result.reason
         if reason == OUT_OF_TIME:
-            reason = "the proof was given up for want of processor time; --seconds gives it more"
-        return f"It is not known whether A and B are {_wanted(result)}: {reason}."
+            reason = "the proof ran out of processor time; --seconds gives it more"
+        return f"It is unknown whether A and B are {_wanted(result)}: {reason}."
     if not result.equal:
         calls = result.difference is not None and result.difference.list == "exit"
         what = "A call" if calls else "An event"
-        return f"A and B are not {_wanted(result)}. {what} that shows it:"
-    solved = f"{result.solved} of them by z3" if result.solved else "all of them by their words"
+        return f"A and B are not {_wanted(result)}. {what} that shows the difference:"
+    solved = f"{result.solved} of them by z3" if result.solved else "all of them by comparing text"
     return f"A and B are {_wanted(result)}: proved for {result.classes} classes of calls, {solved}."
 
 
@@ -161,13 +161,13 @@ def _wanted(result: Result) -> str:
 
 
 def _lists(outcome: Outcome, other: Outcome) -> str:
-    """Return what the record lists, where the other set's record lists something else."""
+    """Return what the record lists, if the other set's record lists something else."""
     said = ""
     if outcome.recorded and other.recorded and outcome.names != other.names:
         listed = len(outcome.names)
         said += f", with {count(listed, 'file') if listed else 'no file'} in it"
     if outcome.recorded and other.recorded and outcome.receivers != other.receivers:
-        said += f", {'with' if outcome.receivers else 'without'} who received the signal"
+        said += f", {'with' if outcome.receivers else 'without'} the signal's receivers"
     return said
 
 
@@ -186,9 +186,9 @@ def _outcome(
 def _done(outcome: Outcome, which: FilterList) -> str:
     if which is FilterList.TASK:
         return {
-            Decision.ALWAYS: "records all that the task does",
-            Decision.NEVER: "records nothing that the task does",
-            Decision.NONE: "asks other lists about each of the task's calls",
+            Decision.ALWAYS: "records all of the task's calls",
+            Decision.NEVER: "records none of the task's calls",
+            Decision.NONE: "leaves the task's calls to the other lists",
         }[outcome.decision]
     if not outcome.recorded:
         return "does not record it"
@@ -197,7 +197,7 @@ def _done(outcome: Outcome, which: FilterList) -> str:
 
 
 def _rests_on(result: Result, pair: _Pair) -> list[str]:
-    """Return all that the answer rests on."""
+    """Return all assumptions of the answer."""
     left_out = [*pair.read_a.left_out_said("of A, "), *pair.read_b.left_out_said("of B, ")]
     return [*(assumption.text for assumption in result.assumptions), *left_out]
 

@@ -1,4 +1,4 @@
-"""What mechanisms of a whole system look up in the probe's answers."""
+"""Lookups in the probe's answers, for mechanisms of a whole system."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Audit: a daemon that takes the records, and rules that the audit package's own auditctl loads.
 
-auditctl 3.0.9 has two habits to work around, both tried. Reading a file, it speaks to syslog until
-it has sent its first rule, so that a rule refused before that is refused in silence: hence a rule
-that can match nothing is added and deleted again in front. And it stops at the first rule that is
-refused, unless the file says `-c`: then it goes on, and says so in its exit status.
+auditctl 3.0.9 has two peculiarities, both verified. When reading a file, it logs to syslog until it
+has sent its first rule, so that a rule refused before that is refused silently. Therefore a rule
+that can match nothing is added and deleted again first. And it stops at the first refused rule,
+unless the file says `-c`: then it continues, and reports the refusal in its exit status.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # No process has this number: it is the kernel's PID_MAX_LIMIT, and numbers stay below it.
 _PREAMBLE = ("-c", "-a never,user -F pid=4194304", "-d never,user -F pid=4194304")
 
+_ADVICE = re.compile(r" (is|are) slower$")  # auditctl 4.0.2, of rules that it takes
 _REFUSED = re.compile(r"There was an error in line (\d+) of ")
 _RULES = "/etc/audit/audit.rules"
 _SHOWN = 2000  # characters of what auditctl said that an error repeats
@@ -216,7 +217,7 @@ def _complaints(text: str) -> _Complaints:
         elif line.lower().startswith("warning"):
             warned = _WARNED.search(line)
             found.warned.append((int(warned[1]) if warned else None, line))
-        elif line.strip():
+        elif line.strip() and not _ADVICE.search(line):
             found.other.append(line.strip())
     return found
 

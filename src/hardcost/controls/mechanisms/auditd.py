@@ -1,10 +1,9 @@
 """The audit package's daemon in a Debian guest: its configuration, plug-ins, counts, and its end.
 
-It is started as Debian's unit starts it, but stays in the foreground. Rules are loaded once it
-takes the records. After the workload a message of our own is sent through the kernel's queue: when
-it stands in the log, so does all that came before it. Then the plug-ins' queue is waited for, the
-kernel asked what it lost, and the daemon stopped, so that nothing is cut off that a daemon which
-goes on running would have written.
+It is started as by Debian's unit, but stays in the foreground. Rules are loaded once it takes the
+records. After the workload a message of our own is sent through the kernel's queue: when it is in
+the log, so is everything before it. Then the plug-ins' queue is drained, the kernel reports its
+losses, and the daemon is stopped. So nothing is cut off that a running daemon would have written.
 """
 
 from __future__ import annotations

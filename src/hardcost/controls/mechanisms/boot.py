@@ -1,4 +1,4 @@
-"""Boot parameters: words on the kernel's command line, settled before a machine starts."""
+"""Boot parameters: words on the kernel's command line, fixed before a machine starts."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Application control in a Debian guest: fapolicyd with a list of trusted files.
 
-Debian's build knows no package database, so that what it trusts stands in a list: every file of
-/usr that can be executed, loaded, or interpreted, with size and SHA-256. An image that hardcost
-builds holds the list; elsewhere the guest makes it, once for each trial, which takes long. The
-rules are those that come with it, in the order that its own `README-rules` gives, with an exception
-of ours: programs that copy may open scripts that are not trusted.
+Debian's build has no package database, so a list names the trusted files: every file of /usr that
+can be executed, loaded, or interpreted, with size and SHA-256. An image that hardcost builds holds
+the list; otherwise the guest makes it, once for each trial, which takes long. The rules are those
+that come with it, in the order of its own `README-rules`, with an exception of ours: programs that
+copy may open untrusted scripts.
 
-It runs in the foreground with `--debug-deny`, which has it say why it does not start and what it
-refuses; what it does about an allowed access is the same, to 0.01 % of the instructions (tried).
-From the list's path on to the verdict nothing is simplified: a program that is not on the list is
-tried as an ordinary user in each trial. It never looks at what lies under /run.
+It runs in the foreground with `--debug-deny`, so that it logs why it does not start and what it
+refuses; the cost of an allowed access is the same, to 0.01 % of the instructions (measured).
+Nothing is simplified from the list to the verdict: each trial executes a program that is not on the
+list, as an ordinary user. Files under /run are never checked.
 """
 
 from __future__ import annotations

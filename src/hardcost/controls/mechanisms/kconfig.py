@@ -1,4 +1,4 @@
-"""Kernel options: settled when the kernel is built, and checked in its configuration then."""
+"""Kernel options: fixed when the kernel is built, and then checked in its configuration."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The major security module: none, AppArmor, or SELinux, by words on the kernel's command line.
 
-The minor modules are the same in every mode, so that modes differ in the major one alone. Where
-nothing is said, Debian's kernel starts AppArmor. SELinux's policy is loaded by the guest's init,
-and the image's files are labelled; AppArmor's profiles are loaded here: those that Debian's
-packages bring for programs that the guest has.
+The minor modules are the same in every mode, so that modes differ only in the major one. By
+default, Debian's kernel starts AppArmor. SELinux's policy is loaded by the guest's init, and the
+image's files are labelled; AppArmor's profiles are loaded here: those of Debian's packages for
+programs that the guest has.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _PROFILES = (
 """Profiles of /etc/apparmor.d by Debian's packages, without those of the package
 apparmor-profiles, whose programs the guest lacks. mariadbd's is empty in Debian."""
 
-# Simplifying expressions makes compiling three times as long, and the result no other.
+# Simplifying expressions triples the compile time without changing the result.
 _PARSER = ("apparmor_parser", "-r", "-K", "-O", "no-expr-simplify")
 
 _DENIALS = (

@@ -1,4 +1,4 @@
-"""Placebos: what is done as any control is applied, and changes nothing."""
+"""Placebos: changes without effect, applied as any control is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Control
     from hardcost.machines.machine import Request
 
-# Settings that every kernel has, whose handlers keep the value and do next to nothing else.
+# Settings of every kernel whose handlers store the value and do next to nothing else.
 _SETTINGS = (
     "kernel/panic",
     "vm/swappiness",

@@ -1,9 +1,9 @@
 """The syslog daemon in a Debian guest, with a receiver to forward to, and what was dropped.
 
 Its files are those of RHEL's rsyslog.conf: everything from info up in /var/log/messages. It takes
-messages from /dev/log alone; the kernel's own log is left out. Its rate limit is off as Debian's
-is; where it is on, the numbers are those of RHEL's imjournal, for what comes through /dev/log. The
-receiver is a second rsyslogd, which writes what it gets to one file.
+messages from /dev/log only; the kernel's own log is left out. Its rate limit is off by default, as
+in Debian; if it is on, its numbers are those of RHEL's imjournal, for messages from /dev/log. The
+receiver is a second rsyslogd, which writes everything to one file.
 """
 
 from __future__ import annotations

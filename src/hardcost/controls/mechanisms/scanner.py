@@ -1,19 +1,19 @@
 """The on-access virus scanner in a Debian guest: ClamAV's clamonacc, which asks its clamd.
 
-clamonacc is told by the kernel of each file that is opened or read below the watched directories,
-and hands it to clamd. It passes the open file (`--fdpass`), since clamd, which is not root, could
-not open what a copy has just made and not yet given its mode. What clamd itself opens is let
-through.
+The kernel notifies clamonacc of each file that is opened or read below the watched directories, and
+clamonacc passes it to clamd. It passes the open file (`--fdpass`), since clamd, which is not root,
+could not open a new copy that does not have its mode yet. Files that clamd itself opens are
+allowed.
 
-The database is made for the trial, since the real one comes from the network only: the signature
-of the EICAR test file, and others that match nothing, half of them checksums of whole files, half
-byte sequences. A small file costs the same with ten thousand of them as with a hundred (tried); a
-real database has millions, of more kinds, so that the cost is a lower bound.
+The database is made for the trial, since the real one is available from the network only: the
+signature of the EICAR test file, and others that match nothing, half of them checksums of whole
+files, half byte sequences. A small file costs the same with ten thousand of them as with a hundred
+(measured); a real database has millions, of more kinds, so the cost is a lower bound.
 
-In each trial a test file in each watched directory has to be refused, or be reported where nothing
-is to be prevented; in one that can't be written to, such as the tree on its own disk, no test file
-can lie, so that the kernel is asked which directories are watched. clamonacc gives up a directory
-below which another file system is mounted; that one has to be named itself.
+In each trial a test file in each watched directory must be refused, or reported without prevention.
+A directory that can't be written to, such as the tree on its own disk, can hold no test file, so
+the kernel is asked which directories are watched. clamonacc gives up a directory below which
+another file system is mounted; name that file system itself.
 """
 
 from __future__ import annotations

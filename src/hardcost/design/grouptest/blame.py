@@ -1,7 +1,7 @@
 """Whether a suspect is to blame: left out of the profile, and alone or with its partners.
 
-Under a noisy instrument only samples taken after the suspect was chosen count here, so that luck
-that made it a suspect cannot confirm it.
+Under a noisy instrument only samples taken after the suspect was chosen count here. The luck that
+made it a suspect thus cannot confirm it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def examine(case: Case, index: int, company: frozenset[int], rise: float) -> Asking[None]:
     """Judge a control that makes a `rise` (or fall) over `company`; its partners come later.
 
-    These may be suspects by themselves, and have partners of their own; so they are judged by
-    `judge_partners` when all suspects of the chain are known.
+    Partners may be suspects themselves, with partners of their own. `judge_partners` judges them
+    when all suspects of the chain are known.
     """
     if index in case.culprits:
         return
@@ -39,23 +39,23 @@ def examine(case: Case, index: int, company: frozenset[int], rise: float) -> Ask
 
 
 def _recurs(case: Case, index: int, company: frozenset[int], sign: int) -> Asking[bool]:
-    """Tell whether the difference is there in new samples, before more is spent on it.
+    """Say whether new samples show the difference too, before more is spent on it.
 
-    Of many stretches the one with the largest rise was followed, so some of that is luck.
+    The stretch followed was the one with the largest rise, so some of that is luck.
     """
     name = case.lattice.names[index]
-    question = f"measured anew, is what {name} makes there again?"
+    question = f"measured again, does {name} make the same difference?"
     more, renew = company | {index}, case.measurements.renew
     with_it = yield from renew(more, case.why(more, question))
     again = sign * (with_it - (yield from renew(company, case.why(company, question))))
     if again > case.measurements.cut:
         return True
-    case.conclude(f"Measured anew {name} makes {case.percent(sign * again)}: it was chance.")
+    case.conclude(f"Measured again, {name} makes {case.percent(sign * again)}: it was chance.")
     return False
 
 
 def judge_partners(case: Case) -> Asking[None]:
-    """Judge the partners that have not been judged; one may also cost something by itself."""
+    """Judge the partners not judged yet; one may also cost something by itself."""
     for index in case.lattice.in_order(case.partners.keys() - case.culprits.keys()):
         partner = case.partners[index]
         needed = case.lattice.requirements(index)
@@ -68,7 +68,7 @@ def judge_partners(case: Case) -> Asking[None]:
 
 
 def company_of(case: Case, index: int, others: tuple[int, ...]) -> frozenset[int]:
-    """Return the least configuration with a control's partners to which it can be added."""
+    """Return the smallest configuration with a control's partners to which it can be added."""
     lattice = case.lattice
     least = lattice.closed(others) | lattice.requirements(index)
     return lattice.without({index}, least)
@@ -85,7 +85,7 @@ class _Evidence:
     def difference(
         self, more: frozenset[int], fewer: frozenset[int], *reserve: frozenset[int]
     ) -> Asking[Difference | None]:
-        """Return what `more` costs over `fewer`; None if that would take too many."""
+        """Return what `more` costs over `fewer`; None if too few configurations are left."""
         if not self._case.measurements.affords(more, fewer, *reserve):
             return None
         for on in (more, fewer):
@@ -96,7 +96,7 @@ class _Evidence:
 
 
 def _judge(case: Case, index: int, others: tuple[int, ...], sign: int) -> Asking[None]:
-    """Confirm or refute a suspect, and note it with what was measured."""
+    """Confirm or refute a suspect, and record it with its measurements."""
     lattice = case.lattice
     dropped, needed = lattice.dependents(index), lattice.requirements(index)
     without = lattice.without({index}, lattice.everything)
@@ -105,7 +105,7 @@ def _judge(case: Case, index: int, others: tuple[int, ...], sign: int) -> Asking
     case.tests += 1
     own = yield from evidence.difference(lattice.everything - dropped, without)
     saved = yield from evidence.difference(lattice.everything, without)
-    # The last configuration belongs to the check of what remains.
+    # The last configuration is reserved for the check of what remains.
     remains = lattice.without(case.blamed | {index}, lattice.everything)
     together = yield from evidence.difference(company | {index}, company, remains)
     alone = yield from evidence.difference(needed | {index}, needed, remains)
@@ -131,7 +131,7 @@ def _estimate(difference: Difference | None) -> Estimate | None:
 
 
 def _holds(case: Case, difference: Difference | None, sign: int) -> bool:
-    """Tell whether a difference speaks against the suspect; if noisy, by a test of Welch's."""
+    """Say whether a difference speaks against the suspect; if noisy, by Welch's test."""
     if difference is None:
         return False
     if not case.measurements.noisy:
@@ -142,31 +142,31 @@ def _holds(case: Case, difference: Difference | None, sign: int) -> bool:
 def _allowed(case: Case) -> float:
     """Return the level of one test, one-sided.
 
-    The i-th suspect has the i-th part of level/2 + level/4 + level/8 + ..., and each of its two
-    tests half of that: however many suspects there will be, the chance that any innocent one is
+    The i-th suspect gets the i-th part of level/2 + level/4 + level/8 + ..., and each of its two
+    tests half of that. However many suspects there are, the chance that any innocent one is
     confirmed stays below the level (Bonferroni's inequality).
     """
     return case.measurements.settings.level * 2.0**-case.tests / 2
 
 
 def _shown(case: Case, culprit: Culprit) -> str:
-    """Return what confirmation showed, with what goes with the control and what it needs."""
+    """Return what confirmation showed, with the control's partners and dependents."""
     lattice, name = case.lattice, case.lattice.names[culprit.index]
     if culprit.own is culprit.together is None:
-        return f"{name} is a suspect, but no more configurations may be measured to confirm it."
+        return f"{name} is a suspect, but no configurations are left to confirm it."
     company = company_of(case, culprit.index, culprit.partners)
     added = f"added to {wording.listed(lattice, company)}" if company else "alone"
-    said = " and ".join(
+    made = " and ".join(
         f"{case.percent(estimate.value)} {where}"
         for where, estimate in (("in the profile", culprit.own), (added, culprit.together))
         if estimate is not None
     )
     kind = "confirmed" if culprit.confirmed else "not confirmed"
     test = f" (chance allowed: {_allowed(case):.2g})" if case.measurements.noisy else ""
-    shown = f"{name} makes {said}: {kind}{test}."
+    shown = f"{name} makes {made}: {kind}{test}."
     if culprit.partners:
         shown += f" It needs {wording.listed(lattice, culprit.partners)} for that."
     if culprit.dropped:
         them = wording.listed(lattice, culprit.dropped)
-        shown += f" To leave it out is to leave out {them}, too."
+        shown += f" Leaving it out leaves out {them}, too."
     return shown

@@ -1,4 +1,4 @@
-"""What the parts of a search share: the lattice, the measurements, and who is blamed so far."""
+"""What the parts of a search share: the lattice, the measurements, and the controls blamed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Suspect:
 class Case:
     """The state of a search.
 
-    `partners` are those that others need to cost what they do; they are suspects, too. `tests`
-    counts the suspects that have been judged.
+    `partners` are controls that others need to show their cost; they are suspects, too. `tests`
+    counts the suspects judged so far.
     """
 
     lattice: Lattice
@@ -41,10 +41,10 @@ class Case:
 
     @property
     def blamed(self) -> frozenset[int]:
-        """Those that count as culprits in what follows.
+        """The suspects that count as culprits in what follows.
 
-        Not those for which the configurations did not suffice; nor, under a noisy instrument,
-        those that failed their test, for these are most likely chance.
+        Not those left undecided for lack of configurations; nor, under a noisy instrument, those
+        that failed their test, which are most likely chance.
         """
         return frozenset(
             index
@@ -55,15 +55,15 @@ class Case:
 
     @property
     def rest(self) -> frozenset[int]:
-        """The profile without all that is blamed, and without what requires it."""
+        """The profile without all blamed controls and without what requires them."""
         return self.lattice.without(self.blamed, self.lattice.everything)
 
     def counts(self, difference: float) -> bool:
-        """Tell whether a difference is large enough to be looked into, up or down."""
+        """Say whether a difference, up or down, is large enough to look into."""
         return abs(difference) > self.measurements.cut
 
     def percent(self, difference: float) -> str:
-        """Return a difference in words, as a part of the baseline."""
+        """Return a difference in words, relative to the baseline."""
         return wording.percent(difference, self.measurements.baseline)
 
     def conclude(self, sentence: str) -> None:
@@ -73,9 +73,9 @@ class Case:
     def contrast(
         self, more: frozenset[int], fewer: frozenset[int], question: str, times: int = 1
     ) -> Asking[float | None]:
-        """Return what `more` costs over `fewer`, or None if that would take too many.
+        """Return what `more` costs over `fewer`, or None if too few configurations are left.
 
-        `times` the usual number of samples are taken if the instrument is noisy.
+        A noisy instrument takes `times` the usual number of samples.
         """
         if not self.measurements.affords(more, fewer):
             return None
@@ -83,7 +83,7 @@ class Case:
         return with_it - (yield from self.value(fewer, question, times))
 
     def value(self, on: frozenset[int], question: str = "", times: int = 1) -> Asking[float]:
-        """Return a value; the log says which configuration it is, and what it is to tell."""
+        """Return a value; the log names the configuration and the question."""
         return (yield from self.measurements.value(on, self.why(on, question), times))
 
     def why(self, on: frozenset[int], question: str) -> str:
@@ -96,8 +96,8 @@ def split_point(start: int, stop: int, preferred: Callable[[int], bool]) -> int:
     """Return where to split the stretch from `start` to `stop`, at least two apart.
 
     It is the preferred point nearest to the middle, if one lies in the middle half and neither
-    part takes more halvings than half of the stretch would; so a stretch of n is down to one after
-    ceil(log2 n) splits whatever is preferred. Otherwise it is the middle.
+    part takes more halvings than half of the stretch would. So a stretch of n is down to one after
+    ceil(log2 n) splits, whatever is preferred. Otherwise it is the middle.
     """
     width = stop - start
     largest = 1 << ((width - 1).bit_length() - 1)

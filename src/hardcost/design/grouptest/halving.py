@@ -1,7 +1,7 @@
 """Where along a chain of growing configurations the value rises or falls.
 
 Values along a chain telescope: the rises of its stretches add up to that of the whole, whatever
-interacts with what. So a stretch that holds a rise is split until one control is left, which then
+interacts with what. A stretch that holds a rise is split until one control is left. That control
 is a suspect: in the company of those before it, it makes this difference by itself.
 """
 
@@ -28,7 +28,7 @@ class Chain:
     marks: frozenset[int] = frozenset()
 
     def prefix(self, length: int) -> frozenset[int]:
-        """Return the configuration with the first `length` of what is added."""
+        """Return the configuration with the first `length` of `added`."""
         return self.base | frozenset(self.added[:length])
 
 
@@ -42,19 +42,19 @@ class _Part:
 
     @property
     def urgency(self) -> tuple[float, int]:
-        """How much there is to be gained; a suspect counts twice, for it can be confirmed at once.
+        """How much there is to gain; a suspect counts twice, since it can be confirmed at once.
 
-        So a suspect goes before a stretch that seems larger, which may be but many small costs;
-        yet not before one that dwarfs it, on which the configurations had better be spent.
+        So a suspect comes before a stretch that seems larger, which may be only many small costs,
+        but not before one that dwarfs it, where the configurations are better spent.
         """
         certain = 2 if self.stop - self.start == 1 else 1
         return (certain * abs(self.rise), -self.start)
 
 
 def search(case: Case, chain: Chain) -> Asking[dict[int, float]]:
-    """Find the suspects on a chain whose two ends can be measured, and have each examined.
+    """Find the suspects on a chain whose two ends can be measured, and examine each.
 
-    Returns the rise on the chain of each control that is blamed after that.
+    Returns the rise on the chain of each control blamed after that.
     """
     length = len(chain.added)
     first = yield from _value(case, chain, 0)
@@ -80,14 +80,14 @@ def _value(case: Case, chain: Chain, length: int, question: str = "") -> Asking[
 
 
 def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
-    """Return those halves of a stretch that have to be looked into."""
+    """Return the halves of a stretch that need a closer look."""
     measurements = case.measurements
     middle = split_point(
         part.start,
         part.stop,
         lambda point: point in chain.marks or measurements.knows(chain.prefix(point)),
     )
-    # The last configuration belongs to the check of what remains.
+    # The last configuration is reserved for the check of what remains.
     wanted = {chain.prefix(middle), case.rest}
     if not measurements.affords(*wanted):
         yield from _give_up(case, chain, part, spread=False)
@@ -110,23 +110,23 @@ def _split(case: Case, chain: Chain, part: _Part) -> Asking[list[_Part]]:
 
 
 def _finding(case: Case, chain: Chain, half: _Part) -> str:
-    """Return what one half of a split has been found to hold."""
+    """Return what one half of a split holds."""
     controls = chain.added[half.start : half.stop]
     where = wording.stretch(case.lattice, controls)
     if not case.counts(half.rise):
-        then = "below the resolution, so not looked into"
+        then = "below the resolution, so the search stops there"
     elif len(controls) == 1:
         then = "so it is a suspect"
     else:
-        then = "so the search goes on there"
+        then = "so the search continues there"
     verb = "makes" if len(controls) == 1 else "make"
     return f"{where} {verb} {case.percent(half.rise)}, {then}"
 
 
 def _give_up(case: Case, chain: Chain, part: _Part, *, spread: bool) -> Asking[None]:
-    """Keep a stretch whose rise is not pinned on one control."""
+    """Keep a stretch whose rise is not attributed to one control."""
     controls = chain.added[part.start : part.stop]
-    # Both ends are known: this asks nothing.
+    # Both ends are known: this measures nothing.
     yield from _value(case, chain, part.stop)
     kept = case.measurements.kept
     cost = noise.difference(kept(chain.prefix(part.stop)), kept(chain.prefix(part.start)))
@@ -136,6 +136,6 @@ def _give_up(case: Case, chain: Chain, part: _Part, *, spread: bool) -> Asking[N
     because = (
         "is spread over both halves, each below the resolution"
         if spread
-        else "is left as it is, since no more configurations may be measured"
+        else "is left as it is, since no more configurations are allowed"
     )
-    case.conclude(f"What {where} cost, {case.percent(part.rise)}, {because}.")
+    case.conclude(f"The cost of {where}, {case.percent(part.rise)}, {because}.")

@@ -1,4 +1,4 @@
-"""Which sets of controls can be on: the order, what requires what, and mistakes in both."""
+"""Which sets of controls can be on: the order, the requirements, and mistakes in both."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Lattice:
-    """The closed sets of a problem: those that hold, with each control, all that it requires.
+    """The closed sets of a problem: a closed set holds, with each control, all that it requires.
 
     `order` has requirements first and otherwise keeps the given order as far as it can, so that
-    the first k controls are a closed set for every k. `marks` are those of the problem whose
-    controls are still the first ones in this order.
+    the first k controls are a closed set for every k. `marks` are the problem's marks that still
+    end the same first controls in this order.
 
     Raises:
         InputError: The problem makes no sense (see `_mistakes`), or controls require each other.
@@ -47,15 +47,15 @@ class Lattice:
         self._dependents = {one: frozenset(others) for one, others in dependents.items()}
 
     def requirements(self, index: int) -> frozenset[int]:
-        """Return all that has to be on for control `index`, without it."""
+        """Return all other controls that must be on for control `index`."""
         return self._requirements[index]
 
     def dependents(self, index: int) -> frozenset[int]:
-        """Return all that cannot be on without control `index`, without it."""
+        """Return all other controls that cannot be on without control `index`."""
         return self._dependents[index]
 
     def closed(self, indices: Iterable[int]) -> frozenset[int]:
-        """Return the least closed set with all `indices`."""
+        """Return the smallest closed set with all `indices`."""
         wanted = frozenset(indices)
         return wanted.union(*(self._requirements[index] for index in wanted))
 
@@ -74,7 +74,7 @@ class Lattice:
 
 
 def _ordered(problem: Problem) -> tuple[int, ...]:
-    """Return the indices with requirements first: of those that may come next, the least."""
+    """Return the indices with requirements first; among candidates, the lowest index."""
     sorter = graphlib.TopologicalSorter(
         {index: problem.requires.get(index, ()) for index in range(len(problem.names))}
     )
@@ -93,16 +93,16 @@ def _ordered(problem: Problem) -> tuple[int, ...]:
 
 
 def _cycle(problem: Problem, indices: list[int]) -> InputError:
-    """Return the error for controls that require each other: none could tell them apart."""
+    """Return the error for controls that require each other: their costs are inseparable."""
     names = " and ".join(repr(problem.names[index]) for index in dict.fromkeys(indices))
     return InputError(
         f"{names} cannot be on without each other",
-        hint="give them as one control, since none can be measured without the others",
+        hint="give them as one control, since neither can be measured without the other",
     )
 
 
 def _mistakes(problem: Problem) -> Iterator[Mistake]:
-    """Yield what is wrong; indices first, since nothing else makes sense without them."""
+    """Yield what is wrong; indices first, since the rest depends on them."""
     count = len(problem.names)
     pairs = [(one, other) for one, others in problem.requires.items() for other in others]
     strangers = sorted({i for pair in (*pairs, *problem.excludes) for i in pair} - {*range(count)})
@@ -121,7 +121,7 @@ def _mistakes(problem: Problem) -> Iterator[Mistake]:
 
 
 def _names_and_marks(problem: Problem) -> Iterator[Mistake]:
-    """Yield names that come twice, and marks that are no number of controls."""
+    """Yield names that occur twice, and marks that are not a number of controls."""
     seen: set[str] = set()
     for name in problem.names:
         if name in seen:

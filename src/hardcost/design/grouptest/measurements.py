@@ -1,7 +1,7 @@
-"""What has been measured, what it is taken for, and the log of it.
+"""The samples measured so far, the values derived from them, and the log.
 
-Samples are of two kinds that never mix: those that `value` keeps choose suspects, those that
-`fresh` asks for confirm them. So a test knows nothing of the luck that chose its suspect.
+Samples are of two kinds that never mix: those kept by `value` choose suspects, those requested by
+`fresh` confirm them. A test thus knows nothing of the luck that chose its suspect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Entry:
-    """A line of the log; conclusions come later."""
+    """A line of the log; conclusions are added later."""
 
     question: Question
     answer: Answer
@@ -29,7 +29,7 @@ class _Entry:
 
 
 class Measurements:
-    """Asks each question that has to be asked, and remembers the answers."""
+    """Asks each question that needs an answer, and remembers the answers."""
 
     def __init__(self, lattice: Lattice, settings: Settings) -> None:
         self.lattice = lattice
@@ -42,7 +42,7 @@ class Measurements:
 
     @property
     def configurations(self) -> int:
-        """How many distinct ones have been measured."""
+        """How many distinct configurations have been measured."""
         return len(self._seen)
 
     @property
@@ -53,7 +53,7 @@ class Measurements:
 
     @property
     def baseline(self) -> float:
-        """The value with nothing on, which has to be measured first."""
+        """The value with nothing on, which is measured first."""
         return noise.mean(self._kept[frozenset()])
 
     @property
@@ -62,43 +62,43 @@ class Measurements:
         return self.precision.cut * self.baseline
 
     def affords(self, *configurations: frozenset[int]) -> bool:
-        """Tell whether all of these may be measured, those included that have been."""
+        """Say whether all of these may be measured; known ones cost nothing."""
         return len(set(configurations) - self._seen) <= self.left
 
     def knows(self, on: frozenset[int]) -> bool:
-        """Tell whether this configuration has been measured."""
+        """Say whether this configuration has been measured."""
         return on in self._seen
 
     def pilot(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
-        """Return samples to estimate noise from; they are kept."""
+        """Return samples for estimating the noise; they are kept."""
         yield from self._top_up(on, why, noise.PILOT_REPETITIONS)
         return tuple(self._kept[on])
 
     def value(self, on: frozenset[int], why: str, times: int = 1) -> Asking[float]:
-        """Return the mean of the kept samples: if noisy, of `times` the usual number at least."""
+        """Return the mean of the kept samples: if noisy, at least `times` the usual number."""
         wanted = self.precision.repetitions * times if self.noisy else 1
         yield from self._top_up(on, why, wanted)
         return noise.mean(self._kept[on])
 
     def kept(self, on: frozenset[int]) -> tuple[float, ...]:
-        """Return the kept samples of a configuration whose `value` was asked for."""
+        """Return the kept samples of a configuration measured by `value`."""
         return tuple(self._kept[on])
 
     def renew(self, on: frozenset[int], why: str) -> Asking[float]:
-        """Return the mean of new samples, kept in place of those that were; if exact, the value."""
+        """Return the mean of new samples, which replace the kept ones; if exact, the value."""
         if self.noisy:
             self._kept[on] = list((yield from self._ask(on, why, self.precision.repetitions)))
         return (yield from self.value(on, why))
 
     def fresh(self, on: frozenset[int], why: str) -> Asking[tuple[float, ...]]:
-        """Return samples that chose nothing; under an exact instrument, the one that is known."""
+        """Return samples that chose nothing; under an exact instrument, the known one."""
         if not self.noisy:
             yield from self._top_up(on, why, 1)
             return tuple(self._kept[on])
         return (yield from self._ask(on, why, self.precision.repetitions))
 
     def conclude(self, sentence: str) -> None:
-        """Add what follows from all that has been measured so far."""
+        """Add a conclusion from all measurements so far."""
         self._log[-1].conclusions.append(sentence)
 
     def steps(self) -> tuple[Step, ...]:
@@ -126,14 +126,14 @@ class Measurements:
         """Ask, and write the log.
 
         Raises:
-            TrialError: The answer is no measurement.
+            TrialError: The answer is not a measurement.
         """
         question = Question(tuple(sorted(on)), repetitions, why)
         answer = yield question
         if len(answer) < repetitions or not all(math.isfinite(one) and one > 0 for one in answer):
             raise TrialError(
-                f"{repetitions} samples above 0 were wanted of {why!r}, not {answer!r}",
-                hint="choose a guide metric that is never 0: costs are parts of it",
+                f"{why!r} needs {repetitions} samples above 0, not {answer!r}",
+                hint="choose a guide metric that is never 0: costs are relative to it",
             )
         self._seen.add(on)
         self._log.append(_Entry(question, answer))

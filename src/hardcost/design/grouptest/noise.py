@@ -1,7 +1,7 @@
-"""How often to measure so that a difference can be told from chance, and whether one was.
+"""How often to measure to distinguish a difference from chance, and whether one is significant.
 
-The model: samples are normal and independent, with a standard deviation that is the same part of
-the value in every configuration. Relative quantities are parts of the baseline's value.
+The model: samples are normal and independent, and their standard deviation is the same fraction of
+the value in every configuration. Relative quantities are fractions of the baseline's value.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PILOT_REPETITIONS = 16
-"""Samples of baseline and of profile from which noise is estimated: to an eighth or so, 1/sqrt(60)
-at 2 * 15 degrees of freedom."""
-_LEAST_REPETITIONS = 8  # a test of two means on fewer would hang on how normal samples really are
+"""Samples of baseline and profile that estimate the noise: to about an eighth, 1/sqrt(60) at
+2 * 15 degrees of freedom."""
+_LEAST_REPETITIONS = 8  # with fewer, a test of two means depends on how normal the samples are
 MOST_REPETITIONS = 64
-"""Bound on the repetitions of one value (twice that where a partner is sought; samples to confirm
-come on top). Precision grows with the square root: beyond, to resolve a fifth less would take half
-as many again, while at some seconds each these take about as long as the build of a kernel."""
-_MISS = 0.005  # chance to overlook a rise as large as the resolution, at one split
-_DETOUR = 0.01  # chance to follow a rise that isn't there, up or down, at one split
+"""Bound on the repetitions of one value (twice that where a partner is sought; confirming samples
+come on top). Precision grows with the square root: beyond this, resolving a fifth less takes half
+as many again, and at some seconds each that is about as long as a kernel build."""
+_MISS = 0.005  # chance of overlooking a rise as large as the resolution, at one split
+_DETOUR = 0.01  # chance of following a rise that isn't there, up or down, at one split
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Precision:
-    """How well differences are told: as parts of the baseline, but for `repetitions`.
+    """How small a difference can be resolved: relative to the baseline, except `repetitions`.
 
     A true difference of `resolution` is found; a measured one counts if it is larger than `cut`.
     """
@@ -53,8 +53,8 @@ def precision(noise: float, freedom: int, threshold: float) -> Precision:
     The number of samples that two means need: n = 2 * (s / d)**2 * (a + b)**2, with s the standard
     deviation, d the difference, a and b the quantiles for the chances of a false rise (two-sided)
     and of a missed one (van Belle, Statistical Rules of Thumb, 2nd edition, section 2.1). They are
-    Student's, with the `freedom` of the estimate of s. Where n is beyond `MOST_REPETITIONS`, d is
-    raised to what these resolve.
+    Student's, with the `freedom` of the estimate of s. If n exceeds `MOST_REPETITIONS`, d is raised
+    to what these resolve.
     """
     false, missed = (float(special.stdtrit(freedom, 1 - p)) for p in (_DETOUR / 2, _MISS))
     wanted = 2 * (noise / threshold * (false + missed)) ** 2
@@ -65,7 +65,7 @@ def precision(noise: float, freedom: int, threshold: float) -> Precision:
 
 
 def relative_deviation(samples: Sequence[Sequence[float]]) -> float:
-    """Return the standard deviation as a part of the mean, pooled over configurations."""
+    """Return the standard deviation relative to the mean, pooled over configurations."""
     squares = [variance(one) / mean(one) ** 2 for one in samples]
     return math.sqrt(mean(squares))
 
@@ -98,14 +98,14 @@ class Difference:
         return Estimate(self.value, self.value - half, self.value + half)
 
     def chance(self, sign: int) -> float:
-        """Return how likely it is to be at least as large, in direction `sign`, by chance alone."""
+        """Return the chance of a difference at least this large in direction `sign`."""
         if not self.error:
             return 0.0 if sign * self.value > 0 else 1.0
         return float(special.stdtr(self.freedom, -sign * self.value / self.error))
 
 
 def difference(more: Sequence[float], fewer: Sequence[float]) -> Difference:
-    """Return the mean of `more` less that of `fewer` (may be empty: 0), as Welch's test has it."""
+    """Return mean(`more`) - mean(`fewer`) for Welch's test; an empty `fewer` counts as 0."""
     parts = [
         (variance(samples) / len(samples), len(samples) - 1) for samples in (more, fewer) if samples
     ]

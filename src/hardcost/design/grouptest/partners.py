@@ -1,8 +1,8 @@
-"""With whom a suspect costs what it does not cost alone.
+"""The partners of a suspect: the controls without which it costs less.
 
-The search of QuickXplain (Junker 2004), on costs instead of contradictions: a suspect's cost grows
-along a chain from its requirements to the company in which it was found; the control at which it
-grows most is a partner, which then is on from the start, until nothing is left to explain.
+The search is QuickXplain's (Junker 2004), on costs instead of contradictions. A suspect's cost
+grows along a chain from its requirements to the company in which it was found. The control at
+which it grows most is a partner and stays on, until nothing is left to explain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TIMES = 2  # a difference of differences has twice the variance, hence takes tw
 
 
 def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
-    """Return the partners of a suspect, none if it costs as much alone or that can't be told."""
+    """Return the partners of a suspect; none if it costs as much alone or that is unknown."""
     lattice, name = case.lattice, case.lattice.names[suspect.index]
     found: list[int] = []
     while True:
@@ -46,22 +46,22 @@ def find(case: Case, suspect: Suspect) -> Asking[tuple[int, ...]]:
 
 
 def _least(case: Case, suspect: Suspect, partners: list[int]) -> frozenset[int]:
-    """Return the least configuration with some partners to which the suspect can be added."""
+    """Return the smallest configuration with some partners to which the suspect can be added."""
     return case.lattice.closed(partners) | case.lattice.requirements(suspect.index)
 
 
 def _lacks(case: Case, suspect: Suspect, some: float, whole: float) -> bool:
-    """Tell whether `some` cost is less than the `whole`, by more than chance."""
+    """Say whether `some` is less than `whole` by more than chance."""
     return suspect.sign * (whole - some) > case.measurements.cut
 
 
 def _needed(case: Case, suspect: Suspect, found: list[int]) -> Asking[tuple[int, ...]]:
-    """Return those partners without which something lacks: later ones may do for earlier ones."""
+    """Return the necessary partners: a later one may make an earlier one unnecessary."""
     kept = list(found)
     for partner in found[:-1]:
         others = [one for one in kept if one != partner]
         if partner in _least(case, suspect, others):
-            continue  # it is on with those that require it; whether it is needed can't be told
+            continue  # it is on with those that require it, so its own need is unknown
         some = yield from _added(case, suspect, _least(case, suspect, others))
         whole = yield from _added(case, suspect, suspect.company)
         if some is not None and whole is not None and not _lacks(case, suspect, some, whole):
@@ -73,7 +73,7 @@ def _needed(case: Case, suspect: Suspect, found: list[int]) -> Asking[tuple[int,
 def _next(
     case: Case, suspect: Suspect, base: frozenset[int], ends: tuple[float, float]
 ) -> Asking[int | None]:
-    """Return a partner, or None; first of all one that another partner requires."""
+    """Return a partner, or None; one that another partner requires comes first."""
     while True:
         partner = yield from _decisive(case, suspect, base, ends)
         if partner is None:
@@ -85,7 +85,7 @@ def _next(
         if before is None or not _lacks(case, suspect, ends[0], before):
             return partner
         name = case.lattice.names[partner]
-        case.conclude(f"Part of that arises with what {name} requires: a partner is among it.")
+        case.conclude(f"Part of that arises with the requirements of {name}: one is a partner.")
         suspect = dataclasses.replace(suspect, company=required)
         ends = (ends[0], before)
 
@@ -104,7 +104,7 @@ def _decisive(
         company = base | frozenset(added[:middle])
         between = yield from _added(case, suspect, company)
         if between is None:
-            case.conclude("Its partner is not sought further: too few configurations are left.")
+            case.conclude("The search for its partner ends: too few configurations are left.")
             return None
         case.conclude(
             f"{case.lattice.names[suspect.index]} makes {case.percent(between)} in the company of "
@@ -115,18 +115,18 @@ def _decisive(
         else:
             start, low = middle, between
     if not _lacks(case, suspect, low, high):
-        case.conclude("Its cost grows little by little: no single partner makes the difference.")
+        case.conclude("Its cost grows gradually: no single partner makes the difference.")
         return None
     return added[start]
 
 
 def _added(case: Case, suspect: Suspect, company: frozenset[int]) -> Asking[float | None]:
-    """Return what the suspect costs over `company`; None if that would take too many."""
+    """Return what the suspect costs over `company`; None if too few configurations are left."""
     name = case.lattice.names[suspect.index]
     reserve = _reserve(case, suspect)
     if not case.measurements.affords(company, company | {suspect.index}, *reserve):
         return None
-    question = f"does {name} make the same here?"
+    question = f"does {name} make the same difference here?"
     return (yield from case.contrast(company | {suspect.index}, company, question, _TIMES))
 
 

@@ -1,7 +1,8 @@
-"""What a search for culprits is asked, asks, and finds: plain values.
+"""The input, questions and results of a search for culprits, as plain values.
 
-A control is meant by its index in `Problem.names`. Values are of the guide metric, in its own unit
-(instructions, say), and lower is better: a positive difference is a cost, a negative one a saving.
+Controls are named by their index in `Problem.names`. Values are of the guide metric, in its own
+unit (such as instructions), and lower is better: a positive difference is a cost, a negative one a
+saving.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Answer: TypeAlias = tuple[float, ...]
-"""Samples of the guide metric, as many as were asked for."""
+"""The requested number of samples of the guide metric."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The controls of a profile, in the order in which they are to be switched on.
+    """The controls of a profile, in the order in which to switch them on.
 
     `requires`: a control can be on only if those are on. `excludes`: the two cannot both be on.
-    `marks`: numbers of controls, from the first, with which a group ends; good points to split at.
+    `marks`: numbers of controls, from the first, at which a group ends; good points to split at.
     """
 
     names: tuple[str, ...]
@@ -33,13 +34,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class Settings:
-    """How well to look.
+    """How closely to look.
 
-    `threshold` is the least cost that matters, as a part of the baseline's value. `most` bounds the
-    number of distinct configurations, baseline and profile included. `noise` is the instrument's
-    relative standard deviation as far as it is known beforehand, and None or 0 if it is exact; what
-    counts is the one that the search itself finds. `level` bounds the chance that any control at
-    all is wrongly confirmed under a noisy instrument.
+    `threshold` is the smallest cost that matters, relative to the baseline's value. `most` bounds
+    the number of distinct configurations, baseline and profile included. `noise` is the
+    instrument's relative standard deviation as far as it is known beforehand, None or 0 if it is
+    exact; the search then uses the noise that it finds. `level` bounds the chance that any control
+    at all is wrongly confirmed under a noisy instrument.
     """
 
     threshold: float = 0.01
@@ -73,7 +74,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Step:
-    """One measurement: `repetitions` new samples, the estimate, and what follows from it."""
+    """One measurement: `repetitions` new samples, the estimate, and the conclusion drawn."""
 
     number: int
     on: tuple[int, ...]
@@ -87,12 +88,12 @@ class Step:
 class Culprit:
     """A control that the search blames; costs are positive, savings negative, None: not measured.
 
-    `saved` is what the profile costs less without it and without `dropped`, which require it; `own`
-    is how much of that is due to the control itself, the others being dropped anyway. `alone` is
-    what it costs over the baseline or, if it has requirements, over these. `together` is what it
-    costs over its `partners`, without which it costs (nearly) nothing, and their requirements; it
-    equals `alone` if there are none. `confirmed`: `own` or `together` is above the threshold or,
-    under a noisy instrument, above nothing by a test on samples of its own. `shown` says so.
+    `saved` is the saving from leaving it out together with `dropped`, which require it; `own` is
+    the part of the saving due to the control itself, given that the others are dropped. `alone` is
+    its cost over the baseline or, if it has requirements, over these. `together` is its cost over
+    its `partners`, without which it costs (nearly) nothing, and their requirements; without
+    partners it equals `alone`. `confirmed`: `own` or `together` is above the threshold or, under a
+    noisy instrument, above nothing by a test on samples of its own. `shown` says so.
     """
 
     index: int
@@ -110,9 +111,9 @@ class Culprit:
 class Stretch:
     """Neighbours that together cost more than the threshold, with no culprit named among them.
 
-    `start` and `stop` (not included) are positions in `Outcome.order`; `controls` are those meant,
-    which may be fewer if the stretch was looked at without the culprits. `spread`: split further
-    it would be below the threshold on both sides; otherwise `Settings.most` was reached.
+    `start` and `stop` (not included) are positions in `Outcome.order`; `controls` are the controls
+    concerned, fewer if the stretch was examined without the culprits. `spread`: a further split
+    would be below the threshold on both sides; otherwise `Settings.most` was reached.
     """
 
     start: int
@@ -126,13 +127,13 @@ class Stretch:
 class Outcome:
     """What a search found.
 
-    `order` is the order in which controls were switched on, requirements first. `remains` is what
-    the profile still costs over the baseline without all that was blamed (confirmed, if the
-    instrument is noisy), and without what requires it; None if that could not be measured within
-    `Settings.most`. `remains_below`: it is below the threshold, up or down. `adds_up`: what each
-    culprit saves by itself and what remains make up the whole cost, within the resolution;
-    `explanation` says what that means. `resolution` is the least cost that was looked for, as
-    a part of the baseline's value: the threshold, or more if noise does not allow it.
+    `order` is the order in which controls were switched on, requirements first. `remains` is the
+    cost of the profile over the baseline without all that was blamed (confirmed, if the instrument
+    is noisy) and without what requires it; None if `Settings.most` did not allow measuring it.
+    `remains_below`: it is below the threshold, up or down. `adds_up`: the saving of each culprit
+    by itself plus what remains make up the whole cost, within the resolution; `explanation` says
+    what that means. `resolution` is the smallest cost that was sought, relative to the baseline's
+    value: the threshold, or more if the noise requires it.
     """
 
     order: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The search in words: configurations, stretches and costs as they stand in the log."""
+"""The search in words: configurations, stretches and costs as the log shows them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
     from hardcost.design.grouptest.lattice import Lattice
 
-_FEW = 6  # names in a row that a reader takes in
+_FEW = 6  # most names in a row that a reader takes in
 
 
 def percent(difference: float, baseline: float) -> str:
-    """Return a difference as a part of the baseline, with its sign."""
+    """Return a difference as a signed percentage of the baseline."""
     return f"{difference / baseline:+.2%}"
 
 
 def listed(lattice: Lattice, indices: Collection[int]) -> str:
-    """Return the names of controls in order, the middle left out where they are many."""
+    """Return the names of controls in order; of many, only the first and last."""
     names = [lattice.names[index] for index in lattice.in_order(indices)]
     if len(names) > _FEW:
         return f"{len(names)} controls from {names[0]} to {names[-1]}"
@@ -26,7 +26,7 @@ def listed(lattice: Lattice, indices: Collection[int]) -> str:
 
 
 def stretch(lattice: Lattice, controls: Sequence[int]) -> str:
-    """Return how neighbours are called: by number, first and last."""
+    """Return neighbours by number, first and last."""
     if len(controls) == 1:
         return lattice.names[controls[0]]
     first, last = lattice.names[controls[0]], lattice.names[controls[-1]]
@@ -34,7 +34,7 @@ def stretch(lattice: Lattice, controls: Sequence[int]) -> str:
 
 
 def configuration(lattice: Lattice, on: frozenset[int]) -> str:
-    """Return the shortest of several ways to say which controls are on."""
+    """Return the shortest description of which controls are on."""
     off = lattice.everything - on
     if not on:
         return "the baseline"

@@ -1,7 +1,7 @@
-"""Debian's own sources of packages, out of what the host's apt is told to use.
+"""Debian's own package sources, taken from the configuration of the host's apt.
 
-Guests hold Debian's packages and no others. So of the host's lines only those stay that are for its
-own release and from Debian: suite and component are Debian's, and no foreign key signs them.
+Guests hold Debian's packages and no others. So only those of the host's lines are used that are for
+its own release and from Debian: suite and component are Debian's, and no foreign key signs them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Stanza = dict[str, str]
 def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> str:
     """Return the host's sources of Debian's release `codename`, component main, in deb822 form.
 
-    With `as_of`, the release of that code name stands in place of the host's own, in the same
-    places: Debian's mirrors hold all releases that are looked after.
+    With `as_of`, the release of that code name replaces the host's own, at the same locations:
+    Debian's mirrors hold all maintained releases.
 
     Raises:
         MachineError: It has none.
@@ -81,7 +81,7 @@ def _deb822(text: str) -> Iterator[Stanza]:
 
 
 def _of_debian(stanza: Stanza, codename: str) -> Stanza | None:
-    """Return what of a stanza is Debian's, nothing where none is."""
+    """Return the part of a stanza that is Debian's; None if there is none."""
     wanted = {codename, *(f"{codename}{end}" for end in ("-updates", "-security", "/updates"))}
     suites = [suite for suite in stanza.get("suites", "").split() if suite in wanted]
     keys = stanza.get("signed-by", "")

@@ -1,7 +1,7 @@
-"""Files to be put into an ext4 image, and debugfs's commands that do it.
+"""Files to be put into an ext4 image, and the debugfs commands that do it.
 
-In the order of their names, so that the same files always get the same inodes and blocks, whatever
-the folder that they come from; mke2fs would take them as its directories happen to list them.
+They are sorted by name, so that the same files always get the same inodes and blocks, whatever
+folder they come from; mke2fs would take them in the order in which its directories list them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 _WALK = Path(__file__).with_name("walk.py")
 _USUAL = {stat.S_IFDIR: 0o040755, stat.S_IFLNK: 0o120777, stat.S_IFREG: None}
-_FAIR = frozenset(range(32, 127))  # bytes that a command can hold as they are
+_FAIR = frozenset(range(32, 127))  # bytes that need no quoting in a command
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of an image: its path in it, and `source`, where its content lies.
+    """A file of an image: its path in it, and `source`, the location of its content.
 
-    `mode` has its kind as well, `changed` is in seconds since 1970. `twin` is the same for all
-    names of one file, empty for a file with one name; `target` is where a link leads.
+    `mode` includes the file type, `changed` is in seconds since 1970. `twin` is the same for all
+    names of one file, empty for a file with one name; `target` is that of a link.
     """
 
     path: Path
@@ -46,17 +46,17 @@ class Entry:
 
 
 def entries(tree: Path, newest: int) -> list[Entry]:
-    """Return all of a tree but what is mounted in it; what is newer than `newest` is that old.
+    """Return all of a tree except mounts in it; files newer than `newest` get that time.
 
     Raises:
-        MachineError: A part can't be read, or a name is no text.
+        MachineError: A part can't be read, or a name is not text.
     """
     listed = run(as_root([sys.executable, "-I", _WALK, tree]))
     found = []
     for line in listed.splitlines():
         path, mode, owner, group, changed, twin, target, attributes = json.loads(line)
         if any(ord(letter) < ord(" ") or "\ud800" <= letter < "\ue000" for letter in path + target):
-            raise MachineError(f"{tree} has a file whose name is no text: {path!r}")
+            raise MachineError(f"{tree} has a file whose name is not text: {path!r}")
         values = {name: base64.b64decode(value) for name, value in attributes.items()}
         old = min(changed, newest)
         source = tree / path
@@ -65,10 +65,10 @@ def entries(tree: Path, newest: int) -> list[Entry]:
 
 
 def commands(files: Iterable[Entry], now: int, folder: Path) -> Iterator[str]:
-    """Yield debugfs's commands that put files into an image made at `now`, directories first.
+    """Yield debugfs commands that put files into an image made at `now`, directories first.
 
-    Each is made by its mere name, in its directory: debugfs takes `/name` for one in the present
-    directory. `folder` takes the values of attributes that are no text.
+    Each is created by its bare name, in its directory: debugfs takes `/name` for a file in the
+    current directory. `folder` receives the values of attributes that are not text.
     """
     here, seen = Path(), dict[str, tuple[Path, int]]()
     for entry in sorted(files, key=lambda one: one.path.parts):
@@ -96,7 +96,7 @@ def quoted(path: str) -> str:
 
 
 def _made(entry: Entry, name: str) -> list[str] | None:
-    """Return what makes a file, None for one that is made by what uses it: device or socket."""
+    """Return what creates a file; None for devices and sockets, which their users create."""
     kind = stat.S_IFMT(entry.mode)
     if kind == stat.S_IFDIR:
         return [] if not entry.path.name else [f"mkdir {name}"]

@@ -1,7 +1,7 @@
-"""The image of a whole Debian: made of the host's release, by mmdebstrap, and kept.
+"""The image of a whole Debian: made from the host's release by mmdebstrap, and kept.
 
-It takes a minute or two, once. What is in the cache stays as it is, even when Debian has newer
-versions by now, so that results stay comparable until the user removes it.
+It takes a minute or two, once. The cached image stays as it is, even when Debian has newer
+versions, so that results stay comparable until the user removes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-SIZE = 4 << 30  # bytes, of which only those that hold something take room on the host
+SIZE = 4 << 30  # bytes; the host allocates only those that hold data
 PROGRAMS = {
     "mmdebstrap": "mmdebstrap",
     "mke2fs": "e2fsprogs",
@@ -35,7 +35,7 @@ PROGRAMS = {
     "unshare": "util-linux",
     "setpriv": "util-linux",
 }
-"""What making it needs: programs, and the Debian packages that hold them."""
+"""The programs needed to make it, and their Debian packages."""
 
 PACKAGES = (
     "apache2",
@@ -68,9 +68,9 @@ PACKAGES = (
     "udev",
     "xz-utils",
 )
-"""What guests hold besides Debian's minimum: services, and what drives and hardens them."""
+"""What guests hold beyond Debian's minimum: services, and what drives and hardens them."""
 
-_RECIPE = "3"  # raise it when images come out otherwise than by their parts
+_RECIPE = "3"  # increase it when the same parts yield a different image
 _NOT_UNPACKED = ("doc", "doc-base", "info", "lintian", "locale", "man")  # of /usr/share
 _ANSWERS = """\
 postfix postfix/main_mailer_type select Local only
@@ -93,10 +93,10 @@ class Step:
 def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None) -> RootImage:
     """Return the image of the host's Debian release, made on first use.
 
-    `told` hears about each second what is being done, then None.
+    `told` is called about each second with the current step, and finally with None.
 
     Raises:
-        MachineError: The host is no Debian, a program is missing, or packages can't be fetched.
+        MachineError: The host is not Debian, a program is missing, or packages can't be fetched.
     """
     release = host.release()
     name = digest(_parts(release.codename))
@@ -123,12 +123,12 @@ def debian_image(cache: Cache, told: Callable[[Step | None], None] | None = None
 
 
 def missing_programs() -> list[str]:
-    """Return the programs that making an image needs and that are not installed."""
+    """Return the missing programs that making an image needs."""
     return [name for name in PROGRAMS if found(name) is None]
 
 
 def _parts(codename: str) -> dict[str, str]:
-    """Return all that defines an image but the versions of the packages."""
+    """Return all that defines an image except the versions of the packages."""
     return {
         "image": codename,
         "architecture": platform.machine(),
@@ -154,10 +154,10 @@ class _Making:
     since: float
 
     def fill(self, folder: Path) -> None:
-        """Make the image in `folder`; what it is made of goes again."""
+        """Make the image in `folder`; intermediate files are removed."""
         tree, image = folder / "tree", folder / "root.img"
         for left_over in folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*"):
-            if left_over != folder:  # of a killed run: its files are of several users
+            if left_over != folder:  # of a killed run: its files belong to several users
                 namespace.remove(left_over)
         try:
             self._install(folder, tree)
@@ -192,11 +192,11 @@ class _Making:
         def heard(line: str | None) -> None:
             nonlocal doing
             if line is not None and line.startswith("I: "):
-                said = line.removeprefix("I: ").rstrip(".")
-                doing = "setting it up" if said.startswith("running --") else said
+                step = line.removeprefix("I: ").rstrip(".")
+                doing = "setting it up" if step.startswith("running --") else step
             self._tell(doing)
 
-        remedy = "look at its last words above; apt-get update on the host has to work"
+        remedy = "see its output above; apt-get update on the host must work"
         follow(namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
         sources.unlink()
         setup.unlink()

@@ -1,6 +1,6 @@
-"""Making ext4 file systems out of files, without mounting anything.
+"""Making ext4 file systems from files, without mounting anything.
 
-Whatever would differ between two makings of the same tree is fixed: ids, hash seed, times.
+Whatever could differ between two builds of the same tree is fixed: ids, hash seed, times.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is ne
 REMEDY = "apt-get install e2fsprogs"
 _UUID = "68617264-636f-7374-8000-000000000001"
 _HASH_SEED = "68617264-636f-7374-8000-000000000002"
-# What Debian 12 sets by default, without checksums of metadata: a small kernel works them out by
-# tables, and each change of a file would cost far more than on a machine that has them in hardware.
+# Debian 12's defaults, without metadata checksums: a small kernel computes them from tables, so
+# each change of a file would cost far more than on a machine that computes them in hardware.
 _FEATURES = (
     "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,"
     "large_file,huge_file,dir_nlink,extra_isize"
@@ -44,8 +44,8 @@ _CHUNK = 1 << 20
 def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool = True) -> None:
     """Make an image of `size` bytes that holds `files`, with their owners and attributes.
 
-    No file in it was changed after a guest's clock starts: with the usual `relatime`, each reading
-    of a file that was changed in the future would be written down.
+    No file in it is newer than the start of a guest's clock: with the usual `relatime`, each read
+    of a file changed in the future would be recorded.
 
     Raises:
         MachineError: They do not fit, or can't be read, or e2fsprogs is missing.
@@ -68,9 +68,9 @@ def make(image: Path, size: int, files: Iterable[Entry] = (), *, journal: bool =
 
 
 def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
-    """Have debugfs carry out `commands` on an image, or on what `inside` names in it.
+    """Have debugfs run `commands` on an image, or on a file system named by `inside`.
 
-    `script` is a file for them, removed again.
+    `script` is a temporary file for them.
 
     Raises:
         MachineError: One of them failed, or debugfs is missing.
@@ -79,7 +79,7 @@ def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
     wrong: list[str] = []
 
     def heard(line: str | None) -> None:
-        # It ends with 0 whatever happened, repeats each command, and adds what went wrong.
+        # It always exits with 0, repeats each command, and adds what went wrong.
         if line and _HARMLESS.match(line) is None:
             wrong.append(line)
 
@@ -91,12 +91,12 @@ def change(image: str | Path, commands: Iterable[str], script: Path) -> None:
 
 
 def inside(image: Path, start: int) -> str:
-    """Return what e2fsprogs call the file system that begins at byte `start` of an image."""
+    """Return e2fsprogs' name for the file system that begins at byte `start` of an image."""
     return f"{image}?offset={start}" if start else str(image)
 
 
 def text_of(file_system: str, path: str) -> str:
-    """Return the text of a file in a file system, empty where it is not there."""
+    """Return the text of a file in a file system, empty if the file does not exist."""
     return run(["debugfs", "-R", f"cat {contents.quoted(path)}", "--", file_system], remedy=REMEDY)
 
 
@@ -108,7 +108,7 @@ def is_there(file_system: str, path: str) -> bool:
 
 
 def content_digest(image: Path) -> str:
-    """Return the SHA-256 of what is in an image, in hex; where it is all zeros has no part."""
+    """Return the SHA-256 of an image's content, in hex; blocks of zeros are left out."""
     total, zeros = hashlib.sha256(), bytes(_BLOCK)
     with image.open("rb") as file:
         for start, end in folders.written(file.fileno(), _BLOCK):

@@ -1,4 +1,4 @@
-"""The same root with more room on it, for workloads that write more than it holds."""
+"""The same root with more room on it, for workloads that write more than fits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FILE = "root.img"
 
 
 def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
-    """Return `image` with at least `gib` GiB, of which the host gives only what is written.
+    """Return `image` with at least `gib` GiB; the host allocates only what is written.
 
     Raises:
-        InputError: It is smaller, and has a partition table, which is left as the user made it.
+        InputError: It is smaller, and has a partition table, which is left unchanged.
         MachineError: resize2fs is missing or fails.
     """
     if image.size >= gib * _GIB:

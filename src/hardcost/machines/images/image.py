@@ -1,4 +1,4 @@
-"""What a guest's disk is, wherever it came from."""
+"""A guest's disk, wherever it came from."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-GRAIN = 128 << 20  # bytes: sizes are multiples of it, since that is how memory devices are mapped
+GRAIN = 128 << 20  # bytes: sizes are multiples of it, since memory devices are mapped so
 
 
 @dataclass(frozen=True)
 class RootImage:
-    """A raw disk, or a file system without one around it, that guests only ever write copies of.
+    """A raw disk, or a bare file system, of which guests only ever write copies.
 
-    `digest` names what is in it, `title` says it to a reader. `size` is in bytes, a multiple of
-    128 MiB. `packages` are the versions of the Debian packages in it, by name, where they are
-    known. `partition` is the number of the partition that holds the file system, as Linux counts
-    them; None where the whole image is the file system.
+    `digest` identifies its content, `title` describes it to a reader. `size` is in bytes, a
+    multiple of 128 MiB. `packages` are the versions of the Debian packages in it, by name, if
+    known. `partition` is the number of the partition with the file system, as Linux counts them;
+    None if the whole image is the file system.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""What the cache keeps of an image beside its bytes."""
+"""What the cache records of an image beside its bytes."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _ABOUT = "image.json"
 
 
 def keep(folder: Path, image: RootImage) -> None:
-    """Record what is known of an image that lies in its folder of the cache, for `kept`."""
-    said = dataclasses.asdict(image) | {"path": image.path.name}
-    (folder / _ABOUT).write_text(json.dumps(said, indent=1), encoding="utf-8")
+    """Record the properties of an image in its folder of the cache, for `kept`."""
+    record = dataclasses.asdict(image) | {"path": image.path.name}
+    (folder / _ABOUT).write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
 def kept(place: Path) -> RootImage:
-    """Return an image of the cache, with what was recorded of it when it was made.
+    """Return an image of the cache, with the properties recorded when it was made.
 
     Raises:
-        MachineError: What was recorded can't be read.
+        MachineError: The record can't be read.
     """
     try:
-        said: dict[str, Any] = json.loads((place / _ABOUT).read_text(encoding="utf-8"))
-        return RootImage(**(said | {"path": place / said["path"]}))
+        record: dict[str, Any] = json.loads((place / _ABOUT).read_text(encoding="utf-8"))
+        return RootImage(**(record | {"path": place / record["path"]}))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise MachineError(
             f"the image in {place} can't be read: {error}",
-            hint=f"`hardcost image remove {place.name}` has it made anew",
+            hint=f"`hardcost image remove {place.name}`: the next run makes it again",
         ) from error
 
 
 def is_known(place: Path) -> bool:
-    """Say whether an image that an older hardcost kept, without hashes, is what was recorded.
+    """Say whether an image that an older hardcost kept, without hashes, matches its record.
 
-    What is named after something other than its content (`grown`) is not.
+    An image that is not named after its content (`grown`) does not.
     """
     try:
         image = kept(place)

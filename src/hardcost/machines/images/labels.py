@@ -1,8 +1,8 @@
-"""SELinux's labels: which file of an image gets which.
+"""SELinux's labels for the files of an image.
 
-Labels can't be given to files on the host without being its root, and a host with SELinux would
-have its own say. So they are worked out for the tree, and written into the image as what they are
-there, extended attributes.
+Setting labels on the host's files would need root, and a host with SELinux would interfere. So the
+labels are computed for the tree, and written into the image as what they are there, extended
+attributes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LIMIT_SECONDS = 600.0
 
 
 def computed(tree: Path) -> dict[str, str]:
-    """Return the label of each file of a Debian root, by its path in it, as its policy has them.
+    """Return the label of each file of a Debian root, by its path in it, according to its policy.
 
-    They are worked out by the root's own `matchpathcon`. A root without a policy has none; files
-    that the policy leaves alone are left out.
+    The root's own `matchpathcon` computes them. A root without a policy has none; files that the
+    policy does not label are left out.
 
     Raises:
         MachineError: The root's programs don't run here.
@@ -38,12 +38,12 @@ def computed(tree: Path) -> dict[str, str]:
     if not (tree / _CONTEXTS).is_file():
         return {}
     script = f"find / -xdev -print0 | xargs -0 matchpathcon -f /{_CONTEXTS}"
-    said = run(as_root(["chroot", tree, "sh", "-c", script]), limit_seconds=_LIMIT_SECONDS)
+    output = run(as_root(["chroot", tree, "sh", "-c", script]), limit_seconds=_LIMIT_SECONDS)
     found = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         path, tab, context = line.rpartition("\t")
         if not tab:
-            raise MachineError(f"matchpathcon said {line!r} of a file in {tree}")
+            raise MachineError(f"matchpathcon printed {line!r} for a file in {tree}")
         if context != _NONE:
             found[path] = context
     return found

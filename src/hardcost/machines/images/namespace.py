@@ -1,7 +1,7 @@
-"""Being root over a tree of files: as root, or else in a user namespace.
+"""Root privileges over a tree of files: as root, or else in a user namespace.
 
-Either way in a mount and a process namespace of its own, so that what is mounted or started there
-goes with the last program, however that ends; and the host's name is not to be seen there.
+Either way in its own mount and process namespaces, so that mounts and processes go with the last
+program, however that ends; and the host's name is not visible there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REMEDY = (
     " package uidmap and ids in /etc/subuid and /etc/subgid (usermod --add-subuids 100000-165535"
     " --add-subgids 100000-165535 USER)"
 )
-"""What helps where `why_not` has a reason."""
+"""The remedy if `why_not` has a reason."""
 
 _APART = ("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc")
 _NAMED = ("sh", "-c", 'hostname hardcost && exec "$0" "$@"')
@@ -31,7 +31,7 @@ _MAPPED = ("--user", "--map-root-user", "--map-auto")
 def as_root(argv: Sequence[str | Path]) -> list[str | Path]:
     """Return the words that run a program as root over files.
 
-    Who is not root is root in a user namespace, where all ids that /etc/subuid grants stand for
+    Other users become root in a user namespace, where all ids that /etc/subuid grants stand for
     the other users.
     """
     mapped = () if os.geteuid() == 0 else _MAPPED
@@ -39,9 +39,9 @@ def as_root(argv: Sequence[str | Path]) -> list[str | Path]:
 
 
 def why_not() -> str | None:
-    """Return None where `as_root` works, else why it does not."""
+    """Return None if `as_root` works, else why it does not."""
     if os.geteuid() != 0 and found("newuidmap") is None:
-        return "newuidmap is missing: without it, only root can make files of several users"
+        return "newuidmap is missing: without it, only root can create files of several users"
     try:
         run(as_root(["true"]))
     except MachineError as error:

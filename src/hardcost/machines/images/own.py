@@ -1,7 +1,7 @@
-"""Roots that the user brings: a disk's image, raw or qcow2, or a folder with a system in it.
+"""Roots that the user brings: a disk image, raw or qcow2, or a folder with a system in it.
 
-They are copied into the cache, whole and padded, so that what is measured stays what it was and
-nothing ever writes to the user's own. Roots are ext4: that is what guests can mount.
+They are copied into the cache, complete and padded, so that later changes do not affect
+measurements and nothing ever writes to the user's own. Roots are ext4, which guests can mount.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-_RECIPE = "2"  # raise it when images come out otherwise than by their parts
+_RECIPE = "2"  # increase it when the same parts yield a different image
 _QCOW2 = b"QFI\xfb"
-# Of its header (QEMU's docs/interop/qcow2.txt): where a backing file is named, 0 for nowhere; and
-# from version 3 on, what a reader has to know of, one bit of which is data in a file of its own.
+# Parts of its header (QEMU's docs/interop/qcow2.txt): the offset of the backing file's name, 0 for
+# none; and from version 3 on, incompatible features, one of which is data in an external file.
 _QCOW2_HEADER = 104
 _QCOW2_BACKING = slice(8, 16)
 _QCOW2_FEATURES = slice(72, 80)
@@ -41,10 +41,10 @@ _PACKAGE = re.compile(
     r"^Version: (\S+)$",
     re.MULTILINE,
 )
-_ROOM = 2 << 30  # bytes that a guest may fill, beside what is in a folder
-_FOR_EACH_FILE = 8192  # bytes: its last block and its inode, and some to spare
+_ROOM = 2 << 30  # bytes that a guest may fill, beyond the folder's content
+_FOR_EACH_FILE = 8192  # bytes: its last block and its inode, with some reserve
 _WHOLE_LIMIT_SECONDS = 3600.0
-_CHECKED = (0, 1)  # what e2fsck ends with where all is well, or is now
+_CHECKED = (0, 1)  # e2fsck's exit statuses for a clean or repaired file system
 _TAKEN = "hardcost takes a raw or qcow2 image of a disk or of an ext4 file system"
 
 
@@ -52,16 +52,16 @@ def image_file(path: Path, cache: Cache) -> RootImage:
     """Return the image in a file of the user's, copied into the cache on first use.
 
     Raises:
-        InputError: It can't be read, is no image of a disk, or holds no Linux root on ext4.
-        MachineError: It can't be copied, or its file system is damaged beyond what repairs itself.
+        InputError: It can't be read, is not a disk image, or holds no Linux root on ext4.
+        MachineError: It can't be copied, or its file system is damaged beyond automatic repair.
     """
     path = path.absolute()
     status = _looked_at(path)
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{path} is no file", hint="a folder with a system goes to --rootfs")
+        raise InputError(f"{path} is not a file", hint="a folder with a system goes to --rootfs")
     is_qcow2 = _begins_with(path, _QCOW2)
     if not is_qcow2:
-        _root(path, path)  # whatever is wrong is said before anything is copied
+        _root(path, path)  # reports mistakes before anything is copied
     name = digest({"image": str(path), "file": _identity(status), "recipe": _RECIPE})
 
     def fill(folder: Path) -> None:
@@ -81,12 +81,12 @@ def rootfs_dir(path: Path, cache: Cache) -> RootImage:
     """Return an image of the system in a folder of the user's, made on first use.
 
     Raises:
-        InputError: It is no folder, holds no Linux root, or other file systems are mounted in it.
-        MachineError: It can't be read as a whole.
+        InputError: It is not a folder, holds no Linux root, or has other file systems mounted.
+        MachineError: It can't be read completely.
     """
     path = path.absolute()
     if not stat.S_ISDIR(_looked_at(path).st_mode):
-        raise InputError(f"{path} is no folder", hint="an image of a disk goes to --image")
+        raise InputError(f"{path} is not a folder", hint="a disk image goes to --image")
     if not any(os.path.lexists(f"{path}{name}") for name in _OS_RELEASE):
         raise InputError(
             f"{path} holds no Linux system: it has no /etc/os-release",
@@ -118,7 +118,7 @@ def _looked_at(path: Path) -> os.stat_result:
 
 
 def _identity(status: os.stat_result) -> str:
-    """Return what changes whenever a file does."""
+    """Return a text that changes whenever the file does."""
     times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
     return f"{status.st_dev} {status.st_ino} {status.st_size} {times}"
 
@@ -133,11 +133,11 @@ def _padded(size: int) -> int:
 
 
 def _converted(path: Path, image: Path) -> None:
-    """Make a qcow2 image raw.
+    """Convert a qcow2 image to raw.
 
     Raises:
-        InputError: It takes part of its content from another file, which it names itself: any on
-            this machine.
+        InputError: It takes part of its content from another file, which it names itself and which
+            could be any file of this machine.
     """
     with path.open("rb") as file:
         header = file.read(_QCOW2_HEADER)
@@ -146,27 +146,27 @@ def _converted(path: Path, image: Path) -> None:
     if any(backing) or int.from_bytes(features, "big") & _QCOW2_DATA_ELSEWHERE:
         raise InputError(
             f"{path} is a qcow2 image with part of its content in another file",
-            hint="`qemu-img convert -O qcow2` makes a whole one of it",
+            hint="`qemu-img convert -O qcow2` makes a complete one from it",
         )
     run(
         ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", "--", path, image],
-        remedy="apt-get install qemu-utils; if that is there, the image itself is damaged",
+        remedy="apt-get install qemu-utils; if it is installed, the image itself is damaged",
         limit_seconds=_WHOLE_LIMIT_SECONDS,
     )
 
 
 def _root(image: Path, shown: Path) -> partitions.Partition | None:
-    """Return the partition that holds the root; None where the whole image is its file system.
+    """Return the partition that holds the root; None if the whole image is its file system.
 
     Raises:
-        InputError: There is none; `shown` is the file that the message names.
+        InputError: There is none; `shown` is the file's name in the message.
     """
     found = partitions.partitions(image)
     whole = partitions.held(image)
     if found is None or whole == partitions.EXT4:
         if whole != partitions.EXT4:
-            what = f"{shown} is {whole}" if whole else f"{shown} holds nothing that is known"
-            raise InputError(f"{what}, no image that a guest can boot", hint=_TAKEN)
+            what = f"{shown} is {whole}" if whole else f"the content of {shown} is unknown"
+            raise InputError(f"{what}; a guest can't boot it", hint=_TAKEN)
         if not _title(str(image)):
             raise InputError(
                 f"the file system in {shown} holds no Linux root: it has no /etc/os-release",
@@ -188,7 +188,7 @@ def _root(image: Path, shown: Path) -> partitions.Partition | None:
 
 
 def _title(file_system: str) -> str:
-    """Return what a system calls itself, empty where there is none."""
+    """Return a system's name for itself, empty if there is none."""
     for path in _OS_RELEASE:
         if text := ext4.text_of(file_system, path):
             said = _PRETTY.search(text)
@@ -199,9 +199,9 @@ def _title(file_system: str) -> str:
 def _adopted(
     folder: Path, image: Path, origin: Path, partition: partitions.Partition | None
 ) -> None:
-    """Check a copy's file system, mend what a journal can mend, and record what it is.
+    """Check a copy's file system, repair what a journal can repair, and record the image.
 
-    It gets a place for Linux's source where it has none.
+    It gets a directory for Linux's source if it has none.
     """
     place = ext4.inside(image, 0 if partition is None else partition.start)
     checked = run(["sh", "-c", 'e2fsck -f -p -- "$0" 2>&1; echo "=$?"', place], remedy=ext4.REMEDY)
@@ -209,7 +209,7 @@ def _adopted(
     if int(status) not in _CHECKED:
         raise MachineError(
             f"the file system in {origin} is damaged: {said.strip() or f'e2fsck status {status}'}",
-            hint="shut its system down in good order, or mend it with e2fsck",
+            hint="shut its system down cleanly, or repair it with e2fsck",
         )
     missing = [path for path in _PLACES if not ext4.is_there(place, path)]
     made = (f"cd {Path(path).parent}\nmkdir {Path(path).name}" for path in missing)
@@ -223,7 +223,7 @@ def _adopted(
 
 
 def _entries(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield each file below a folder, as text that changes when it does, and the bytes it takes."""
+    """Yield each file below a folder, as text that changes when it does, and its size in bytes."""
     device = path.stat().st_dev
     for place, folders, names in os.walk(path, onerror=_refused):
         for name in (*folders, *names):
@@ -232,7 +232,7 @@ def _entries(path: Path) -> Iterator[tuple[str, int]]:
             if status.st_dev != device:
                 raise InputError(
                     f"another file system is mounted on {full}",
-                    hint="unmount it first: only what is in the folder itself can be taken",
+                    hint="unmount it first: only the folder's own content can be taken",
                 )
             yield f"{full} {status.st_mode} {_identity(status)}", status.st_size + _FOR_EACH_FILE
 
@@ -240,5 +240,5 @@ def _entries(path: Path) -> Iterator[tuple[str, int]]:
 def _refused(error: OSError) -> None:
     raise MachineError(
         f"{error.filename} can't be read: {error.strerror}",
-        hint="a system's files belong to several users: run hardcost as root to take them all",
+        hint="a system's files belong to several users: run hardcost as root to read them all",
     ) from error

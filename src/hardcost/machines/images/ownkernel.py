@@ -1,4 +1,4 @@
-"""The kernel that a root of the user's has for itself, with the modules that mount its disk."""
+"""The kernel that a user's root brings, with the modules that mount its disk."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _RECIPE = "1"
 _KERNELS = ("vmlinuz-", "vmlinux-")
-# Below /lib/modules/RELEASE/kernel: what a disk in memory, its file system and their check sums
-# may need.
+# Below /lib/modules/RELEASE/kernel: the modules that a disk in memory, its file system and its
+# checksums may need.
 _PARTS = ("fs/ext4", "fs/jbd2", "fs/mbcache", "drivers/nvdimm", "drivers/dax", "lib", "crypto")
 _ENDINGS = ("", ".xz", ".zst", ".gz")
 _LISTED = re.compile(r"^/\d+/\d+/\d+/\d+/([^/]+)/", re.MULTILINE)
@@ -30,14 +30,14 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class OwnKernel:
-    """A kernel's image, and the folder in which its modules lie by release."""
+    """A kernel's image, and the folder of its modules by release."""
 
     image: Path
     modules: Path
 
 
 def own_kernel(root: RootImage, cache: Cache) -> OwnKernel | None:
-    """Return the newest kernel in a root's /boot, copied out on first use; None without one.
+    """Return the newest kernel in a root's /boot, copied on first use; None if there is none.
 
     Raises:
         MachineError: It can't be copied.
@@ -61,7 +61,7 @@ def own_kernel(root: RootImage, cache: Cache) -> OwnKernel | None:
 
 
 def _start(root: RootImage) -> int:
-    """Return where a root's file system begins, in bytes."""
+    """Return the start of a root's file system, in bytes."""
     if root.partition is None:
         return 0
     for one in partitions.partitions(root.path) or ():
@@ -76,7 +76,7 @@ def _kernels(system: str) -> list[str]:
 
 
 def _version(name: str) -> list[tuple[int, int, str]]:
-    """Return what orders versions: numbers by their value, all else by its letters."""
+    """Return a sort key for versions: numbers by value, all else by letters."""
     return [
         (1, int(part), "") if part.isdecimal() else (0, 0, part) for part in _NUMBERS.split(name)
     ]
@@ -90,7 +90,7 @@ def _dump(system: str, path: str, target: Path) -> None:
 
 
 def _modules(system: str, release: str, part: str, into: Path) -> None:
-    """Copy a part of a kernel's modules, where it has it, and unpack what is compressed."""
+    """Copy a part of a kernel's modules, if it has it, and decompress them."""
     for base in ("/usr/lib/modules", "/lib/modules"):
         for ending in ("", *(f".ko{packed}" for packed in _ENDINGS)):
             path = contents.quoted(f"{base}/{release}/kernel/{part}{ending}")
@@ -102,7 +102,7 @@ def _modules(system: str, release: str, part: str, into: Path) -> None:
 
 
 def _remove_links(folder: Path) -> None:
-    """Remove what was copied as a link: it may lead out of `folder`, and be written through."""
+    """Remove copied links: they may lead out of `folder`, and be written through."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             path.unlink()

@@ -91,14 +91,14 @@ def partitions(image: Path) -> list[Partition] | None:
         is_there = start < total and size <= total  # partx shows what ends before it begins
         if is_there and _EXTENDED.isdisjoint(kind):
             place = ("--offset", str(start), "--size", str(size))
-            holds = _type(image, *place) or "nothing that is known"
+            holds = _type(image, *place) or "unknown content"
             found.append(Partition(int(number), start, size, holds))
     return found or None
 
 
 def _type(image: Path, *place: str) -> str | None:
     """Return the name of what blkid finds at a place; None where that is nothing, or not one."""
-    words = ("--probe", *place, "--match-tag", "TYPE", "--output", "value", "--", image)
+    words = ["--probe", *place, "--match-tag", "TYPE", "--output", "value", "--", str(image)]
     found = _found("blkid", *words).strip()
     return _NAMES.get(found, found) or None
 

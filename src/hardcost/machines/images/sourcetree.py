@@ -1,4 +1,4 @@
-"""An image of Linux's source tree, or of an even part of it, for workloads that copy files."""
+"""An image of Linux's source tree, or of an even sample of it, for workloads that copy files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
 
-OWNER = 1000  # user and group of all that is in it
-_LABEL = b"system_u:object_r:src_t:s0"  # SELinux's of /usr/src; without one, copying it is refused
-_RECIPE = "3"  # raise it when images come out otherwise than by their parts
+OWNER = 1000  # user and group of all files in it
+_LABEL = b"system_u:object_r:src_t:s0"  # SELinux's for /usr/src; without one, copying is refused
+_RECIPE = "3"  # increase it when the same parts yield a different image
 _BLOCK = 4096
-_FOR_EACH_FILE = 2 * _BLOCK  # bytes: its last block and its inode, and some to spare
-_AT_LEAST = 16 << 20  # bytes, for what a file system holds of its own
+_FOR_EACH_FILE = 2 * _BLOCK  # bytes: its last block and its inode, with some reserve
+_AT_LEAST = 16 << 20  # bytes, for a file system's own data
 
 
 def tree_image(cache: Cache, files: int) -> RootImage:
     """Return the image of `files` files of Linux's source, made on first use; all, if fewer.
 
-    They are taken evenly from the whole tree in its order by name, so that a part is like the
-    whole; directories are those that they lie in. All of it belongs to uid 1000.
+    They are sampled evenly from the whole tree sorted by name, so that a part resembles the whole;
+    its directories are theirs. All of it belongs to uid 1000.
 
     Raises:
         InputError: `files` is less than 1.
         MachineError: The source can't be fetched, or e2fsprogs is missing.
     """
     if files < 1:
-        raise InputError(f"a source tree of {files} files can't be copied: ask for 1 at least")
+        raise InputError(f"a source tree of {files} files can't be copied: use at least 1")
     source = debian_source(cache)
     name = digest({"tree": source.digest, "files": str(files), "recipe": _RECIPE})
     title = f"{files} files of {source.title}"
@@ -49,21 +49,21 @@ def tree_image(cache: Cache, files: int) -> RootImage:
         chosen = spread(every, files)
         image, size = folder / "root.img", _size(source.folder, chosen)
         ext4.make(image, size, _entries(source.folder, chosen), journal=False)
-        ext4.change(image, ["rmdir lost+found"], folder / "script")  # nobody but root copies it
-        said = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
-        kept.keep(folder, RootImage(image, ext4.content_digest(image), said, size))
+        ext4.change(image, ["rmdir lost+found"], folder / "script")  # only root could copy it
+        actual = title if len(chosen) == files else f"all {len(chosen)} files of {source.title}"
+        kept.keep(folder, RootImage(image, ext4.content_digest(image), actual, size))
 
     return kept.kept(cache.make("images", name, title, fill, known=kept.is_known))
 
 
 def spread(every: Sequence[Path], count: int) -> list[Path]:
-    """Return `count` of all, at even distances; all of them where they are fewer."""
+    """Return `count` of them, evenly spaced; all of them if there are fewer."""
     wanted = min(count, len(every))
     return [every[index * len(every) // wanted] for index in range(wanted)]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield all files and links below a folder, as paths in it."""
+    """Yield all files and links below a folder, as relative paths."""
     for place, folders, names in os.walk(folder):
         here = Path(place).relative_to(folder)
         yield from (here / name for name in names)
@@ -76,7 +76,7 @@ def _size(folder: Path, chosen: Sequence[Path]) -> int:
 
 
 def _entries(folder: Path, chosen: Sequence[Path]) -> Iterator[Entry]:
-    """Yield the files as those of a user, and the directories above them."""
+    """Yield the files as those of a user, and their directories."""
     above = {parent for path in chosen for parent in path.parents}
     for path in (*above, *chosen):
         source = folder / path

@@ -1,6 +1,6 @@
-"""List a tree of files, one JSON array a line: a program of its own, run as root over the tree.
+"""List a tree of files, one JSON array a line: a separate program, run as root over the tree.
 
-It imports nothing of hardcost, since it runs by itself, in a namespace where all owners are known.
+It imports nothing of hardcost, since it runs by itself, in a namespace where all owners are mapped.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 
 
 def entry(tree: str, path: str) -> list[object]:
-    """Return path, mode, owner, group, times, place, target, and attributes of a file."""
-    full = os.path.join(tree, path)  # noqa: PTH118  (bytes that are no text stay as they are)
+    """Return path, mode, owner, group, times, inode, target, and attributes of a file."""
+    full = os.path.join(tree, path)  # noqa: PTH118  (bytes that are not text stay as they are)
     status = os.lstat(full)
     attributes = {
         name: base64.b64encode(os.getxattr(full, name, follow_symlinks=False)).decode()
@@ -28,7 +28,7 @@ def entry(tree: str, path: str) -> list[object]:
 
 
 def main(tree: str) -> None:
-    """Print all of a tree but what is mounted in it."""
+    """Print all of a tree except mounts in it."""
     device = os.lstat(tree).st_dev
     for folder, folders, names in os.walk(tree):
         inside = os.path.relpath(folder, tree)

@@ -1,10 +1,10 @@
 """Building kernels: configured, checked, compiled, kept by content; never built twice.
 
 All kernels of one source are built in one folder, one after another, so that only what an option
-or a patch touches is compiled again; ccache, which checks what it keeps, knows the rest. What was
-compiled is sealed when a build ends well. What one that failed or was interrupted has left, or what
-has changed since, is cleared before the next, so that nothing half made or damaged is ever linked.
-A kernel enters the cache whole, by renaming.
+or a patch affects is compiled again; ccache, which checks what it keeps, provides the rest. A
+successful build is sealed. Whatever a failed or interrupted build leaves, or anything changed
+since, is cleared before the next, so that nothing incomplete or damaged is ever linked. A kernel
+enters the cache complete, by renaming.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from hardcost.machines.kernels.source import Source
     from hardcost.machines.machine import KernelRecipe
 
-_RECIPE = "1"  # raise it when kernels come out otherwise than by their parts
+_RECIPE = "1"  # increase it when the same parts yield a different kernel
 _SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
 _USUAL_STEPS = 1700  # of the lean kernel from nothing
 _TELLING_STEPS = 50  # done before a build's pace says anything
 _POLL_SECONDS = 0.5
 _KEPT = {"vmlinux": "vmlinux", "System.map": "System.map", ".config": "config"}
 _CONFIGURING_SECONDS = 600.0
-_RESOLVED = "2"  # raise it when configurations come out otherwise than by their parts
+_RESOLVED = "2"  # increase it when the same parts yield a different configuration
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
-# The state of a git tree has no part in a kernel.
+# The state of a git tree must not affect a kernel.
 _ALWAYS = "# CONFIG_LOCALVERSION_AUTO is not set\n"
 
 
@@ -86,10 +86,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class _Patched:
-    """What patches make of the source: their names, what differs, and what Kconfig reads.
+    """The result of patching the source: names, differences, and the source for Kconfig.
 
-    `in_tree`: what is compiled is a tree of that with what differs; else that itself. `foreign`:
-    what others wrote runs on this machine in the course of it, of which `remarks` tell.
+    `in_tree`: a tree of that source with the differences is compiled; else the source itself.
+    `foreign`: code written by others runs on this machine during the build; `remarks` describe it.
     """
 
     names: tuple[str, ...]
@@ -101,7 +101,7 @@ class _Patched:
 
 
 class Kernels:
-    """Kernels built from one source; `told` hears of progress about twice a second, then None."""
+    """Kernels built from one source; `told` receives progress twice a second, finally None."""
 
     def __init__(
         self,
@@ -112,9 +112,9 @@ class Kernels:
         told: Callable[[Progress | None], None] | None = None,
         trust: Trust = Trust(),  # noqa: B008  (frozen)
     ) -> None:
-        """Build from the source in `folder`, else from Debian's, `jobs` compilers at a time.
+        """Build from the source in `folder`, else from Debian's, with `jobs` parallel compilers.
 
-        `trust` says what to do about what runs on this machine that a user brought.
+        `trust` says what to do about code of the user's that runs on this machine.
         """
         self._cache = cache
         self._folder = folder
@@ -146,10 +146,10 @@ class Kernels:
         return self._depends[folder]
 
     def _patches(self, recipe: KernelRecipe) -> _Patched:
-        """Return what a recipe's patches make of the source, as they were when first asked for.
+        """Return the result of a recipe's patches on the source, as they were when first read.
 
         Raises:
-            InputError: One is no patch, or does not apply.
+            InputError: One is not a patch, or does not apply.
         """
         if recipe.patches not in self._patched:
             read = patches.read(recipe.patches)
@@ -167,13 +167,13 @@ class Kernels:
         return self._patched[recipe.patches]
 
     def remarks(self, recipe: KernelRecipe) -> tuple[str, ...]:
-        """Return what of a user's runs on this machine while the kernel is built, and how."""
+        """Return which code of the user's runs on this machine during the build, and how."""
         return self._patches(recipe).remarks
 
     def _configured_with(self, files: overlay.Overlay) -> tuple[Source, bool]:
         """Return the source that Kconfig reads, and whether a tree of it is compiled.
 
-        A tree is linked to its source, which a folder of the user's can't be: that may be edited.
+        A tree is linked to its source; a folder of the user's can't be, since it may be edited.
         """
         if not files.files:
             return self.source, self._folder is None
@@ -183,7 +183,7 @@ class Kernels:
         return source.patched(self._cache, origin, files), False
 
     def _configured_source(self, recipe: KernelRecipe) -> Source:
-        """Return the source that Kconfig reads: with patches where these may matter to it."""
+        """Return the source that Kconfig reads: patched if the patches may affect it."""
         return self._patches(recipe).configured
 
     @cached_property
@@ -195,7 +195,7 @@ class Kernels:
         return config.read(self._resolved(recipe), "the resolved configuration")
 
     def unmet(self, recipe: KernelRecipe) -> tuple[Unmet, ...]:
-        """Return the options of a recipe that don't come out as asked for, with the reasons."""
+        """Return the options of a recipe that don't come out as requested, with the reasons."""
         found, depends = self.configuration(recipe), self.depends(recipe)
         return tuple(
             Unmet(name, wanted, got, depends.why(name, wanted, found))
@@ -204,15 +204,15 @@ class Kernels:
         )
 
     def check(self, recipe: KernelRecipe, only: AbstractSet[str] | None = None) -> None:
-        """Check that every option comes out as asked for, or those named in `only`.
+        """Check that every option comes out as requested, or those named in `only`.
 
         Raises:
-            InputError: Some do not; each is told, with the dependency that dropped it.
+            InputError: Some do not; each is reported, with the dependency that dropped it.
         """
         problems = tuple(
             Problem(
                 f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}",
-                hint=tools.hint_for(unmet.why) or "set what it depends on too, or leave it out",
+                hint=tools.hint_for(unmet.why) or "set its dependencies too, or leave it out",
             )
             for unmet in self.unmet(recipe)
             if only is None or unmet.option in only
@@ -221,7 +221,7 @@ class Kernels:
             raise InputError.of(problems)
 
     def name(self, recipe: KernelRecipe) -> str:
-        """Return the name of the kernel that comes of a recipe: the hash of all it is made of."""
+        """Return the name of a recipe's kernel: the hash of all that it is made from."""
         parts = {
             "source": self.source.digest,
             "tools": self._tools.versions,
@@ -232,17 +232,17 @@ class Kernels:
         return digest({**parts, "patches": changed} if changed else parts)
 
     def find(self, recipe: KernelRecipe) -> Built | None:
-        """Return the kernel if it is in the cache, whole."""
+        """Return the kernel if it is in the cache, complete."""
         folder = self._cache.find("kernels", self.name(recipe), known=is_known)
         return None if folder is None else self._told_by(recipe, folder)
 
     def _told_by(self, recipe: KernelRecipe, folder: Path) -> Built:
-        """Return a kernel as this recipe names its parts: another may have come to it first."""
+        """Return a kernel with this recipe's names: another recipe may have built it first."""
         found = built(folder)
         return replace(found, about={**found.about, **self._asked(recipe)})
 
     def _asked(self, recipe: KernelRecipe) -> dict[str, str]:
-        """Return what a recipe asks for, as it is told about a kernel."""
+        """Return what a recipe requests, as recorded with a kernel."""
         return {
             "base": recipe.base,
             "options": " ".join(f"{option}={value}" for option, value in recipe.options),
@@ -301,12 +301,12 @@ class Kernels:
         (folder / "about.json").write_text(json.dumps(about, indent=1))
 
     def _laid_out(self, place: Path, recipe: KernelRecipe) -> Path:
-        """Return the folder to compile: the source's own, or its tree in `place`, with patches."""
+        """Return the folder to compile: the source's own, or its patched tree in `place`."""
         patched = self._patches(recipe)
         if not patched.in_tree:
             return patched.configured.folder
         tree = Tree(place, patched.configured.folder)
-        if tree.make():  # what was compiled before is of another folder
+        if tree.make():  # earlier objects belong to another folder
             shutil.rmtree(place / "o")
             (place / "o").mkdir()
         tree.set(patched.overlay)
@@ -314,10 +314,10 @@ class Kernels:
 
     @contextlib.contextmanager
     def _output(self, place: Path, recipe: KernelRecipe) -> Iterator[Output]:
-        """Give the folder that is compiled in.
+        """Give the folder for the build's output.
 
-        What a patch of others runs there could change what is compiled of other kernels: it
-        has a copy, which is thrown away.
+        A foreign patch's code that runs there could change objects of other kernels, so such a
+        build gets a temporary copy.
         """
         patched = self._patches(recipe)
         confined = self._maker.is_confined(foreign=patched.foreign)
@@ -332,9 +332,9 @@ class Kernels:
     async def _make(
         self, output: Output, folder: Path, lock: int, log: Path, recipe: KernelRecipe
     ) -> int:
-        """Compile what is configured in `output` of the source in `folder`; return the steps taken.
+        """Compile the configuration in `output` from the source in `folder`; return the steps.
 
-        The programs inherit `lock`, so that nobody else begins before the last of them is gone.
+        The programs inherit `lock`, so that nobody else begins before the last of them has ended.
 
         Raises:
             MachineError: It failed.
@@ -365,7 +365,7 @@ class Kernels:
 
     @contextlib.asynccontextmanager
     async def _workplace(self, recipe: KernelRecipe) -> AsyncIterator[tuple[Path, int]]:
-        """Give the folder in which this source is built, nobody else's meanwhile, and its lock."""
+        """Give the build folder of this source, exclusively, and its lock."""
         place = self._place(self._configured_source(recipe))
         waiting = functools.partial(self._wait, self.title(recipe))
         async with self._cache.locked("builds", place.name, waiting) as lock:
@@ -393,7 +393,7 @@ class Kernels:
         return folder / f"kernel-{name}.log"
 
     def _resolved(self, recipe: KernelRecipe) -> str:
-        """Return the whole configuration of a recipe, as Kconfig completes it; kept."""
+        """Return the whole configuration of a recipe, as completed by Kconfig; kept."""
         own = dict(recipe.options)
         base = config.base_text(recipe.base).rstrip("\n") + "\n"
         config.check_fit(config.read(base, recipe.base) | own)
@@ -416,14 +416,14 @@ class Kernels:
         )
         if not text.lstrip("#\n").startswith(_RESOLVED_BY_KCONFIG[1:]):
             raise MachineError(
-                "Kconfig left the configuration as it was", hint="is this its source?"
+                "Kconfig left the configuration unchanged", hint="is this its source?"
             )
         kept.parent.mkdir(exist_ok=True)
         write_sealed(kept, text)
         return text
 
     def _tiny(self, origin: Source) -> str:
-        """Return the source's own smallest configuration, which the bases build on; kept."""
+        """Return the source's own smallest configuration, the basis of the bases; kept."""
         kept = self._place(origin) / f"tiny.{digest({'tools': self._tools.versions})}"
         known = read_sealed(kept)
         if known is not None:
@@ -433,7 +433,7 @@ class Kernels:
         return text
 
     def _configured(self, origin: Source, target: str, text: str) -> str:
-        """Return what Kconfig makes of a configuration, in a folder in which it stays compiled."""
+        """Return Kconfig's version of a configuration, in a folder that keeps its objects."""
         place, entry = self._place(origin), f"builds/{self._place(origin).name}"
         foreign = self._folder is not None or origin != self.source
         self._cache.check(origin.folder)
@@ -449,7 +449,7 @@ class Kernels:
             follow(
                 inside,
                 lambda _: None,
-                remedy="is the source whole?",
+                remedy="is the source complete?",
                 limit_seconds=_CONFIGURING_SECONDS,
                 shown=argv,
             )

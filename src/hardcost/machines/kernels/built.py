@@ -1,4 +1,4 @@
-"""What building leaves: kernels in the cache, and texts beside them that are kept with a hash."""
+"""Results of builds: kernels in the cache, and texts beside them that are kept with a hash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel in the cache: the image that boots, its symbols, its configuration, its making."""
+    """A kernel in the cache: the bootable image, its symbols, configuration and build record."""
 
     name: str
     image: Path
@@ -29,12 +29,12 @@ class Built:
 
     @property
     def patches(self) -> tuple[str, ...]:
-        """The names of the patches to its source, in the order in which they were applied."""
+        """The names of the patches to its source, in order of application."""
         return tuple(self.about.get("patches", "").splitlines())
 
 
 def built(folder: Path) -> Built:
-    """Return the kernel that lies in a folder of the cache."""
+    """Return the kernel in a folder of the cache."""
     about = json.loads((folder / "about.json").read_text())
     return Built(
         name=folder.name,
@@ -57,7 +57,7 @@ def kept(cache: Cache) -> Iterator[Built]:
 
 
 def is_known(folder: Path) -> bool:
-    """Say whether a kernel that an older hardcost built, without a manifest, is what was built."""
+    """Say whether a kernel that an older hardcost built, without a manifest, is undamaged."""
     try:
         return bool(built(folder).about["sha256"] == file_digest(folder / "vmlinux"))
     except (OSError, ValueError, KeyError, TypeError):
@@ -65,14 +65,14 @@ def is_known(folder: Path) -> bool:
 
 
 def write_sealed(path: Path, text: str) -> None:
-    """Write a text with its hash, so that nobody ever reads half of it, or what became of it."""
+    """Write a text with its hash, so that an incomplete or damaged one is never read."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     fresh.write_text(f"{digest({'text': text})}\n{text}")
     fresh.rename(path)
 
 
 def read_sealed(path: Path) -> str | None:
-    """Return a text that `write_sealed` wrote; None where there is none, or another."""
+    """Return a text written by `write_sealed`; None if it is missing or damaged."""
     try:
         seal, _, text = path.read_text().partition("\n")
     except (OSError, ValueError):

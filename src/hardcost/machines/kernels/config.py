@@ -19,17 +19,17 @@ _SET = re.compile(r"CONFIG_([A-Za-z0-9_]+)=(.*)")
 _NOT_SET = re.compile(r"# CONFIG_([A-Za-z0-9_]+) is not set")
 _VALUE = re.compile(r'[ymn]?|-?[0-9]+|0[xX][0-9A-Fa-f]+|"(?:[^"\\$`]|\\[^$`])*"')
 _ESCAPED = re.compile(r"\\(.)")
-_SHOWN = 60  # characters of a line that is none
-_MOST_PROBLEMS = 20  # a file that is no configuration has one in every line
+_SHOWN = 60  # characters of an invalid line that a message repeats
+_MOST_PROBLEMS = 20  # a file that is not a configuration has one in every line
 _HINT = (
     "a configuration has lines such as CONFIG_X=y and # CONFIG_X is not set; take the kernel's"
     " /boot/config-*, or /proc/config.gz"
 )
 _FIT = re.compile(r"[\w .,:/@%+=()-]*", re.ASCII)
-_OF_KCONFIG = ("CC_VERSION_TEXT",)  # which Kconfig works out anew, whatever a file says
+_OF_KCONFIG = ("CC_VERSION_TEXT",)  # which Kconfig always computes itself
 _SUFFIX = ".config"
 _GZIP = b"\x1f\x8b"
-_LARGEST = 4 << 20  # bytes; a distribution's configuration has some 300 kB
+_LARGEST = 4 << 20  # bytes; a distribution's configuration has about 300 kB
 _BARE = re.compile(r"[ymn]|-?\d+|0x[0-9a-fA-F]+")
 
 
@@ -45,7 +45,7 @@ def base_text(base: str) -> str:
     """Return the text of a base configuration: a name, or the path of a file.
 
     Raises:
-        InputError: There is none of that name, or the file is no kernel configuration.
+        InputError: There is none of that name, or the file is not a kernel configuration.
     """
     if base in bases():
         own = resources.files("hardcost.machines.kernels") / f"{base}{_SUFFIX}"
@@ -54,10 +54,10 @@ def base_text(base: str) -> str:
 
 
 def file_text(path: Path) -> str:
-    """Return the text of a kernel configuration of the user's, compressed by gzip or not.
+    """Return the text of a kernel configuration of the user's, gzipped or not.
 
     Raises:
-        InputError: It can't be read, or is none.
+        InputError: It can't be read, or is not one.
     """
     hint = f"name a file such as /boot/config-*, or one of: {', '.join(bases())}"
     content = files.content(path, "the kernel configuration", _LARGEST, hint)
@@ -79,17 +79,17 @@ def file_text(path: Path) -> str:
 
 
 def check_fit(options: Mapping[str, str]) -> None:
-    """Check that no option's value would be acted on by the shells of a build.
+    """Check that the shells of a build would not interpret any option's value.
 
-    make gets strings without their quotes, and puts some of them into commands as they are.
+    make gets strings without their quotes, and puts some of them into commands unchanged.
 
     Raises:
-        InputError: One would; all of them are told.
+        InputError: One would; all of them are reported.
     """
     problems = tuple(
         Problem(
-            f"{name} can't be set to {value!r}: a kernel's build hands it to a shell",
-            hint="letters, digits, spaces and _.,:/@%+=()- are taken",
+            f"{name} can't be set to {value!r}: a kernel build passes it to a shell",
+            hint="only letters, digits, spaces and _.,:/@%+=()- are allowed",
         )
         for name, value in options.items()
         if not _FIT.fullmatch(value) and name not in _OF_KCONFIG
@@ -102,14 +102,14 @@ def read(text: str, name: str) -> dict[str, str]:
     """Return the options of a kernel's `.config` by name, without `CONFIG_`, and their values.
 
     Strings lose their quotes; an option that is "not set" is `n`. Of two lines on an option the
-    last holds, as for the kernel's own tools. `name` is the file as the user called it.
+    last wins, as in the kernel's own tools. `name` is the file as the user called it.
 
     Raises:
         InputError: A line is neither an option nor a comment, or there is no option at all.
     """
     found: dict[str, str] = {}
     problems: list[Problem] = []
-    # Not splitlines: that also parts at characters that no line of a configuration ends with.
+    # Not splitlines, which also splits at characters that never end a configuration's line.
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip(" \t\r")
         option = _option(stripped)
@@ -126,7 +126,7 @@ def read(text: str, name: str) -> dict[str, str]:
 
 
 def _option(line: str) -> tuple[str, str] | None:
-    """Return the option and value of a line, or None where it sets none."""
+    """Return the option and value of a line, or None if it sets none."""
     unset = _NOT_SET.fullmatch(line)
     if unset is not None:
         return unset[1], NOT_SET
@@ -143,7 +143,7 @@ def lines(options: Iterable[tuple[str, str]]) -> str:
 
 
 def value(config: Mapping[str, str], name: str) -> str:
-    """Return an option's value in a configuration; what is not there is not set."""
+    """Return an option's value in a configuration; a missing one is not set."""
     return config.get(name, NOT_SET)
 
 

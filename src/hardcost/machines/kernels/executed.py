@@ -1,7 +1,7 @@
-"""Which files of a kernel's source run on the host while a kernel is built, by their names.
+"""Which files of a kernel's source run on the host during a build, by their names.
 
-What make, Kconfig, shells and other interpreters read; what host programs are compiled of, and the
-headers that they include. Some folders are taken whole, so a few files are named that do not run.
+These are the files that make, Kconfig, shells and other interpreters read, and the sources of host
+programs with their headers. Some folders are included whole, so a few files listed do not run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOST_PROGRAM = re.compile(
 
 
 def runs(name: str) -> bool:
-    """Say whether a file of the source, by its path in it, runs while a kernel is built."""
+    """Say whether a file of the source, by its path in it, runs during a build."""
     path = Path(name)
     return (
         path.parts[0] in _FOLDERS

@@ -1,4 +1,4 @@
-"""Kconfig's expressions: `A && !B || C = y`, worked out against a configuration."""
+"""Kconfig's expressions: `A && !B || C = y`, evaluated against a configuration."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NUMBER = re.compile(r"-?\d+|0x[0-9a-fA-F]+")
 _OPTION = re.compile(r"[A-Z0-9]\w*")
 
 _Result = tuple[bool | None, list[str]]
-"""Whether an expression holds (None: can't be told here), and the tokens behind it."""
+"""Whether an expression holds (None: unknown here), and the remaining tokens."""
 
 
 def holds(expression: str, config: Mapping[str, str]) -> bool:
-    """Say whether an expression holds in `config`; what can't be worked out is taken to hold."""
+    """Say whether an expression holds in `config`; one that can't be evaluated counts as true."""
     if not expression.strip():
         return True
     tokens = _TOKEN.findall(expression)
@@ -33,7 +33,7 @@ def holds(expression: str, config: Mapping[str, str]) -> bool:
 
 
 def parts(expression: str) -> list[str]:
-    """Return what `&&` joins at the top of an expression."""
+    """Return the operands of `&&` at the top of an expression."""
     found, depth, current = [], 0, ""
     for word in _TOKEN.findall(expression):
         depth += {"(": 1, ")": -1}.get(word, 0)
@@ -46,7 +46,7 @@ def parts(expression: str) -> list[str]:
 
 
 def names(expressions: Iterable[str]) -> list[str]:
-    """Return the options that expressions speak of, in their order."""
+    """Return the options in expressions, in order."""
     tokens = [token for part in expressions for token in _TOKEN.findall(part)]
     return [token for token in tokens if _OPTION.fullmatch(token)]
 
@@ -98,7 +98,7 @@ def _compared(left: str, sign: str, right: str, config: Mapping[str, str]) -> bo
 
 
 def _text(token: str, config: Mapping[str, str]) -> str:
-    """Return what a token stands for: a literal, or an option's value."""
+    """Return the value of a token: a literal, or an option's value."""
     if token.startswith('"'):
         return token[1:-1]
     if token in {"y", "m", "n"} or _NUMBER.fullmatch(token):

@@ -1,9 +1,8 @@
 """Why an option did not come out: the dependencies in a source's Kconfig files.
 
-Kconfig drops an option without a word when what it depends on does not hold. This reads as much of
-the language as it takes to say which dependency that was: entries, `depends on`, `select`, and the
-conditions of the menus, choices and `if` blocks around them. What needs the compiler, `$(…)`, is
-left open.
+Kconfig silently drops an option with an unmet dependency. This module reads enough of the language
+to name that dependency: entries, `depends on`, `select`, and the conditions of the menus, choices
+and `if` blocks around them. Conditions that need the compiler, `$(…)`, are left undecided.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _CLOSES = re.compile(r"end(?:menu|choice|if)\b")
 _ENDS_ENTRY = re.compile(r"(?:menuconfig|config|menu|choice|if|source|comment|mainmenu|end\w+)\b")
 _PROMPT = re.compile(r'(?:bool|tristate|int|hex|string|prompt)\s+"')
 _ARCHITECTURE = "x86"
-_DEEPEST = 40  # of files that include each other; Linux has about six
+_DEEPEST = 40  # files that include each other; Linux has about six
 
 
 @dataclass
 class _Symbol:
-    """An option: a list of dependencies for each place that defines it; all of one must hold."""
+    """An option: a list of dependencies for each definition; all of one must hold."""
 
     definitions: list[list[str]] = field(default_factory=list)
     prompts: bool = False
@@ -44,7 +43,7 @@ class _Symbol:
 
 @dataclass
 class Kconfig:
-    """The options of a source, and who selects whom under which condition."""
+    """The options of a source, and which select which under what condition."""
 
     symbols: dict[str, _Symbol] = field(default_factory=dict)
     selects: defaultdict[str, list[tuple[str, str]]] = field(
@@ -52,7 +51,7 @@ class Kconfig:
     )
 
     def why(self, name: str, wanted: str, config: Mapping[str, str]) -> str:
-        """Return why `name` is not `wanted` in `config`, which came of asking for it."""
+        """Return why `name` is not `wanted` in `config`, which was resolved with it requested."""
         symbol = self.symbols.get(name)
         if symbol is None:
             close = difflib.get_close_matches(name, self.symbols, n=1)
@@ -71,12 +70,12 @@ class Kconfig:
         if symbol.choice is not None:
             other = self._chosen(symbol.choice, config)
             return f"it is one of a choice, and {other or 'another'} was chosen"
-        return f"its value is {value(config, name)!r}: is {wanted!r} within what it takes?"
+        return f"its value is {value(config, name)!r}: is {wanted!r} a valid value?"
 
     def missing(self, name: str, config: Mapping[str, str]) -> list[str]:
         """Return the dependencies of `name` that don't hold in `config`.
 
-        Where it is defined several times, those of the definition that lacks least.
+        If it is defined several times, those of the definition with the fewest missing.
         """
         symbol = self.symbols.get(name)
         if symbol is None:
@@ -113,7 +112,7 @@ class Kconfig:
 
 
 def read(folder: Path) -> Kconfig:
-    """Return what the Kconfig files of a source say, from its topmost one on."""
+    """Return the contents of a source's Kconfig files, from its topmost one on."""
     found = Kconfig()
     _Reader(folder, found).file("Kconfig", [], 0)
     return found
@@ -121,7 +120,7 @@ def read(folder: Path) -> Kconfig:
 
 @dataclass
 class _Block:
-    """A menu, choice or `if` that is open, or the whole file; `choice` numbers the choices."""
+    """An open menu, choice or `if`, or the whole file; `choice` numbers the choices."""
 
     conditions: list[str]
     choice: int | None = None
@@ -164,7 +163,7 @@ class _Reader:
                 self._property(line, entry, blocks[-1])
 
     def _define(self, name: str, blocks: list[_Block]) -> _Entry:
-        """Begin an entry; what it depends on is filled in as its lines are read."""
+        """Begin an entry; its dependencies are filled in as its lines are read."""
         symbol = self._into.symbols.setdefault(name, _Symbol())
         if blocks[-1].choice is not None:
             symbol.choice = blocks[-1].choice
@@ -191,7 +190,7 @@ class _Reader:
         return True
 
     def _property(self, line: str, entry: _Entry | None, block: _Block) -> None:
-        """Take in a line of an entry, or of the block around where there is no entry."""
+        """Process a line of an entry, or of the enclosing block if there is no entry."""
         if depends := _DEPENDS.match(line):
             (block.conditions if entry is None else entry.depends).append(depends[1])
         elif entry is None:
@@ -207,7 +206,7 @@ def _conditions(blocks: Iterable[_Block]) -> list[str]:
 
 
 def _logical(text: str) -> Iterable[str]:
-    """Return the lines of a Kconfig file, joined at backslashes, help texts and comments left out.
+    """Return the lines of a Kconfig file, joined at backslashes, without help texts and comments.
 
     A help text ends at the first line that is indented less than its own first one.
     """

@@ -1,7 +1,7 @@
-"""make, as kernels are built by it: its environment, its sandbox, and the folders it leaves.
+"""make for kernel builds: its environment, its sandbox, and its output folders.
 
-What comes of a source that is not Debian's own is hostile: its build runs in the sandbox or, unless
-the user says otherwise, not at all; what it leaves is looked at before anything of it is read.
+A build of a source other than Debian's own is untrusted: it runs in the sandbox or, unless the user
+says otherwise, not at all; its output is checked before anything of it is read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.patches import Patch
 
-# Besides, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
+# Also, `-frandom-seed` keeps the latent entropy plugin from asking the system for randomness.
 _ENVIRONMENT = {
     "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
     "KBUILD_BUILD_USER": "hardcost",
@@ -31,10 +31,10 @@ _ENVIRONMENT = {
     "KBUILD_BUILD_VERSION": "1",
     "KCFLAGS": "-frandom-seed=hardcost",
     "ARCH": "x86_64",
-    "LOCALVERSION": "",  # unset, the state of a git tree would be added to the release
+    "LOCALVERSION": "",  # if unset, the state of a git tree would be added to the release
     "LC_ALL": "C.UTF-8",
 }
-_FROM_USER = ("PATH", "HOME", "TMPDIR")  # nothing else of the environment has a part in a kernel
+_FROM_USER = ("PATH", "HOME", "TMPDIR")  # no other environment variable reaches a build
 _CCACHE_SIZE = "8G"
 _SHOWN_NAMES = 5  # of the files that a note names
 _TEMPORARY = "/tmp"  # noqa: S108  (the sandbox's own)
@@ -43,9 +43,9 @@ _CONFINED = "the build is confined (no network, no files but its own)"
 
 @dataclass(frozen=True)
 class Output:
-    """A folder that make writes to: its path as make finds it, and where it is, if elsewhere.
+    """A folder that make writes to: its path for make, and its real path, if different.
 
-    `root` is an empty folder for the sandbox that it is written to in.
+    `root` is an empty folder for the sandbox of the build.
     """
 
     at: Path
@@ -54,7 +54,7 @@ class Output:
 
     @property
     def real(self) -> Path:
-        """Where it is."""
+        """Its real path."""
         return self.elsewhere or self.at
 
     @property
@@ -62,7 +62,7 @@ class Output:
         return self.at.with_name(f"{self.at.name}.open")
 
     def open(self, entry: str) -> None:
-        """Make it ready to be written to, empty unless it is as `seal` left it."""
+        """Make it writable, and empty unless it is as `seal` left it."""
         if self._opened.exists() or manifest.damage(self.at, entry) is not None:
             shutil.rmtree(self.at, ignore_errors=True)
         self._opened.touch()
@@ -70,33 +70,33 @@ class Output:
         (self.at / manifest.FILE).unlink(missing_ok=True)
 
     def seal(self, entry: str) -> None:
-        """Record what is in it."""
+        """Record its content."""
         self.at.mkdir(exist_ok=True)
         (self.at / manifest.FILE).unlink(missing_ok=True)
         manifest.write(self.at, entry)
         self._opened.unlink(missing_ok=True)
 
     def put(self, name: str, text: str) -> None:
-        """Put a file there, in the place of whatever is there."""
+        """Write a file there, replacing any other."""
         (self.real / name).unlink(missing_ok=True)
         (self.real / name).write_text(text)
 
     def file(self, name: str) -> Path:
-        """Return a file that make left.
+        """Return a file of make's output.
 
         Raises:
-            MachineError: It is none, or lies elsewhere.
+            MachineError: It is not a file, or lies elsewhere.
         """
         path = self.real / name
         if path.resolve() != self.real.resolve() / name or not path.is_file():
-            raise _odd(path, "is no file of the build's own")
+            raise _odd(path, "is not a file of the build's own")
         return path
 
     def check(self, source: Path) -> None:
-        """Check that there is nothing but files, folders, and links to these or to the source.
+        """Check that there are only files, folders, and links to these or to the source.
 
         Raises:
-            MachineError: There is.
+            MachineError: There is something else.
         """
         inside = [os.path.realpath(folder) for folder in (self.at, self.real, source)]
         for folder, folders, files in os.walk(self.real):
@@ -116,9 +116,9 @@ def _odd(path: Path, what: str) -> MachineError:
 
 @dataclass(frozen=True)
 class Trust:
-    """What to do about programs of the user's that run on this machine while a kernel is built.
+    """What to do about programs of the user's that run on this machine during a build.
 
-    Where they can't be confined they run only if `unconfined`. `warn` hears of each, once.
+    If they can't be confined they run only if `unconfined`. `warn` receives each warning once.
     """
 
     unconfined: bool = False
@@ -135,13 +135,13 @@ class Make:
         self._warned: set[str] = set()
 
     def warn(self, text: str) -> None:
-        """Tell of something, once."""
+        """Warn, once for each text."""
         if text not in self._warned:
             self._warned.add(text)
             self._trust.warn(text)
 
     def how(self) -> str:
-        """Return how a build that runs others' programs runs, for a reader."""
+        """Return how a build with foreign programs runs, for a reader."""
         reason = sandbox.why_not()
         if reason is None:
             return _CONFINED
@@ -150,7 +150,7 @@ class Make:
         return f"it can't be confined here ({reason})"
 
     def remarks(self, read: Sequence[Patch]) -> tuple[str, ...]:
-        """Return what of a user's runs on this machine while a kernel is built, and how."""
+        """Return which code of the user's runs on this machine during a build, and how."""
         runs = [
             f"the patch {patch.name} changes {_listed(patch.run)}, which"
             f" {'runs' if len(patch.run) == 1 else 'run'} on this machine while"
@@ -163,30 +163,30 @@ class Make:
         return tuple(f"{one}; {self.how()}" for one in runs)
 
     def is_confined(self, *, foreign: bool) -> bool:
-        """Say whether a build runs in the sandbox; `foreign`: it runs what others wrote.
+        """Say whether a build runs in the sandbox; `foreign`: it runs code written by others.
 
         Raises:
-            MachineError: It must, and can't.
+            MachineError: It must, but can't.
         """
         reason = sandbox.why_not()
         if reason is None:
             return True
         if foreign and not self._trust.unconfined:
             raise MachineError(
-                "this build runs programs out of a source or patch of yours on this machine, and"
+                "this build runs programs from a source or patch of yours on this machine, and"
                 f" can't be confined: {reason}",
-                hint=f"{sandbox.REMEDY}; or trust them with all that you may do on this machine:"
+                hint=f"{sandbox.REMEDY}; or run them with all of your own rights:"
                 " --allow-unconfined-build",
             )
         if not foreign:
-            self.warn(f"kernels are built of Debian's source without a sandbox: {reason}")
+            self.warn(f"kernels are built from Debian's source without a sandbox: {reason}")
         return False
 
     def ccache(self, *, foreign: bool) -> tuple[Path, dict[str, str]]:
         """Return the compiler's cache, and its settings.
 
-        What others wrote may compile with what is known, and adds nothing: it could add what is
-        false. A source of the user's has a cache of its own.
+        A foreign build may read the cache but adds nothing to it, since it could add false objects.
+        A source of the user's has a cache of its own.
         """
         name, title = "ccache", "compiler's cache"
         if self._folder is not None:
@@ -200,7 +200,7 @@ class Make:
     def words(
         self, folder: Path, output: Output, more: Mapping[str, str], *, confined: bool
     ) -> list[str]:
-        """Return the words that start make, in an environment that holds nothing but ours."""
+        """Return the words that start make, in an environment of ours only."""
         user = {name: os.environ[name] for name in _FROM_USER if name in os.environ}
         if confined:
             user = {"PATH": user.get("PATH", os.defpath), "HOME": _TEMPORARY}
@@ -219,6 +219,6 @@ class Make:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names for a reader: the first few, and how many more there are."""
+    """Return names for a reader: the first few, and the number of the others."""
     more = len(names) - _SHOWN_NAMES
     return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""What patches make of a kernel's source: the files that differ, worked out beside it."""
+"""The effect of patches on a kernel's source: the files that differ, computed separately."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.kernels.patches import Patch
 
-# Exact context, no guesses, and nothing left beside: a hunk that does not fit is an error.
+# Exact context, no fuzz, and no extra files: a hunk that does not fit is an error.
 _APPLY = (
     *("patch", "--strip=1", "--unified", "--fuzz=0", "--force", "--binary", "--get=0"),
     *("--no-backup-if-mismatch", "--reject-file=-"),
@@ -30,8 +30,8 @@ _APPLY = (
 _PATCHING = re.compile(r"(?:patching|checking) (?:file|symbolic link) (\S+)")
 _FAILED = re.compile(r"Hunk #(\d+) FAILED")
 _MOST_PROBLEMS = 20  # a patch for another source fits nowhere
-_SHOWN_LINES = 3  # of the program's own words, where they are not on a hunk
-# What these files say is followed by make, wherever it stands; other files may matter otherwise.
+_SHOWN_LINES = 3  # of the program's own messages, if they are not about a hunk
+# make follows the contents of these files, wherever they are; other files may matter otherwise.
 _FOLLOWED = (".c", ".h", ".S", ".rst", ".txt")
 _FOLLOWED_NAMES = ("Makefile", "Kbuild", "MAINTAINERS")
 _HEADER = ".h"
@@ -39,20 +39,20 @@ _HEADER = ".h"
 
 @dataclass(frozen=True)
 class File:
-    """A file's content, and whether it is a program."""
+    """A file's content, and whether it is executable."""
 
     content: bytes
     runs: bool = False
 
     @classmethod
     def at(cls, path: Path) -> File | None:
-        """Return the file that lies there; None where nothing does."""
+        """Return the file at a path; None if there is none."""
         if not path.is_file():
             return None
         return cls(path.read_bytes(), os.access(path, os.X_OK))
 
     def write(self, path: Path) -> None:
-        """Put the file there, in one step, in the place of whatever is there."""
+        """Write the file in one step, replacing any other."""
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
         fresh.write_bytes(self.content)
@@ -62,7 +62,7 @@ class File:
 
 @dataclass(frozen=True)
 class Overlay:
-    """The files that differ from a source: their content by name; None: it is not there.
+    """The files that differ from a source: their content by name; None: the file is removed.
 
     `added` are those that the source does not have.
     """
@@ -72,16 +72,16 @@ class Overlay:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of all that it changes, "" where that is nothing."""
+        """The hash of all its changes, "" if there are none."""
         if not self.files:
             return ""
         return digest({name: _shown(file) for name, file in self.files.items()})
 
     def is_plain(self, source: Path) -> bool:
-        """Say whether make knows by itself what has to be compiled again for it.
+        """Say whether make can tell by itself what to compile again.
 
-        Else it changes what is configured or how things are built, or adds a header that takes
-        another's place for files that were compiled before.
+        It can't if the overlay changes the configuration or the build rules, or adds a header that
+        takes precedence over another in files compiled before.
         """
         if not all(map(_is_followed, self.files)):
             return False
@@ -92,14 +92,14 @@ class Overlay:
 
 
 NOTHING = Overlay()
-"""What no patch makes of a source."""
+"""An overlay without changes."""
 
 
 def of(patches: Sequence[Patch], source: Path) -> Overlay:
-    """Return what `patches`, one after another, make of the source in a folder.
+    """Return the effect of `patches`, one after another, on the source in a folder.
 
     Raises:
-        InputError: One does not apply, or is about something that is no file of the source.
+        InputError: One does not apply, or is about something that is not a file of the source.
         MachineError: The program `patch` is missing.
     """
     if not patches:
@@ -121,7 +121,7 @@ def of(patches: Sequence[Patch], source: Path) -> Overlay:
 
 
 def _overlay(touched: Iterable[str], work: Path, source: Path) -> Overlay:
-    """Return what came of the files that were touched, where it is something else."""
+    """Return the result for the touched files, as far as they differ."""
     files = {name: File.at(work / name) for name in sorted(touched)}
     before = {name: File.at(source / name) for name in files}
     changed = {name: file for name, file in files.items() if file != before[name]}
@@ -141,7 +141,7 @@ def _check(patch: Patch, source: Path) -> None:
 
 
 def _beginnings(name: str) -> list[str]:
-    """Return the folders that a file lies in, from the outermost, and the file."""
+    """Return the folders of a file, from the outermost, and the file."""
     parts = name.split("/")
     return ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
@@ -154,7 +154,7 @@ def _apply(patch: Patch, work: Path, diff: Path) -> None:
     """Apply a patch to the files in `work`.
 
     Raises:
-        InputError: It does not fit them; each hunk that does not is told.
+        InputError: It does not fit them; each failed hunk is reported.
     """
     diff.write_bytes(patch.text.encode("utf-8", "surrogateescape"))
     try:
@@ -163,15 +163,15 @@ def _apply(patch: Patch, work: Path, diff: Path) -> None:
         raise InputError.of(tuple(_problems(patch, str(error)))) from None
 
 
-def _problems(patch: Patch, said: str) -> Iterable[Problem]:
-    """Return what does not fit, by what the program `patch` said."""
-    hint = "patches have to be made for this source, and are applied in the order of their names"
+def _problems(patch: Patch, output: str) -> Iterable[Problem]:
+    """Return what does not fit, by the output of the program `patch`."""
+    hint = "patches must be made for this source, and are applied in the order of their names"
     hunks: list[Problem] = []
     name, places = "", dict[str, tuple[int, ...]]()
     for change in patch.changes:
         for touched in change.names:
             places[touched] = (*places.get(touched, ()), *change.hunks)
-    for line in said.splitlines():
+    for line in output.splitlines():
         if file := _PATCHING.match(line):
             name = file[1]
         elif failed := _FAILED.match(line):
@@ -179,13 +179,13 @@ def _problems(patch: Patch, said: str) -> Iterable[Problem]:
             place = Place(patch.file, known[number - 1] if number <= len(known) else None)
             message = f"{patch.name} does not apply: {name}, hunk {number} does not fit"
             hunks.append(Problem(message, place, hint))
-    words = said.partition("\n")[2].split("\n")[:_SHOWN_LINES]
+    words = output.partition("\n")[2].split("\n")[:_SHOWN_LINES]
     message = f"{patch.name} does not apply: {' '.join(words)}"
     return hunks[:_MOST_PROBLEMS] or [Problem(message, Place(patch.file), hint)]
 
 
 def _is_followed(name: str) -> bool:
-    """Say whether make sees by itself what a change of this file means to what was built before."""
+    """Say whether make itself sees how a change of this file affects earlier objects."""
     path = Path(name)
     first, last = path.parts[0], path.name
     if last.startswith("Kconfig") or first in {"scripts", "tools"}:
@@ -197,7 +197,7 @@ def _is_followed(name: str) -> bool:
 
 
 def _shown(file: File | None) -> str:
-    """Return what stands for a file in a hash."""
+    """Return the text that represents a file in a hash."""
     if file is None:
         return "gone"
     return f"{'program' if file.runs else 'file'} {hashlib.sha256(file.content).hexdigest()}"

@@ -1,8 +1,8 @@
-"""Patches to a kernel's source: found, read and checked, before anything is done with them.
+"""Patches to a kernel's source: found, read and checked before they are used.
 
-A patch is a unified diff, as `git format-patch` or `diff -u` write it, with whatever text around.
-What is not a diff by this reader never reaches the program that applies it, which is given the
-diff's parts alone, with the names that were checked here.
+A patch is a unified diff, as `git format-patch` or `diff -u` write it, with any text around it.
+Only the parts that this reader accepts as a diff reach the program that applies it, with the names
+that were checked here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HINT = "a patch is a unified diff, as git format-patch or diff -u write it"
 class Change:
     """What a patch does to one file: the diff's own lines, and the line of each hunk in the patch.
 
-    `names` are the files it is about, relative to the source; two where it is renamed or copied.
+    `names` are the files concerned, relative to the source; two if the file is renamed or copied.
     """
 
     names: tuple[str, ...]
@@ -52,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Patch:
-    """A patch that was read: its name for a reader, where it lies, and what it does."""
+    """A patch that was read: its name for a reader, its location, and its changes."""
 
     name: str
     file: str
@@ -70,7 +70,7 @@ class Patch:
 
     @property
     def run(self) -> tuple[str, ...]:
-        """The files it changes that run on the host while a kernel is built."""
+        """The changed files that run on the host during a build."""
         names = dict.fromkeys(name for change in self.changes for name in change.names)
         return tuple(name for name in names if executed.runs(name))
 
@@ -81,20 +81,20 @@ def series() -> tuple[str, ...]:
 
 
 def read(words: Sequence[str]) -> tuple[Patch, ...]:
-    """Return the patches that `words` name, in the order in which they are applied.
+    """Return the patches that `words` name, in order of application.
 
-    A word is the name of a series that comes with hardcost, a file, or a folder, whose files
-    *.patch and *.diff are taken in the order of their names but for cover letters (0000-*) and
-    those without a diff.
+    A word is the name of a series that comes with hardcost, a file, or a folder. From a folder, the
+    files *.patch and *.diff are used in the order of their names, without cover letters (0000-*)
+    and files without a diff.
 
     Raises:
-        InputError: One is not there, can't be read, or is no patch that may be applied.
+        InputError: One does not exist, can't be read, or is not an acceptable patch.
     """
     return tuple(patch for word in words for patch in _named(word))
 
 
 def shown(words: Sequence[str]) -> str:
-    """Return what names patches to a reader: series by their names, files and folders by theirs."""
+    """Return the names of patches for a reader: of series, files and folders."""
     return ", ".join(Path(word).name or word for word in words)
 
 
@@ -119,7 +119,7 @@ def _named(word: str) -> Iterator[Patch]:
 
 
 def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
-    """Yield the patches of a folder; an error says so where there is none."""
+    """Yield the patches of a folder; it is an error if there are none."""
     named = sorted(
         file
         for file in folder.iterdir()
@@ -129,20 +129,20 @@ def _of_folder(folder: Path, word: str) -> Iterator[Patch]:
     if not any(found):
         raise InputError(
             f"there is no patch in the folder {folder}",
-            hint=f"its files {' and '.join('*' + one for one in _SUFFIXES)} are taken",
+            hint=f"only files named {' or '.join('*' + one for one in _SUFFIXES)} are used",
         )
     yield from filter(None, found)
 
 
 def _parsed(path: Path, name: str) -> Patch | None:
-    """Return a file's patch; None where it holds no diff."""
+    """Return a file's patch; None if it holds no diff."""
     content = files.content(path, "the patch", _LARGEST, _HINT)
     changes = tuple(_Reader(str(path), content.decode("utf-8", "surrogateescape")).changes())
     return Patch(name, str(path), changes) if changes else None
 
 
 class _Reader:
-    """Reads a patch line by line; whatever is no diff is passed over as text."""
+    """Reads a patch line by line; anything that is not a diff is skipped as text."""
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
@@ -150,7 +150,7 @@ class _Reader:
         self._at = 0
 
     def changes(self) -> Iterator[Change]:
-        """Yield what is done to each file, in order."""
+        """Yield the change to each file, in order."""
         while self._at < len(self._lines):
             if self._line().startswith("diff --git "):
                 change = self._git()
@@ -176,10 +176,10 @@ class _Reader:
         )
 
     def _git(self) -> Change | None:
-        """Read what `diff --git` begins; None where nothing of a diff follows."""
+        """Read what `diff --git` begins; None if no part of a diff follows."""
         begun, names = self._at, self._line().split(" ")[2:]
         if len(names) != 2:  # noqa: PLR2004  (the file's name before and after)
-            raise self._error("the names of the files can't be told apart")
+            raise self._error("the names of the files are ambiguous")
         moved: dict[str, str] = {}
         self._at += 1
         while self._extended(moved):
@@ -187,7 +187,7 @@ class _Reader:
         extended = self._lines[begun + 1 : self._at]
         old, new = (self._inside(name, begun) for name in names)
         if moved and (moved.get("from"), moved.get("to")) != (old, new):
-            raise self._error("a file is renamed otherwise than `diff --git` says", begun)
+            raise self._error("the renaming contradicts `diff --git`", begun)
         if old != new and not moved:
             raise self._error(f"{old} and {new} are two files", begun)
         head = [f"diff --git a/{old} b/{new}", *extended]
@@ -199,13 +199,13 @@ class _Reader:
         return Change(tuple(dict.fromkeys((old, new))), _joined(head), begun + 1)
 
     def _extended(self, moved: dict[str, str]) -> bool:
-        """Say whether this is one of git's lines on a file, and take in what it says."""
+        """Process one of git's lines on a file; say whether it was one."""
         line = self._line()
         if line.startswith(("GIT binary patch", "Binary files ")):
             raise self._error("this is a change to a binary file")
         if mode := _MODE.fullmatch(line) or _INDEX.fullmatch(line):
             if mode["mode"] not in {*_ORDINARY, None}:
-                raise self._error(f"mode {mode['mode']} is no ordinary file's")
+                raise self._error(f"mode {mode['mode']} is not that of an ordinary file")
             return True
         if found := _MOVED.fullmatch(line):
             moved[found["end"]] = self._checked(found["name"], self._at)
@@ -233,7 +233,7 @@ class _Reader:
             hunks.append(self._at + 1)
             self._hunk()
         if not hunks:
-            raise self._error("this is no hunk of a unified diff")
+            raise self._error("this is not a hunk of a unified diff")
         head = [
             f"--- {old if old == _NOWHERE else 'a/' + named[0]}{before}",
             f"+++ {new if new == _NOWHERE else 'b/' + named[-1]}{after}",
@@ -243,14 +243,14 @@ class _Reader:
         return Change(names, _joined([*head, *body]), begun + 1, tuple(hunks))
 
     def _stamped(self, ahead: int) -> tuple[str, str]:
-        """Return the name that a line gives, and the time behind it."""
+        """Return the name that a line gives, and the timestamp after it."""
         found = _STAMPED.fullmatch(self._line(ahead)[4:])
         if found is None:
             raise self._error("this names no file", self._at + ahead)
         return found["name"], found["stamp"] or ""
 
     def _hunk(self) -> None:
-        """Pass over a hunk, whose lines have to be as many as its head says."""
+        """Skip a hunk, which must have as many lines as its header says."""
         begun = self._at
         head = _HUNK.match(self._line())
         old, new = (int(count or 1) for count in (head[2], head[4])) if head else (0, 0)
@@ -258,32 +258,32 @@ class _Reader:
         while old > 0 or new > 0:
             kind = self._line()[:1] if self._at < len(self._lines) - 1 else "end"
             if kind not in {"", " ", "-", "+", _NO_NEWLINE}:
-                raise self._error("the hunk has fewer lines than its head says", begun)
+                raise self._error("the hunk has fewer lines than its header says", begun)
             old -= kind in {"", " ", "-"}
             new -= kind in {"", " ", "+"}
             self._at += 1
         if old or new:
-            raise self._error("the hunk has other lines than its head says", begun)
+            raise self._error("the hunk has other lines than its header says", begun)
         if self._line().startswith(_NO_NEWLINE):
             self._at += 1
         if self._line()[:1] in {"+", " ", "-"} and not self._ends():
-            raise self._error("the hunk has more lines than its head says", begun)
+            raise self._error("the hunk has more lines than its header says", begun)
 
     def _ends(self) -> bool:
-        """Say whether this line is what follows a diff: a mail's signature, or another file."""
+        """Say whether this line follows the diff: a mail's signature, or another file."""
         return self._line().rstrip() == "--" or self._begins_plain()
 
     def _inside(self, name: str, at: int) -> str:
-        """Return a name without its first folder (a/, b/), where it stays within the source."""
+        """Return a name without its first folder (a/, b/), if it stays within the source."""
         first, _, rest = self._checked(name, at).partition("/")
         if not rest or not first:
-            raise self._error(f"{name!r} has no folder in front, such as a/ or b/", at)
+            raise self._error(f"{name!r} has no leading folder, such as a/ or b/", at)
         return rest
 
     def _checked(self, name: str, at: int) -> str:
         """Return a name that stays within the source."""
         if not _NAME.fullmatch(name):
-            raise self._error(f"{name!r} is no name of a kernel's file", at)
+            raise self._error(f"{name!r} is not a valid name in a kernel's source", at)
         if {"", ".", ".."} & set(name.split("/")):
             raise self._error(f"{name!r} leaves the kernel's source", at)
         return name

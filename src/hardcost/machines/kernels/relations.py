@@ -1,4 +1,4 @@
-"""What a profile's options do to a base: which change it, which can't hold, which need others."""
+"""How a profile's options relate to a base: effective ones, unmet ones, and their requirements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Relations:
 
 
 def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
-    """Return what the options of `recipe` do to its base, by asking Kconfig."""
+    """Return how the options of `recipe` relate to its base, by asking Kconfig."""
     options = tuple(dict(recipe.options).items())
     base = kernels.configuration(dataclasses.replace(recipe, options=()))
     full = kernels.configuration(recipe)
@@ -42,7 +42,7 @@ def relations(kernels: Kernels, recipe: KernelRecipe) -> Relations:
     effective = tuple(option for option in held if value(base, option[0]) != option[1])
     alone = kernels.configuration(dataclasses.replace(recipe, options=effective))
     if alone != full:
-        # One that is so on the base keeps another of the profile from changing it.
+        # One that is set so on the base keeps another of the profile from changing it.
         kept = {name for name, wanted in held if value(alone, name) != wanted}
         effective = tuple(option for option in held if option in effective or option[0] in kept)
     return Relations(
@@ -63,10 +63,10 @@ def _required(
     among: Mapping[str, str],
     base: Mapping[str, str],
 ) -> frozenset[str]:
-    """Return those options `among` the effective ones without which `name` does not come out.
+    """Return the effective options `among` the given ones that `name` requires to come out.
 
-    One that is to be set needs what it depends on and the base lacks; one that is not to be set
-    needs those to be gone that select it.
+    An option to be set needs its dependencies that the base lacks; an option to be unset needs
+    those that select it to be unset.
     """
     if wanted == NOT_SET:
         return frozenset(by for by in depends.selectors(name, base) if among.get(by) == NOT_SET)

@@ -1,8 +1,8 @@
-"""A sandbox for what comes with a kernel's source and runs on the host while it is built.
+"""A sandbox for code of a kernel's source that runs on the host during a build.
 
-A Makefile, Kconfig or a host program can do anything, and a patch can change each. In the sandbox
-they see the system's programs, the source and the folder they build in, which alone they can
-change; no other file, process or network. All that they started ends with the sandbox.
+A Makefile, Kconfig file or host program can do anything, and a patch can change each. In the
+sandbox they see the system's programs, the source and the build folder, and can change only the
+latter; no other file, process or network. All their processes end with the sandbox.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ _APART = (
 )
 _MAPPED = ("--user", "--map-root-user")
 REMEDY = (
-    "a sandbox takes user namespaces, or for root the right to mount, which containers may lack"
+    "a sandbox needs user namespaces, or for root the right to mount, which containers may lack"
     " (CAP_SYS_ADMIN)"
 )
-"""What helps where `why_not` has a reason."""
+"""The remedy if `why_not` has a reason."""
 
 
 def words(
     argv: Sequence[str], root: Path, *, reads: Sequence[Path], writes: Mapping[Path, Path]
 ) -> list[str]:
-    """Return the words that run a program in the sandbox, where `why_not` has no reason.
+    """Return the words that run a program in the sandbox, if `why_not` has no reason.
 
-    `root` is an empty folder of the caller's. The program reads what is below `reads`, and changes
-    what is below the keys of `writes`, each of which it finds at the path that is its value.
+    `root` is an empty folder of the caller's. The program can read below `reads`, and change what
+    is below the keys of `writes`, each of which appears at the path that is its value.
     """
     start, _ = _start()
     return _words(start or _APART, argv, root, reads=reads, writes=writes)
 
 
 def why_not() -> str | None:
-    """Return None where the sandbox works, else why it does not."""
+    """Return None if the sandbox works, else why it does not."""
     start, reason = _start()
     return None if start is not None else reason
 
 
 @functools.cache
 def _start() -> tuple[tuple[str, ...] | None, str]:
-    """Return the words that make the namespaces; None where none do, with the reason."""
+    """Return the words that create the namespaces; None if none work, with the reason."""
     reason = ""
     for start in ((_APART,) if os.geteuid() == 0 else ()) + ((*_APART, *_MAPPED),):
         with tempfile.TemporaryDirectory(prefix="hardcost-sandbox-") as folder:

@@ -1,4 +1,4 @@
-"""The source that kernels are built from: Debian's, or a folder of the user's."""
+"""The source of kernel builds: Debian's, or a folder of the user's."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from hardcost.machines.kernels.overlay import Overlay
 
 PACKAGE = "linux-source-6.1"
-"""The source of Linux that kernels are built from: options, patches and figures are for 6.1."""
+"""The Linux source of kernel builds: options, patches and figures are for 6.1."""
 
-_RELEASE = "bookworm"  # of Debian, whose kernel this is; others have the source of another
+_RELEASE = "bookworm"  # the Debian release with this kernel; others have another source
 _VERSION = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", re.MULTILINE)
 _MUST_HAVE = ("Makefile", "Kconfig", "arch/x86/Kconfig", "scripts/Makefile.build")
 _BUILT_IN_PLACE = (".config", "include/config")
 Taken = TypeVar("Taken")
 _FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
-_LOOKED_AT = ("Makefile", "*Kconfig*")  # of a source of which nothing is built
+_LOOKED_AT = ("Makefile", "*Kconfig*")  # the parts checked if nothing is built from a source
 _UNPACK_LIMIT_SECONDS = 1800.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel's source: where it lies, the hash of what it is, and its name for a reader."""
+    """A kernel's source: its location, the hash of its content, and its name for a reader."""
 
     folder: Path
     digest: str
@@ -46,23 +46,23 @@ class Source:
     version: str
 
     def check_unchanged(self) -> None:
-        """Check that a folder of the user's is still what it was.
+        """Check that a folder of the user's is unchanged.
 
         Raises:
-            MachineError: It has changed; what was built of it is of no known source.
+            MachineError: It has changed, so the build's source is unknown.
         """
         if self.title == str(self.folder) and _digest(self.folder) != self.digest:
             raise MachineError(
-                f"{self.folder} has changed while a kernel was built of it",
+                f"{self.folder} changed during a kernel build",
                 hint="build again, and leave the source alone meanwhile",
             )
 
 
 def fit_for_make(path: Path, what: str, hint: str) -> Path:
-    """Return the resolved path; make and its shells take it unquoted.
+    """Return the resolved path, if make and its shells can take it unquoted.
 
     Raises:
-        InputError: It has a character that they would act on.
+        InputError: It has a character that they would interpret.
     """
     path = path.resolve()
     if not _FIT.fullmatch(str(path)):
@@ -76,7 +76,7 @@ def fit_for_make(path: Path, what: str, hint: str) -> Path:
 
 @dataclass(frozen=True)
 class Package:
-    """Debian's package of Linux's source: the archive in it, and its version."""
+    """Debian's package of Linux's source: its archive and version."""
 
     archive: Path
     version: str
@@ -85,11 +85,11 @@ class Package:
 def debian_package(cache: Cache) -> Package:
     """Return Debian's package of the source, fetched on first use.
 
-    Debian 12 has it. On later releases it is that of Debian 12 nevertheless, from the mirror that
-    the host's apt uses and checked by Debian's keys, so that all hosts build from one source.
+    Debian 12 has it. Later releases use that of Debian 12 too, from the mirror of the host's apt
+    and checked by Debian's keys, so that all hosts build from one source.
 
     Raises:
-        MachineError: It can't be had; the remedy says where else a source may come from.
+        MachineError: It is unavailable; the remedy names other sources.
     """
     files = _of_debian(lambda: debian.unpacked(cache, PACKAGE, elsewhere=_RELEASE))
     archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
@@ -97,10 +97,10 @@ def debian_package(cache: Cache) -> Package:
 
 
 def debian_offer(cache: Cache) -> str:
-    """Return which source kernels would be built from, without fetching it.
+    """Return the source that kernels would be built from, without fetching it.
 
     Raises:
-        MachineError: None can be had.
+        MachineError: None is available.
     """
     return _of_debian(lambda: debian.offer(cache, PACKAGE, elsewhere=_RELEASE))
 
@@ -124,13 +124,13 @@ def from_folder(folder: Path) -> Source:
     """Return the source in a folder of the user's; its digest is that of all its files.
 
     Raises:
-        InputError: It is no kernel source, or one that was built in place.
+        InputError: It is not a kernel source, or was built in place.
     """
     folder = fit_for_make(folder, "the source", "give it another name, or bind-mount it elsewhere")
     missing = [name for name in _MUST_HAVE if not (folder / name).is_file()]
     if missing:
         raise InputError(
-            f"{folder} is no Linux source: it has no {missing[0]}",
+            f"{folder} is not a Linux source: it has no {missing[0]}",
             hint="name the folder that holds Linux's own Makefile and Kconfig",
         )
     if any((folder / name).exists() for name in _BUILT_IN_PLACE):
@@ -142,7 +142,7 @@ def from_folder(folder: Path) -> Source:
 
 
 def copied(cache: Cache, source: Source) -> Source:
-    """Return a copy of a folder of the user's, which is kept and which nobody writes to."""
+    """Return a copy of a folder of the user's, kept and never written to."""
     name = digest({"copy of": source.digest})
 
     def fill(folder: Path) -> None:
@@ -155,7 +155,7 @@ def copied(cache: Cache, source: Source) -> Source:
 
 
 def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
-    """Return a source that nobody writes to with an overlay, as a source of its own, kept."""
+    """Return a patched source, kept and never written to, as a source of its own."""
     name = digest({"source": source.digest, "patches": overlay.digest})
     title = f"{source.title}, patched"
 
@@ -174,7 +174,7 @@ def patched(cache: Cache, source: Source, overlay: Overlay) -> Source:
 
 
 def _of_debian(take: Callable[[], Taken]) -> Taken:
-    """Return what is taken of Debian's package; an error says why another release's is asked."""
+    """Return what is taken from Debian's package; an error explains the use of another release."""
     try:
         return take()
     except MachineError as error:
@@ -182,7 +182,7 @@ def _of_debian(take: Callable[[], Taken]) -> Taken:
         if release.codename == _RELEASE:
             raise
         raise MachineError(
-            f"{release.title} has no source of Linux 6.1, and that of Debian 12 can't be had:"
+            f"{release.title} has no source of Linux 6.1, and that of Debian 12 is unavailable:"
             f" {error.problems[0].message}",
             hint="give apt a mirror that has Debian 12 (bookworm) too, or name the folder of a"
             " source of Linux 6.1: --source FOLDER",
@@ -201,7 +201,7 @@ def _version(folder: Path) -> str:
 
 
 def _digest(folder: Path) -> str:
-    """Return the hash of all files' names and contents, those of git left out."""
+    """Return the hash of the names and contents of all files except git's."""
     total = hashlib.sha256()
     for path in _files(folder):
         name = os.fsencode(path.relative_to(folder))

@@ -1,4 +1,4 @@
-"""The programs that build a kernel: which are there, in which versions, and what is missing."""
+"""The programs that build a kernel: which are installed, their versions, and what is missing."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _BESIDE = ("lib", "lib64", "libexec", "include")  # what programs in a folder `b
 
 @dataclass(frozen=True)
 class Tools:
-    """What builds kernels: `compiler` as make is told, by way of ccache where that is there.
+    """What builds kernels: `compiler` as passed to make, through ccache if that is installed.
 
-    `versions` is what has a part in what comes out; `missing` are Debian packages.
+    `versions` is all that affects the result; `missing` are Debian packages.
     """
 
     compiler: str
@@ -46,7 +46,7 @@ class Tools:
         """
         if self.missing:
             raise MachineError(
-                f"building a kernel takes what is not installed: {', '.join(self.missing)}",
+                f"building a kernel needs missing packages: {', '.join(self.missing)}",
                 hint=f"apt-get install {' '.join(self.missing)}",
             )
 
@@ -59,7 +59,8 @@ def need_patch() -> None:
     """
     if shutil.which("patch") is None:
         raise MachineError(
-            "applying patches takes what is not installed: patch", hint="apt-get install patch"
+            "applying patches needs a missing program: patch",
+            hint="apt-get install patch",
         )
 
 
@@ -80,7 +81,7 @@ def find() -> Tools:
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders outside of the system's own that the tools are in, or need."""
+    """Return the folders, apart from the system's own, that the tools are in or need."""
     found: dict[Path, None] = {}
     for name in (*_PROGRAMS, _CCACHE):
         program = shutil.which(name)
@@ -93,7 +94,7 @@ def folders() -> tuple[Path, ...]:
 
 
 def hint_for(reason: str) -> str | None:
-    """Return the remedy for an option that was dropped for want of something on this machine."""
+    """Return the remedy for an option dropped because this machine lacks something."""
     if "GCC_PLUGINS" in reason and not _has_plugins():
         return f"apt-get install gcc-{_major()}-plugin-dev: the compiler's plugin headers"
     return None

@@ -1,8 +1,8 @@
-"""The tree that kernels of one source are compiled in: always at one place, patched or not.
+"""The tree in which kernels of one source are compiled: always at one path, patched or not.
 
-The path of a source is in each of a build's command lines. So that a kernel with patches is
-compiled where the one without was, and only what they touch anew, both are compiled in this tree:
-links to the source's files, but for those that differ. The source itself is never written to.
+The source's path is in every command line of a build. So that a patched kernel reuses the objects
+of the unpatched one, and only what the patches affect is compiled again, both are compiled in this
+tree: links to the source's files, except those that differ. The source itself is never written to.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _SHOWN = 300  # characters of an error that may name every file
 
 
 class Tree:
-    """A source with an overlay, in the folder `place`, of which the caller has the lock."""
+    """A source with an overlay, in the folder `place`, whose lock the caller holds."""
 
     def __init__(self, place: Path, source: Path) -> None:
         self.folder = place / "tree"
         self._source = source
-        self._state = place / "tree.state"  # which overlay it is; not there while it is changed
-        self._touched = place / "tree.touched"  # every file that may not be the source's
+        self._state = place / "tree.state"  # the current overlay; absent while it is changed
+        self._touched = place / "tree.touched"  # every file that may differ from the source's
 
     def make(self) -> bool:
-        """Make the tree unless it is there and is its source's; say whether it was made.
+        """Create the tree unless it exists and matches its source; say whether it was created.
 
         The caller has checked the source.
 
         Raises:
-            MachineError: It can't be, on a full disk for one.
+            MachineError: It can't be created, for example on a full disk.
         """
         if self._is_of_source():
             return False
@@ -56,10 +56,10 @@ class Tree:
         return True
 
     def set(self, overlay: Overlay) -> None:
-        """Make it the source with `overlay`; what was another before becomes newer than objects.
+        """Turn it into the source with `overlay`; changed files become newer than objects.
 
-        A file that is put back is a copy: a link would have the age of the source's, and make would
-        take what was compiled of the other for newer.
+        A restored file is a copy: a link would have the age of the source's file, and make would
+        treat objects of the other version as up to date.
         """
         wanted = overlay.digest or _SOURCE_ITSELF
         self._state.unlink(missing_ok=True)
@@ -72,7 +72,7 @@ class Tree:
         self._state.write_text(wanted)
 
     def _is_of_source(self) -> bool:
-        """Say whether all of the tree is its source's but what `set` puts to rights."""
+        """Say whether all of the tree is its source's, except what `set` corrects."""
         try:
             touched = set(self._touched.read_text().split())
             there, wanted = (_links(folder) for folder in (self.folder, self._source))
@@ -86,7 +86,7 @@ class Tree:
         )
 
     def _put(self, name: str, wanted: File | None) -> None:
-        """Make a file what it is to be, and leave it alone where it is that already."""
+        """Give a file its content, and leave it alone if it has that already."""
         path = self.folder / name
         if File.at(path) == wanted:
             return
@@ -102,7 +102,7 @@ class Tree:
 
 
 def _links(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return all files below a folder, each with what tells whether another name is of the same."""
+    """Return all files below a folder, each with the identity that hard links share."""
     found = {}
     for place, names, files in os.walk(folder):
         if ".git" in names:
@@ -115,7 +115,7 @@ def _links(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _equal(one: Path, other: Path) -> bool:
-    """Say whether two files are copies, where there are two."""
+    """Say whether two files are copies, if both exist."""
     if one.is_symlink() or other.is_symlink():
         return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
     return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
@@ -125,7 +125,7 @@ def lay_out(source: Path, target: Path, copy: Callable[[str, str], object]) -> N
     """Copy a source file by file; git's own folder is left out.
 
     Raises:
-        MachineError: It can't be, on a full disk for one.
+        MachineError: It can't be copied, for example on a full disk.
     """
     try:
         left_out = shutil.ignore_patterns(".git")
@@ -133,13 +133,13 @@ def lay_out(source: Path, target: Path, copy: Callable[[str, str], object]) -> N
     except (OSError, shutil.Error) as error:
         shutil.rmtree(target, ignore_errors=True)
         raise MachineError(
-            f"{source} can't be laid out in {target.parent}: {str(error)[:_SHOWN]}",
+            f"{source} can't be copied to {target.parent}: {str(error)[:_SHOWN]}",
             hint="free some space, if the disk is full",
         ) from None
 
 
 def link(source: str, target: str) -> None:
-    """Link a file where that is possible, and copy it where it is not."""
+    """Link a file if that is possible, else copy it."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:

@@ -1,8 +1,8 @@
-"""Reports of kernel-hardening-checker (`-m json`), and the profile of what they find failing.
+"""Reports of kernel-hardening-checker (`-m json`), and the profile of the failing checks.
 
 The report is an array of checks. A check was at first `[name, desired, decision, reason, result]`,
-of the kernel's configuration alone; then its type (`kconfig`, `cmdline`, `sysctl`) came second; now
-it is an object. Some versions print warnings before the JSON, which are skipped.
+for the kernel's configuration only. Later its type (`kconfig`, `cmdline`, `sysctl`) was added in
+second place. Now it is an object. Some versions print warnings before the JSON; they are skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hardcost.errors import InputError, Place, Problem
 from hardcost.profiles.kernel import kerneloptions
 
 LARGEST = 16 << 20
-"""Bytes that a report may have; one of every check there is takes some 60 kB."""
+"""Most bytes of a report; one with every existing check has about 60 kB."""
 
 _MOST_PROBLEMS = 20
 _TYPES = ("kconfig", "cmdline", "sysctl")
@@ -29,8 +29,8 @@ _NOT_SET, _PRESENT, _NOT_OFF, _MOST = "is not set", "is present", "is not off", 
 _KEYS = ("option_name", "type", "desired_val", "check_result")
 _WARNING = re.compile(r"\[[!?+-]\].*")
 _IN_LIST = re.compile(r"\*([^*]+)\*")
-_SHOWN = 60  # characters of a name that is none
-_HINT = "make it with kernel-hardening-checker -m json, and -c, -l or -s for what to check"
+_SHOWN = 60  # characters of an invalid name that a message repeats
+_HINT = "generate it with kernel-hardening-checker -m json, and -c, -l or -s for what to check"
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Findings:
-    """What of a report's failing checks can be switched on, and notes on what can't.
+    """The failing checks that can be switched on, and notes on the others.
 
-    `checks` and `failing` count all checks of the report and those that fail.
+    `checks` and `failing` count all checks of the report and the failing ones.
     """
 
     options: tuple[KernelOption, ...]
@@ -62,10 +62,10 @@ class Findings:
 
 
 def read(content: bytes, name: str) -> Findings:
-    """Return what a report finds failing; `name` is the file as the user called it.
+    """Return the failing checks of a report; `name` is the file as the user called it.
 
     Raises:
-        InputError: It is no such report, or nothing in it fails that could be switched on.
+        InputError: It is not such a report, or no failing check can be switched on.
     """
     checks = _checks(_parsed(content, name), name)
     found = _Collected({}, {}, {}, [])
@@ -81,7 +81,7 @@ def read(content: bytes, name: str) -> Findings:
         raise InputError.of(tuple(problems[:_MOST_PROBLEMS]))
     failing = sum(check.failed for check in checks)
     if not (found.options or found.boots or found.sysctls):
-        message = f"of {len(checks)} checks {failing} fail, and none that could be switched on"
+        message = f"{failing} of {len(checks)} checks fail, and none of them can be switched on"
         raise InputError(message, place=Place(name))
     return Findings(
         tuple(found.options.values()),
@@ -94,9 +94,9 @@ def read(content: bytes, name: str) -> Findings:
 
 
 def profile_toml(findings: Findings, name: str) -> str:
-    """Return the findings as the TOML file of a profile, which `catalogue.load` reads."""
+    """Return the findings as a profile's TOML file, which `catalogue.load` reads."""
     shown = name if name.isprintable() else ascii(name)
-    title = f"What kernel-hardening-checker finds failing in {shown}"
+    title = f"Checks of kernel-hardening-checker that fail in {shown}"
     counts = f"{findings.failing} of {findings.checks} checks fail"
     found = {
         "notes": list(findings.notes),
@@ -110,7 +110,7 @@ def profile_toml(findings: Findings, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Collected:
-    """What was found so far; of two checks of the same setting the later one holds."""
+    """The findings so far; of two checks of one setting the later wins."""
 
     options: dict[str, KernelOption]
     boots: dict[str, BootParameter]
@@ -118,10 +118,10 @@ class _Collected:
     notes: list[str]
 
     def take(self, check: Check) -> None:
-        """Add what a failing check asks for.
+        """Add the setting that a failing check requires.
 
         Raises:
-            ValueError: The check has a name or value that nothing can have.
+            ValueError: The check has an impossible name or value.
         """
         if check.kind == "kconfig":
             self._kconfig(check)
@@ -153,7 +153,7 @@ class _Collected:
         boot = BootParameter(check.name if bare else f"{check.name}={value}")
         _ = boot.word
         if "=" in check.name:
-            raise ValueError(f"{check.name[:_SHOWN]!r} is no name of a boot parameter")
+            raise ValueError(f"{check.name[:_SHOWN]!r} is not the name of a boot parameter")
         if meant:
             self._left_out(check, meant)
         else:
@@ -173,16 +173,16 @@ class _Collected:
 
 
 def _no_value(desired: str) -> str | None:
-    """Return why `desired` is no value that could be set, or None where it is one."""
+    """Return why `desired` is not a value that can be set, or None if it is."""
     if not desired.isprintable():
-        raise ValueError(f"{desired[:_SHOWN]!r} is no value")
+        raise ValueError(f"{desired[:_SHOWN]!r} is not a value")
     if _IN_LIST.fullmatch(desired):
-        return "it is one word of a list, and the others aren't told"
+        return "it is one word of a list, and the report omits the others"
     return {
-        _NOT_SET: "a profile sets things, and this is not to be set",
-        _PRESENT: "whether it is there is the kernel's matter",
-        _NOT_OFF: "anything but off will do, and the kernel chooses by itself",
-        _MOST: "the report doesn't tell the largest value",
+        _NOT_SET: "it must not be set, and a profile can only set things",
+        _PRESENT: "the kernel itself determines whether it is there",
+        _NOT_OFF: "any value but off will do, and the kernel chooses one",
+        _MOST: "the report does not give the largest value",
     }.get(desired)
 
 
@@ -195,7 +195,7 @@ def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
     if len(content) > LARGEST:
         raise InputError("this is too large for a report", place=Place(name), hint=_HINT)
     try:
-        # Blank lines in place of warnings, so that lines keep their numbers.
+        # Blank lines replace warnings, so that lines keep their numbers.
         lines = content.decode().split("\n")
         lines = ["" if _WARNING.fullmatch(line.rstrip()) else line for line in lines]
         return json.loads("\n".join(lines))
@@ -206,7 +206,7 @@ def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
         place = Place(name, error.lineno, error.colno)
         raise InputError(f"this is not JSON: {error.msg}", place=place, hint=_HINT) from None
     except (RecursionError, ValueError):
-        message = "values are nested too deep, or a number is too long"
+        message = "values are nested too deeply, or a number is too long"
         raise InputError(message, place=Place(name), hint=_HINT) from None
 
 
@@ -214,10 +214,10 @@ def _checks(data: Any, name: str) -> tuple[Check, ...]:  # noqa: ANN401  (JSON's
     """Return the checks of a report.
 
     Raises:
-        InputError: It is no array of checks, or they have no results.
+        InputError: It is not an array of checks, or they have no results.
     """
     if not isinstance(data, list) or not data:
-        raise InputError("this is no array of checks", place=Place(name), hint=_HINT)
+        raise InputError("this is not an array of checks", place=Place(name), hint=_HINT)
     found: list[Check] = []
     problems: list[Problem] = []
     for number, row in enumerate(data, 1):
@@ -231,22 +231,22 @@ def _checks(data: Any, name: str) -> tuple[Check, ...]:  # noqa: ANN401  (JSON's
 
 
 def _check(row: Any) -> Check:  # noqa: ANN401  (JSON's values)
-    """Return one check, in whichever form it is; ValueError where it is none."""
+    """Return one check, in whichever form; ValueError if it is invalid."""
     fields = _fields(row)
     if not all(isinstance(value, str) for value in fields.values()):
-        raise ValueError("name, type, desired value and result have to be text")
+        raise ValueError("name, type, desired value and result must be text")
     name, kind, desired, result = (fields[key] for key in _KEYS)
     if kind not in _TYPES:
         raise ValueError(f"there is no type {kind[:_SHOWN]!r}: types are {', '.join(_TYPES)}")
     if kind == "kconfig" and not _OPTION.fullmatch(name):
-        raise ValueError(f"{name[:_SHOWN]!r} is no option of a kernel")
+        raise ValueError(f"{name[:_SHOWN]!r} is not a kernel option")
     if not result.startswith(("OK", "FAIL")):
         raise ValueError(f"the result {result[:_SHOWN]!r} begins with neither OK nor FAIL")
     return Check(name, kind, desired, result.startswith("FAIL"))
 
 
 def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
-    """Return what a check says, by the names of today's form."""
+    """Return the fields of a check by their current names."""
     if isinstance(row, dict):
         missing = [key for key in _KEYS if key not in row]
         if missing:
@@ -255,7 +255,7 @@ def _fields(row: Any) -> dict[str, Any]:  # noqa: ANN401  (JSON's values)
     if not isinstance(row, list):
         raise ValueError("it is neither an object nor an array")  # noqa: TRY004  (one of many faults)
     typed = len(row) > 1 and row[1] in _TYPES
-    wanted = 6 if typed else 5  # and one less where there are no results
+    wanted = 6 if typed else 5  # one less without results
     if len(row) == wanted - 1:
         raise ValueError("it has no result")
     if len(row) != wanted:

@@ -1,9 +1,9 @@
-"""The audit rules that a profile of a SCAP datastream asks for.
+"""The audit rules that a profile of a SCAP datastream requires.
 
 A datastream (SCAP 1.2 and 1.3) is one XML file that holds, among others, benchmarks in XCCDF 1.2:
-groups of rules, values, and profiles that select some of them. It is hostile input: no entity is
-expanded, no document type is taken, nothing is loaded from elsewhere, and libxml2's own limits of
-depth and size hold.
+groups of rules, values, and profiles that select some of them. It is untrusted input: entities are
+not expanded, document types are refused, nothing external is loaded, and libxml2's own limits of
+depth and size apply.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LARGEST = 1 << 26
-"""Bytes of a file that is still taken for a datastream; those of ssg have 25 million."""
+"""Most bytes of a datastream; those of ssg have 25 million."""
 
 _XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 _CPE = "{http://cpe.mitre.org/language/2.0}"
@@ -36,15 +36,15 @@ _ARCH_FACT = re.compile(r"(not_)?(aarch64|ppc64le|s390x|x86_64)_arch$")
 _NAMED = re.compile(r"CCE-\d+-\d|SRG-OS-\d+-GPOS-\d+|RHEL-\d\d-\d+")
 _OWN_ARCH = "x86_64"
 _LONGEST_SCRIPT = 1 << 22  # characters, values filled in
-_MOST_EXTENDED = 16  # profiles in a row that extend each other
+_MOST_EXTENDED = 16  # profiles in a chain of extensions
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of audit rules, the file of /etc/audit/rules.d in which it is to stand, and why.
+    """A line of audit rules, its file in /etc/audit/rules.d, and its origin.
 
-    `asked_by` are the ids of the SCAP rules that ask for it, without the content's prefix; `line`
-    is where the first of them begins in the datastream; `ids` are what others call these rules.
+    `asked_by` are the ids of the SCAP rules that require it, without the content's prefix; `line`
+    is where the first of them begins in the datastream; `ids` are other names of these rules.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Line:
 class Scripted:
     """A SCAP rule that a profile selects, with its repair scripts, values filled in.
 
-    `ids` are what others call it: its number in the Common Configuration Enumeration, and the
+    `ids` are its other names: its number in the Common Configuration Enumeration, and the
     requirements of the Security Requirements Guide for operating systems.
     """
 
@@ -69,7 +69,7 @@ class Scripted:
 
 @dataclass(frozen=True)
 class Missing:
-    """A selected SCAP rule that is about audit rules and whose lines are not there, and why."""
+    """A selected SCAP rule about audit rules whose lines could not be found, and why."""
 
     rule: str
     why: str
@@ -77,12 +77,11 @@ class Missing:
 
 @dataclass(frozen=True)
 class AuditRules:
-    """The audit rules of a profile, on an x86_64 that has no others.
+    """The audit rules of a profile, on an x86_64 machine without other rules.
 
-    `lines` stand in the order in which augenrules would put them; comments are left out.
-    `not_found` are rules about audit whose lines could not be found, or not all of them;
-    `elsewhere` those for machines of other architectures. `not_taken` counts the profile's other
-    rules.
+    `lines` are in augenrules' order, without comments. `not_found` are rules about audit whose
+    lines could not be found, or not all of them; `elsewhere` are those for other architectures.
+    `not_taken` counts the profile's other rules.
     """
 
     profile: str
@@ -93,7 +92,7 @@ class AuditRules:
     not_taken: int
 
     def text(self) -> str:
-        """Return the lines as a file of audit rules, each group with what asked for it."""
+        """Return the lines as a file of audit rules, each group with the rules that required it."""
         blocks: list[str] = [f"# {self.title}"]
         asked_by: tuple[str, ...] = ()
         for line in self.lines:
@@ -109,7 +108,7 @@ def profiles(path: Path) -> tuple[tuple[str, str], ...]:
     """Return ids and titles of a datastream's profiles.
 
     Raises:
-        InputError: The file is no datastream, or can't be read.
+        InputError: The file is not a datastream, or can't be read.
     """
     root = _parsed(path)
     return tuple((_id(one), _title(one)) for one in root.iter(f"{_XCCDF}Profile"))
@@ -119,13 +118,13 @@ def audit_rules(path: Path, wanted: str) -> AuditRules:
     """Return the audit rules of the profile `wanted`: its id or the end of it, such as `stig`.
 
     Raises:
-        InputError: The file is no datastream, can't be read, or has no such profile.
+        InputError: The file is not a datastream, can't be read, or has no such profile.
     """
     root = _parsed(path)
     found = _profile(root, path, wanted)
     benchmark = found.getparent()
     if benchmark is None:
-        raise InputError("the profile stands outside of any benchmark", place=Place(str(path)))
+        raise InputError("the profile is outside of any benchmark", place=Place(str(path)))
     selection = _Selection.of(benchmark, found)
     gathered = _Gathered(_platforms(benchmark))
     for rule in selection.rules():
@@ -148,7 +147,7 @@ def audit_rules(path: Path, wanted: str) -> AuditRules:
 
 
 def scripted(path: Path, wanted: str) -> Iterator[Scripted]:
-    """Yield the rules that the profile `wanted` selects, but those for other architectures.
+    """Yield the rules that the profile `wanted` selects, except those for other architectures.
 
     Raises:
         InputError: As `audit_rules` does.
@@ -156,7 +155,7 @@ def scripted(path: Path, wanted: str) -> Iterator[Scripted]:
     found = _profile(_parsed(path), path, wanted)
     benchmark = found.getparent()
     if benchmark is None:
-        raise InputError("the profile stands outside of any benchmark", place=Place(str(path)))
+        raise InputError("the profile is outside of any benchmark", place=Place(str(path)))
     selection = _Selection.of(benchmark, found)
     platforms = _platforms(benchmark)
     for rule in selection.rules():
@@ -171,10 +170,10 @@ def rule_set(
     shown: Callable[[Path], str] = str,
     ids: dict[RulePlace, tuple[str, ...]] | None = None,
 ) -> RuleSet:
-    """Return the audit rules that the profile `wanted` of datastreams asks for.
+    """Return the audit rules that the profile `wanted` of datastreams requires.
 
-    A rule's place is that of the SCAP rule which asks for it. What could not be found is a note.
-    `ids` is filled with what others call the SCAP rule at each place.
+    A rule's location is that of the SCAP rule that requires it. Lines not found become notes.
+    `ids` is filled with the other names of the SCAP rule at each location.
 
     Raises:
         InputError: As `audit_rules` does.
@@ -192,7 +191,7 @@ def rule_set(
 
 
 class _Gathered:
-    """What selected rules come to, one after the other."""
+    """The result of the selected rules, processed one by one."""
 
     def __init__(self, platforms: Mapping[str, etree._Element]) -> None:
         self.platforms = platforms
@@ -204,7 +203,7 @@ class _Gathered:
         self.ids: dict[str, tuple[str, ...]] = {}
 
     def take(self, rule: etree._Element, values: Mapping[str, str]) -> None:
-        """Do what a rule's script does, or say why not."""
+        """Follow a rule's script, or record why that is not possible."""
         name = _short(_id(rule))
         scripts = _scripts(rule, values)
         prose = "" if scripts else _text(rule)
@@ -215,12 +214,12 @@ class _Gathered:
         elif why := _not_for_us(rule, self.platforms):
             self.elsewhere.append(Missing(name, why))
         elif not scripts:
-            self.not_found.append(Missing(name, "it has no shell script that says its lines"))
+            self.not_found.append(Missing(name, "it has no shell script with its lines"))
         elif problem := scapfix.follow(scripts[0], self.folder, name):
             self.not_found.append(Missing(name, problem))
 
     def ordered(self) -> tuple[Line, ...]:
-        """Return the lines in augenrules' order; one that can't be read joins `not_found`."""
+        """Return the lines in augenrules' order; an unreadable one joins `not_found`."""
         lines: dict[RulePlace, Line] = {}
         for name in sorted(self.folder.files, key=version_key):
             for number, written in enumerate(self.folder.files[name], 1):
@@ -258,11 +257,11 @@ def _parsed(path: Path) -> etree._Element:
         raise InputError(str(error), place=place, hint="name a SCAP datastream") from None
     except etree.XMLSyntaxError as error:
         line = error.lineno or None
-        raise InputError(f"it is no XML: {error.msg}", place=Place(str(path), line)) from None
+        raise InputError(f"it is not XML: {error.msg}", place=Place(str(path), line)) from None
     except (OSError, ValueError) as error:
         raise InputError(f"it can't be read: {error}", place=place) from None
     if tree.docinfo.internalDTD is not None:
-        raise InputError("it has a document type, as no SCAP datastream has", place=place)
+        raise InputError("it has a document type, which no SCAP datastream has", place=place)
     root = tree.getroot()
     if root.find(f".//{_XCCDF}Benchmark") is None and root.tag != f"{_XCCDF}Benchmark":
         raise InputError(
@@ -291,13 +290,13 @@ def _id(element: etree._Element) -> str:
 
 
 def _short(name: str) -> str:
-    """Return an id without `xccdf_NAMESPACE_rule_`, and with nothing in it that ids don't have."""
+    """Return an id without `xccdf_NAMESPACE_rule_`, and without characters that ids can't have."""
     bare = re.sub(r"^xccdf_[^_]+_(?:rule|profile|group|value)_", "", name)
     return re.sub(r"[^\w.:-]", "_", bare)
 
 
 def _ids(rule: etree._Element) -> tuple[str, ...]:
-    """Return what others call a rule: its CCE number, the requirements behind a STIG."""
+    """Return a rule's other names: its CCE number, the requirements behind a STIG."""
     named = (
         _text(one) for kind in ("ident", "reference") for one in rule.iterchildren(_XCCDF + kind)
     )
@@ -319,7 +318,7 @@ def _text(element: etree._Element) -> str:
 
 @dataclass(frozen=True)
 class _Selection:
-    """What a profile says of a benchmark's items: by id or cluster id, and the values by id."""
+    """A profile's choice of a benchmark's items by id or cluster id, and of values by id."""
 
     benchmark: etree._Element
     selected: Mapping[str, bool]
@@ -379,7 +378,7 @@ def _extended(benchmark: etree._Element, profile: etree._Element) -> Iterator[et
 
 
 def _value(value: etree._Element, selector: str) -> str:
-    """Return what a value is under a selector, else by default."""
+    """Return a value under a selector, else its default."""
     for wanted in (selector, ""):
         for one in value.iterchildren(f"{_XCCDF}value"):
             if (one.get("selector") or "") == wanted:
@@ -415,7 +414,7 @@ def _platforms(benchmark: etree._Element) -> Mapping[str, etree._Element]:
 def _not_for_us(rule: etree._Element, platforms: Mapping[str, etree._Element]) -> str | None:
     """Say why a rule is for another architecture, or return None.
 
-    Of platforms nothing but the architecture is known here; all else is taken to apply.
+    Only the architecture of a platform is known here; anything else is assumed to apply.
     """
     named = [
         (part.get("idref") or "").removeprefix("#")
@@ -433,7 +432,7 @@ def _applies(platform: etree._Element | None) -> bool:
 
 
 def _holds(test: etree._Element) -> bool | None:
-    """Return what a test of a platform comes to; None where that is not known here."""
+    """Return the result of a platform's test; None if it is unknown here."""
     if test.tag == f"{_CPE}fact-ref":
         found = _ARCH_FACT.search(test.get("name") or "")
         return None if found is None else (found[2] == _OWN_ARCH) is not bool(found[1])

@@ -1,11 +1,10 @@
-"""What the repair scripts of SCAP content write into /etc/audit/rules.d, without running them.
+"""The audit rules that repair scripts of SCAP content write, found without running the scripts.
 
-SCAP content says what audit rules there have to be in four ways: as a check (patterns, which also
-let other lines pass), as prose, as Ansible tasks, and as a shell script for repair. The script is
-the one that says the very lines, with their keys and files, and which system calls share a line; it
-is made of few macros. Those are followed here on a machine that has no rules yet, is x86_64, and
-loads its rules by augenrules. What a script does besides stays undone, and what is not understood
-is said.
+SCAP content states its audit rules in four ways: as a check (patterns, which also match other
+lines), as prose, as Ansible tasks, and as a shell script for repair. Only the script has the exact
+lines, with their keys and files, and the grouping of system calls. It consists of a few macros,
+which are followed here for an x86_64 machine without rules that loads its rules with augenrules.
+Other actions of a script are ignored, and anything not understood is reported.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ _LOOKS_LIKE_RULES = re.compile(
 
 @dataclass(frozen=True)
 class Written:
-    """A line in a file of /etc/audit/rules.d, and what asked for it (ids of SCAP rules)."""
+    """A line in a file of /etc/audit/rules.d, and its origin (ids of SCAP rules)."""
 
     text: str
     asked_by: tuple[str, ...]
 
 
 class TooManyError(Exception):
-    """The scripts write more lines than any set of rules has."""
+    """The scripts write more lines than any rule set has."""
 
 
 @dataclass
@@ -61,7 +60,7 @@ class RulesFolder:
         """Append a line.
 
         Raises:
-            TooManyError: There are more than `MOST_LINES` by now.
+            TooManyError: There are more than `MOST_LINES`.
         """
         self.appended += 1
         if self.appended > MOST_LINES:
@@ -69,7 +68,7 @@ class RulesFolder:
         self.files.setdefault(name, []).append(Written(text, (by,)))
 
     def lines(self) -> Iterator[tuple[list[Written], int]]:
-        """Yield where each line stands."""
+        """Yield the location of each line."""
         for name in sorted(self.files):
             for at in range(len(self.files[name])):
                 yield self.files[name], at
@@ -81,26 +80,29 @@ class RulesFolder:
 
 
 def mentions_rules(script: str) -> bool:
-    """Say whether a script (or prose) holds audit rules for files that auditctl or augenrules read.
+    """Say whether a script (or prose) has audit rules in files that auditctl or augenrules read.
 
-    One that only changes such files' owners or permissions does not.
+    A script that only changes such files' owners or permissions has none.
     """
     named = "audit/rules.d" in script or "audit/audit.rules" in script
     return named and _LOOKS_LIKE_RULES.search(script) is not None
 
 
 def follow(script: str, folder: RulesFolder, by: str) -> str | None:
-    """Do to `folder` what a script does; return why some of it can't be told, or None."""
-    lines = script.splitlines()
+    """Apply a script to `folder`, or return why it can't be followed, having changed nothing."""
+    before = {name: list(lines) for name, lines in folder.files.items()}
     run = _Run(folder, by)
-    run.block(lines)
+    run.block(script.splitlines())
     if run.problem is None and not run.wrote:
-        run.problem = "its script writes rules in a way that is not known"
+        run.problem = "its script writes rules in an unknown way"
+    if run.problem is not None:
+        folder.files.clear()
+        folder.files.update(before)
     return run.problem
 
 
 class _Run:
-    """One script that is being followed."""
+    """A script being followed."""
 
     def __init__(self, folder: RulesFolder, by: str) -> None:
         self.folder, self.by = folder, by
@@ -111,7 +113,7 @@ class _Run:
         self.wrote = False
 
     def block(self, lines: Sequence[str]) -> None:
-        """Follow lines; a loop over the two ABIs is followed for each of them."""
+        """Follow lines; a loop over the two ABIs runs for each of them."""
         branches: list[bool] = []
         at = 0
         while at < len(lines):
@@ -139,7 +141,7 @@ class _Run:
             at += 1
 
     def _line(self, line: str) -> None:
-        assignment = _ASSIGNMENT.fullmatch(line)
+        assignment = _ASSIGNMENT.fullmatch(line.removeprefix("local "))
         if assignment and assignment[1] in _TOOL_VARIABLES:
             value = assignment[2] if assignment[2] is not None else assignment[3]
             self.variables[assignment[1]] = self._expanded(value)
@@ -195,7 +197,7 @@ class _Run:
                 self.folder.append(file.removeprefix(FOLDER), line.strip(), self.by)
 
     def _watch(self, line: str, file: str) -> None:
-        """Widen the permissions of a watch that is there, or append it."""
+        """Widen the permissions of an existing watch, or append it."""
         found = re.fullmatch(r"-w (\S+) -p ([rwxa]+) (-k \S+)", self._expanded(line))
         if found is None:
             self.problem = "its script writes a watch that is not understood"
@@ -240,14 +242,14 @@ class _Run:
 
 
 def _parts(variables: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return action and architecture, other fields, and fields of the user."""
+    """Return action and architecture, other fields, and user fields."""
     names = ("ACTION_ARCH_FILTERS", "OTHER_FILTERS", "AUID_FILTERS")
     first, other, user = (variables.get(name, "").strip() for name in names)
     return first, other, user
 
 
 def _calls_beside(text: str, wanted: tuple[str, str, str]) -> list[str] | None:
-    """Return the calls of a rule that is made of just these parts, or None for another rule."""
+    """Return the calls of a rule that has exactly these parts, or None for another rule."""
     found = _CALLS.search(text)
     calls = found[0] if found else ""
     rest = text.replace(calls, "", 1) if calls else text
@@ -258,7 +260,7 @@ def _calls_beside(text: str, wanted: tuple[str, str, str]) -> list[str] | None:
 
 
 def _with_calls(line: Written, calls: Sequence[str]) -> Written:
-    """Return a rule with calls added, written as its others are."""
+    """Return a rule with calls added, in the style of its others."""
     found = _CALLS.search(line.text)
     there = found[0] if found else ""
     between = "," if "," in there else " -S "
@@ -272,7 +274,7 @@ def _asked_by_too(line: Written, by: str) -> Written:
 
 
 def _follow_branch(line: str, branches: list[bool], variables: Mapping[str, str]) -> None:
-    """Keep account of the branches that a line is in; those not on ARCH are all followed."""
+    """Track the branches around a line; branches that do not depend on ARCH are all followed."""
     test = _ARCH_TEST.fullmatch(line)
     if re.match(r"if\b", line):
         branches.append(test is None or test[1] == variables.get("ARCH"))
@@ -290,7 +292,7 @@ def _end_of_heredoc(lines: Sequence[str], start: int, word: str) -> int:
 
 
 def _end_of_loop(lines: Sequence[str], start: int) -> int:
-    """Return where the loop ends that begins at `start`."""
+    """Return the end of the loop that begins at `start`."""
     depth = 0
     for at in range(start, len(lines)):
         line = lines[at].strip()

@@ -1,8 +1,8 @@
-"""The settings that a profile of a SCAP datastream asks for, as far as they apply to the guest.
+"""The settings that a profile of a SCAP datastream requires, as far as they apply to the guest.
 
-Repair scripts are read as text, like those of audit rules: what `sysctl -w` and `grubby --args=`
-are given, what is written to auditd.conf and to fstab, SELinux's state. Nothing is run. What is
-about other things (packages, files' owners, accounts, desktops) is counted and left out.
+Repair scripts are read as text, like those of audit rules: the arguments of `sysctl -w` and
+`grubby --args=`, the lines written to auditd.conf and to fstab, SELinux's state. Nothing is run.
+Rules about other things (packages, files' owners, accounts, desktops) are counted and skipped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OPTION = re.compile(r"defaults,\$\{previous_mount_opts\}(\w+) 0 0")
 _SELINUX = re.compile(r"\"SELINUX=(\w+)\" >>")
 
 _APPLIES = ("/tmp", "/dev/shm", "/home", "/var", "/var/log", "/var/log/audit", "/var/tmp")  # noqa: S108
-"""Directories of the guest whose mounts are given options; others have nothing that is used."""
+"""Directories of the guest whose mounts get options; others hold nothing that is used."""
 
 _OPTIONS = frozenset({"nodev", "noexec", "nosuid"})
 _PREFIXES = ("sysctl_", "grub2_", "auditd_", "mount_option_", "selinux_state")
@@ -52,7 +52,7 @@ _DAEMON = "service_auditd_enabled"
 
 @dataclass
 class Settings:
-    """What the scripts come to; `notes` say what was left out, and why."""
+    """The settings of the scripts; `notes` say what was left out, and why."""
 
     sysctls: list[Sysctl] = field(default_factory=list)
     boots: list[BootParameter] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Settings:
 
 @dataclass
 class _Gathered:
-    """Options of mounts and lines of auditd.conf, each with the ids of what asks for them."""
+    """Mount options and lines of auditd.conf, each with the ids of the rules that require them."""
 
     mounts: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     auditd: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -70,10 +70,10 @@ class _Gathered:
 
 
 def settings(path: Path, wanted: str) -> Settings:
-    """Return the settings that the profile `wanted` of a datastream asks for.
+    """Return the settings that the profile `wanted` of a datastream requires.
 
     Raises:
-        InputError: The file is no datastream, can't be read, or has no such profile.
+        InputError: The file is not a datastream, can't be read, or has no such profile.
     """
     found, gathered = Settings(), _Gathered()
     others = 0
@@ -91,15 +91,15 @@ def settings(path: Path, wanted: str) -> Settings:
     if others:
         found.notes.append(
             f"{others} of its rules are about other things than audit, sysctls, boot parameters, "
-            "auditd.conf, mount options and SELinux's state, and left out"
+            "auditd.conf, mount options and SELinux's state, and are skipped"
         )
     return found
 
 
 def _take(rule: scap.Scripted, found: Settings, gathered: _Gathered) -> str | None:
-    """Take over what a rule asks for; say why not."""
+    """Import the settings that a rule requires; return why not."""
     if not rule.scripts:
-        return "it has no script that says what it sets"
+        return "it has no script with its settings"
     script = _filled(rule.scripts[0])
     if state := _SELINUX.search(script):
         mode = state[1]
@@ -115,7 +115,7 @@ def _take(rule: scap.Scripted, found: Settings, gathered: _Gathered) -> str | No
 
 
 def _kernel(script: str, rule: scap.Scripted, found: Settings) -> str | None:
-    """Take over sysctls and boot parameters."""
+    """Import sysctls and boot parameters."""
     sysctls = [Sysctl(one[1], _bare(one[2]), rule.ids) for one in _SYSCTL.finditer(script)]
     boots = [
         BootParameter(word, rule.ids)
@@ -123,7 +123,7 @@ def _kernel(script: str, rule: scap.Scripted, found: Settings) -> str | None:
         for word in _bare(one[1]).split()
     ]
     if any("$" in name for name in (*(one.name for one in sysctls), *(one.name for one in boots))):
-        return "what its script sets is worked out only where it runs"
+        return "its script computes the value when it runs"
     try:
         _ = [one.path for one in sysctls], [one.word for one in boots]
     except ValueError as error:
@@ -134,25 +134,25 @@ def _kernel(script: str, rule: scap.Scripted, found: Settings) -> str | None:
 
 
 def _mount(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None:
-    """Take over a mount's option."""
+    """Import a mount option."""
     path, option = _MOUNT.search(script), _OPTION.search(script)
     if path is None or option is None:
         return "it is about mounts that the guest doesn't have"
     if option[1] not in _OPTIONS:
-        return f"{option[1]} is no option of a mount that restricts what its files may do"
+        return f"{option[1]} is not a mount option that restricts files"
     if path[1] not in _APPLIES:
-        return f"nothing that is used here lies in {path[1]}"
+        return f"nothing that is used here is in {path[1]}"
     gathered.mounts.setdefault(path[1], {})[option[1]] = rule.ids
     return None
 
 
 def _auditd(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None:
-    """Take over a line of auditd.conf."""
+    """Import a line of auditd.conf."""
     line = next(filter(None, (pattern.search(script) for pattern in _AUDITD)), None)
     if line is None:
         return "its script writes nothing to auditd.conf that can be read"
     if "$" in line["value"]:
-        return "what its script sets is worked out only where it runs"
+        return "its script computes the value when it runs"
     if line["value"].lower() in ENDS_THE_GUEST:
         return f"{line['key']} = {line['value']} would end the guest"
     gathered.auditd[line["key"]] = (line["value"], rule.ids)
@@ -166,10 +166,10 @@ def _mounts(gathered: _Gathered) -> Iterator[MountOptions]:
 
 
 def _daemon(gathered: _Gathered, found: Settings) -> Iterator[Auditd]:
-    """Yield auditd with the lines of its configuration, if the profile wants it to run."""
+    """Yield auditd with its configuration lines, if the profile requires it to run."""
     if gathered.daemon is None:
         if gathered.auditd:
-            found.notes.append("auditd.conf is left out: nothing asks for auditd to run")
+            found.notes.append("auditd.conf is left out: nothing requires auditd to run")
         return
     lines = {key: value for key, (value, _) in gathered.auditd.items()}
     ids = _joined([gathered.daemon, *(ids for _, ids in gathered.auditd.values())])
@@ -178,7 +178,7 @@ def _daemon(gathered: _Gathered, found: Settings) -> Iterator[Auditd]:
 
 
 def _filled(script: str) -> str:
-    """Return a script with the variables that it sets itself in their places."""
+    """Return a script with the variables that it sets itself filled in."""
     values = dict(_ASSIGNED.findall(script))
     return re.sub(r"\$(\w+)|\$\{(\w+)\}", lambda one: values.get(one[1] or one[2], one[0]), script)
 

@@ -1,10 +1,10 @@
 """Files of sysctls, such as those in /etc/sysctl.d, read as systemd-sysctl reads them.
 
-The grammar is that of sysctl.d(5): `KEY = VALUE` on a line, comments after `#` or `;`, a `-` in
-front of a key whose failure is no failure, dots or slashes between a key's parts. Of a folder, the
-files `*.conf` are read in the order of their names; of a key that is set twice, the last line
-holds. Patterns (`net.ipv4.conf.*.rp_filter`) are refused: what they stand for depends on the
-machine's devices, and a guest has others.
+The grammar is that of sysctl.d(5): `KEY = VALUE` on a line, comments after `#` or `;`, a `-` before
+a key whose failure is ignored, dots or slashes between a key's parts. In a folder, the files
+`*.conf` are read in the order of their names; if a key is set twice, the last line wins. Patterns
+(`net.ipv4.conf.*.rp_filter`) are refused: their meaning depends on the machine's devices, and a
+guest has others.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LARGEST_FILE = 1 << 20
-"""Bytes of a file that is still taken for a file of sysctls."""
+"""Most bytes of a file of sysctls."""
 
 _COMMENT = ("#", ";")
 _PATTERN = re.compile(r"[*?\[]")
 _ASSIGNMENT = re.compile(r"-?[\w@:+-]+[./][^=\s]*\s*=", re.ASCII)
 _MASKED = Path("/dev/null")
-"""Where a link in a folder leads that hides a file of the same name elsewhere."""
+"""The target of a link in a folder that masks a file of the same name elsewhere."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What files of sysctls say: the settings that hold, in order, and notes on what does not."""
+    """The effective settings of files of sysctls, in order, and notes on overridden ones."""
 
     sysctls: tuple[Sysctl, ...]
     notes: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Line:
-    """One assignment; `may_fail` where a `-` stands in front of its key."""
+    """One assignment; `may_fail` if a `-` precedes its key."""
 
     sysctl: Sysctl
     place: Place
@@ -56,7 +56,7 @@ class _Line:
 
 
 def assignment(text: str, place: Place | None = None) -> Sysctl:
-    """Return the setting that `KEY=VALUE` makes, with its place.
+    """Return the setting of `KEY=VALUE`, with its location.
 
     Raises:
         InputError: It is not KEY=VALUE, or the key is a pattern or names nothing under /proc/sys.
@@ -68,9 +68,9 @@ def assignment(text: str, place: Place | None = None) -> Sysctl:
         )
     if _PATTERN.search(key):
         raise InputError(
-            f"'{key}' is a pattern, and which keys it stands for depends on the machine",
+            f"'{key}' is a pattern, whose keys depend on the machine",
             place=place,
-            hint="write each key that is meant on a line of its own",
+            hint="write each key on a line of its own",
         )
     found = Sysctl(key, value, place=place)
     try:
@@ -81,10 +81,10 @@ def assignment(text: str, place: Place | None = None) -> Sysctl:
 
 
 def is_folder_of_sysctls(path: Path) -> bool:
-    """Say whether a folder holds files of sysctls: one that ends in .conf.
+    """Say whether a folder holds files of sysctls, which end in .conf.
 
     Raises:
-        InputError: It holds files of audit rules too, so that either could be meant.
+        InputError: It holds files of audit rules too, so the meaning is ambiguous.
         OSError: The folder can't be read.
     """
     names = [one.name for one in path.iterdir() if not one.name.startswith(".")]
@@ -93,13 +93,13 @@ def is_folder_of_sysctls(path: Path) -> bool:
     if sysctls and rules:
         raise InputError(
             f"'{path}' holds sysctls ({min(sysctls)}) and audit rules ({min(rules)})",
-            hint="name the files that are meant, or write a profile in TOML",
+            hint="name the files to use, or write a profile in TOML",
         )
     return bool(sysctls)
 
 
 def is_file_of_sysctls(path: Path) -> bool:
-    """Say whether a file holds sysctls: by its first line that says anything, else by its name.
+    """Say whether a file holds sysctls: by its first meaningful line, else by its name.
 
     Raises:
         OSError: The file can't be read.
@@ -115,11 +115,11 @@ def is_file_of_sysctls(path: Path) -> bool:
 
 
 def read(paths: Sequence[Path]) -> Settings:
-    """Return what files, and folders of files, say one after the other.
+    """Return the settings of files, and of folders of files, in order.
 
     Raises:
-        InputError: A file can't be read, a line is no assignment, or there is none at all; all
-            that is wrong is reported at once.
+        InputError: A file can't be read, a line is not an assignment, or there is none at all; all
+            mistakes are reported at once.
     """
     problems: list[Problem] = []
     lines = [
@@ -128,19 +128,19 @@ def read(paths: Sequence[Path]) -> Settings:
     if not lines and not problems:
         named = ", ".join(str(path) for path in paths)
         problems.append(
-            Problem("no sysctl is set in it", Place(named), "a line is KEY = VALUE, not behind a #")
+            Problem("no sysctl is set in it", Place(named), "a line is KEY = VALUE, without a #")
         )
     if problems:
         raise InputError.of(tuple(problems))
     last = {line.sysctl.path: line for line in lines}
     notes = [
-        f"{one.place}: {one.sysctl.name} does not hold: {held.place} sets it to {held.sysctl.value}"
+        f"{one.place}: {one.sysctl.name} is overridden: {held.place} sets {held.sysctl.value}"
         for one in lines
         if (held := last[one.sysctl.path]) is not one and held.sysctl.value != one.sysctl.value
     ]
     kept = [line for line in lines if last[line.sysctl.path] is line]
     notes += [
-        f"{one.place}: where a kernel refuses -{one.sysctl.key}, systemd-sysctl goes on; here, the"
+        f"{one.place}: if a kernel refuses -{one.sysctl.key}, systemd-sysctl continues; here the"
         " trial fails"
         for one in kept
         if one.may_fail
@@ -149,7 +149,7 @@ def read(paths: Sequence[Path]) -> Settings:
 
 
 def _files(path: Path, problems: list[Problem]) -> Iterable[Path]:
-    """Return the files at a path, a folder's in the order of their names."""
+    """Return the files at a path; those of a folder are sorted by name."""
     try:
         if not path.is_dir():
             return [path]
@@ -162,7 +162,7 @@ def _files(path: Path, problems: list[Problem]) -> Iterable[Path]:
 
 
 def _lines(path: Path, problems: list[Problem]) -> Iterable[_Line]:
-    """Yield the assignments of a file; what is wrong joins `problems`."""
+    """Yield the assignments of a file; mistakes join `problems`."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -181,7 +181,7 @@ def _lines(path: Path, problems: list[Problem]) -> Iterable[_Line]:
         if not line or line.startswith(_COMMENT):
             continue
         if line.startswith("-") and "=" not in line:
-            continue  # it takes a key out of what patterns stand for, and there are none
+            continue  # it excludes a key from patterns, and there are none
         place = Place(str(path), number)
         try:
             yield _Line(assignment(line.removeprefix("-"), place), place, line.startswith("-"))
@@ -195,5 +195,5 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Problem:
 
 
 def _shown(text: str) -> str:
-    """Return text without what could act on a terminal."""
+    """Return text without anything that could act on a terminal."""
     return text if text.isprintable() else ascii(text)

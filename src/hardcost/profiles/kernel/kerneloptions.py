@@ -2,17 +2,17 @@
 
 The options are those that "Kconfig hardening tests" (2020) built kernels with, in `kernel/options/`
 of the catalogue, a file for each of its eight groups. Each `[[option]]` has the option as it was
-`published`, and what has become of it in Linux 6.1: the name and value of today where they differ,
-a `status` (`renamed` or `gone`) with a `note`, what it `protects` against, which boot parameter or
-sysctl does the same, and how grave it is to do without. `as_in` names the group that tells of an
-option that stands in two. Source files in `references` are the kernel's.
+`published`, and its state in Linux 6.1: the current name and value if they differ, a `status`
+(`renamed` or `gone`) with a `note`, what it `protects` against, the boot parameter or sysctl with
+the same effect, and the severity of its absence. `as_in` names the group that describes an option
+listed twice. Source files in `references` are the kernel's.
 
-`severity` is a judgement of ours. High: without it, one common mistake in kernel code, or a user
-without special rights, gets much nearer to the kernel or its secrets. Medium: an attack that needs
-a further mistake, rights or particular hardware gets easier. Low: it stands against root alone,
-against what is rarely built in or plugged in, or it helps to notice rather than to prevent.
+`severity` is our judgement. High: without it, one common mistake in kernel code, or a user without
+special rights, gets much closer to the kernel or its secrets. Medium: an attack that needs a
+further mistake, rights or particular hardware gets easier. Low: it protects against root only, or
+against things rarely built in or plugged in, or it helps to detect rather than to prevent.
 
-`boot-parameters.toml` and `sysctls.toml` hold what kernel-hardening-checker looks at on the command
+`boot-parameters.toml` and `sysctls.toml` hold what kernel-hardening-checker checks on the command
 line and under /proc/sys.
 """
 
@@ -52,11 +52,11 @@ _SLUGS = (
     "security-policy",
     "grapheneos-cut-attack-surface",
 )
-"""The groups in the order in which they were published: each kernel adds one to those before."""
+"""The groups in published order: each kernel adds one to those before."""
 
 
 class _OptionTable(BaseModel):
-    """`[[option]]` of a group: all that is told of it, or `as_in` alone."""
+    """`[[option]]` of a group: its full description, or `as_in` alone."""
 
     model_config = _STRICT
 
@@ -79,18 +79,18 @@ class _OptionTable(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         name = self.published
-        told = self.model_fields_set - {"published", "as_in"}
+        described = self.model_fields_set - {"published", "as_in"}
         wrong = {
-            f"{name} is told of elsewhere (as_in) and here": self.as_in is not None and bool(told),
+            f"{name} is described both elsewhere (as_in) and here": self.as_in is not None
+            and bool(described),
             f"{name} needs protects, severity and references": self.as_in is None
             and not (self.protects and self.severity and self.references),
             f"{name} is {self.status} and has no note": self.status != "present" and not self.note,
             f"{name} is renamed and has no option": (self.status == "renamed")
             != (self.option is not None),
-            f"{name} has a note on what it has no equivalent for": bool(self.equivalence_note)
+            f"{name} has a note on an equivalent that it lacks": bool(self.equivalence_note)
             and not (self.boot or self.sysctl),
-            f"{name} says what a missing boot parameter needs": bool(self.boot_needs)
-            and not self.boot,
+            f"{name} has boot_needs and no boot parameter": bool(self.boot_needs) and not self.boot,
         }
         for message, is_so in wrong.items():
             if is_so:
@@ -99,10 +99,10 @@ class _OptionTable(BaseModel):
         return self
 
     def entry(self, group: str) -> Entry:
-        """Return what is told of the option as an entry of a group.
+        """Return the option as an entry of a group.
 
         Raises:
-            ValueError: An option, parameter or sysctl is none.
+            ValueError: An option, parameter or sysctl is invalid.
         """
         published = KernelOption.of(self.published)
         today = f"{self.option or published.option}={self.value or published.value}"
@@ -134,11 +134,11 @@ class _GroupFile(BaseModel):
 
 
 class BootEntry(BaseModel):
-    """`[[parameter]]`: a boot parameter that kernel-hardening-checker looks at.
+    """`[[parameter]]`: a boot parameter that kernel-hardening-checker checks.
 
-    `value` is what it is to be, or `rule` says what is looked for in its stead: `present`,
-    `absent`, or `not-off`. `option` (`OPTION=value`) does the same at build time; `needs` names an
-    option that has to be built in.
+    `value` is the value to set; or `rule` says what is checked instead: `present`, `absent`, or
+    `not-off`. `option` (`OPTION=value`) does the same at build time; `needs` names an option that
+    must be built in.
     """
 
     model_config = _STRICT
@@ -166,14 +166,14 @@ class BootEntry(BaseModel):
 
     @property
     def control(self) -> BootParameter | None:
-        """Return the word that does it, or None where it is a word's absence."""
+        """Return the word that sets it, or None if the rule is a word's absence."""
         if self.rule == "present":
             return BootParameter(self.name)
         return BootParameter(f"{self.name}={self.value}") if self.rule == "value" else None
 
 
 class SysctlEntry(BaseModel):
-    """`[[sysctl]]`: a sysctl that kernel-hardening-checker looks at; fields as in `BootEntry`."""
+    """`[[sysctl]]`: a sysctl that kernel-hardening-checker checks; fields as in `BootEntry`."""
 
     model_config = _STRICT
 
@@ -214,12 +214,12 @@ class _SysctlFile(BaseModel):
 
 @dataclass(frozen=True)
 class Entry:
-    """An option of a published group, and what has become of it in Linux 6.1.
+    """An option of a published group, and its state in Linux 6.1.
 
-    `option` has today's name, or the published one where it is gone, and the recommended value; a
-    number is a minimum. `boot` and `sysctl` do the same without a build; `boot` is known only to a
-    kernel with `boot_needs` built in. Each of `met_by` is a way to the same end by other options.
-    `scored` is false where the published value is not what hardens.
+    `option` has the current name, or the published one if it is gone, and the recommended value; a
+    number is a minimum. `boot` and `sysctl` do the same without a build; only a kernel with
+    `boot_needs` built in knows `boot`. Each of `met_by` reaches the same end by other options.
+    `scored` is false if the published value does not harden.
     """
 
     group: str
@@ -240,7 +240,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Group:
-    """A published group of options, by the name that it has in profiles, with its own title."""
+    """A published group of options, by its name in profiles, with its own title."""
 
     slug: str
     title: str
@@ -257,7 +257,7 @@ def groups() -> tuple[Group, ...]:
 
 
 def group_controls(slug: str) -> tuple[KernelOption, ...]:
-    """Return the options of one group as 6.1 calls them; those that are gone are left out.
+    """Return the options of one group by their names in 6.1, without those that are gone.
 
     Raises:
         InputError: There is no such group.
@@ -267,12 +267,12 @@ def group_controls(slug: str) -> tuple[KernelOption, ...]:
 
 
 def all_controls() -> tuple[KernelOption, ...]:
-    """Return every option once, at its first group; those that are gone are left out."""
+    """Return every option once, at its first group, without those that are gone."""
     return _controls(entries())
 
 
 def gone_notes(slug: str | None = None) -> tuple[str, ...]:
-    """Return what has become of the options of a group, or of all, that 6.1 doesn't know as such.
+    """Return notes on the options of a group, or of all, that 6.1 doesn't know by that name.
 
     Raises:
         InputError: There is no such group.
@@ -296,9 +296,9 @@ def entry_of(name: str) -> Entry | None:
 
 
 def equivalent(option: KernelOption) -> BootParameter | Sysctl | None:
-    """Return what does the same as setting `option` does, without building a kernel.
+    """Return the boot parameter or sysctl with the effect of `option`, without a kernel build.
 
-    None where there is nothing, or only a parameter that the option itself has to be built in for.
+    None if there is none, or only a parameter that needs the option itself to be built in.
     """
     entry = _entry_setting(option)
     if entry is None or (entry.boot_needs == option.option and option.value != "n"):
@@ -307,26 +307,26 @@ def equivalent(option: KernelOption) -> BootParameter | Sysctl | None:
 
 
 def equivalence_note(option: KernelOption) -> str:
-    """Return in what the equivalent of `option` differs from it, or nothing."""
+    """Return how the equivalent of `option` differs from it, or nothing."""
     entry = _entry_setting(option)
     return "" if entry is None else entry.equivalence_note
 
 
 def needs(option: KernelOption) -> str | None:
-    """Return the option that has to be built in for the equivalent boot parameter to be known."""
+    """Return the option that must be built in for the equivalent boot parameter to work."""
     entry = _entry_setting(option)
     return None if entry is None else entry.boot_needs
 
 
 @cache
 def boot_parameters() -> tuple[BootEntry, ...]:
-    """Return the boot parameters that kernel-hardening-checker looks at."""
+    """Return the boot parameters that kernel-hardening-checker checks."""
     return _load("boot-parameters.toml", _BootFile).parameter
 
 
 @cache
 def sysctls() -> tuple[SysctlEntry, ...]:
-    """Return the sysctls that kernel-hardening-checker looks at."""
+    """Return the sysctls that kernel-hardening-checker checks."""
     return _load("sysctls.toml", _SysctlFile).sysctl
 
 
@@ -335,37 +335,37 @@ def _read() -> tuple[tuple[Group, ...], tuple[Entry, ...]]:
     """Return the groups and their entries.
 
     Raises:
-        InputError: A file is not as it should be.
+        InputError: A file is invalid.
     """
     files = {slug: _load(f"options/{slug}.toml", _GroupFile) for slug in _SLUGS}
     found: list[Entry] = []
     for slug, file in files.items():
         for table in file.option:
-            told = table if table.as_in is None else _told(files, table)
-            found.append(told.entry(slug))
+            described = table if table.as_in is None else _described(files, table)
+            found.append(described.entry(slug))
     return tuple(Group(slug, file.title) for slug, file in files.items()), tuple(found)
 
 
-def _told(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
-    """Return the table of another group that tells of the option of `table`."""
+def _described(files: dict[str, _GroupFile], table: _OptionTable) -> _OptionTable:
+    """Return the table in another group that describes the option of `table`."""
     elsewhere = files[table.as_in].option if table.as_in in files else ()
     for other in elsewhere:
         if other.published == table.published and other.as_in is None:
             return other
-    raise InputError(f"no option {table.published} is told of in a group '{table.as_in}'")
+    raise InputError(f"no group '{table.as_in}' describes the option {table.published}")
 
 
 def _load(name: str, model: type[Model]) -> Model:
-    """Return what a file of the catalogue says; its mistakes are ours, and stop everything."""
+    """Return the contents of a file of the catalogue; its mistakes are ours, and fatal."""
     file = tomlfile.parse((_FOLDER / name).read_bytes(), f"catalogue/kernel/{name}")
     return read(file, model)
 
 
 def read(file: tomlfile.TomlFile, model: type[Model]) -> Model:
-    """Return what a file says.
+    """Return the contents of a file.
 
     Raises:
-        InputError: It is not as it should be; all that is wrong is told, each at its place.
+        InputError: It is invalid; all mistakes are reported, each with its location.
     """
     problems: list[Problem] = []
     found = tomlfile.validated(file, model, problems)
@@ -386,19 +386,19 @@ def _controls(found: Iterable[Entry]) -> tuple[KernelOption, ...]:
 
 
 def _entry_setting(option: KernelOption) -> Entry | None:
-    """Return the entry that recommends `option` with this very value."""
+    """Return the entry that recommends `option` with exactly this value."""
     return next((entry for entry in entries() if entry.option == option), None)
 
 
 def _boot(text: str) -> BootParameter:
-    """Return a boot parameter; ValueError where it is no word."""
+    """Return a boot parameter; ValueError if it is not one word."""
     parameter = BootParameter(text)
     _ = parameter.word
     return parameter
 
 
 def _sysctl(key: str, value: str) -> Sysctl:
-    """Return a sysctl; ValueError where it is none."""
+    """Return a sysctl; ValueError if it is invalid."""
     sysctl = Sysctl(key, value)
     _ = sysctl.path
     return sysctl

@@ -1,4 +1,4 @@
-"""How much of the catalogue a kernel's configuration keeps, and which options it doesn't."""
+"""How much of the catalogue a kernel's configuration meets, and which options it misses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Missing:
-    """An option that is not as recommended; `found` is `n` where it isn't set."""
+    """An option that is not as recommended; `found` is `n` if it isn't set."""
 
     name: str
     wanted: str
@@ -27,10 +27,10 @@ class Missing:
 
 @dataclass(frozen=True)
 class Score:
-    """How many of `total` options are as recommended, and which are not, in published order.
+    """How many of `total` options are as recommended, and the others in published order.
 
-    Each option of the catalogue counts once. Left out are those that are gone in 6.1, and those
-    whose published value is not what hardens (`Entry.scored`).
+    Each option of the catalogue counts once. Options that are gone in 6.1, and those whose
+    published value does not harden (`Entry.scored`), are left out.
     """
 
     total: int
@@ -43,10 +43,10 @@ class Score:
 
 
 def score(config: Mapping[str, str]) -> Score:
-    """Return how a configuration does; `config` maps names without `CONFIG_` to values.
+    """Return the score of a configuration; `config` maps names without `CONFIG_` to values.
 
-    Numbers may be larger than recommended. What is to be `n` may not be a module either, nor set by
-    its old name; what is to be `y` has to be built in.
+    Numbers may be larger than recommended. An option recommended as `n` may not be a module either,
+    nor set by its old name; one recommended as `y` must be built in.
     """
     asked: dict[KernelOption, Entry] = {}
     for entry in kerneloptions.entries():
@@ -61,7 +61,7 @@ def score(config: Mapping[str, str]) -> Score:
 
 
 def _met(entry: Entry, config: Mapping[str, str]) -> bool:
-    """Say whether an option is as recommended, or its end is met in another way."""
+    """Say whether an option is as recommended, or its purpose is met in another way."""
     ways = ((entry.option,), *entry.met_by)
     set_by_old_name = entry.option.value == NOT_SET and not _holds(entry.published, config)
     return not set_by_old_name and any(all(_holds(one, config) for one in way) for way in ways)
@@ -71,14 +71,14 @@ def _holds(option: KernelOption, config: Mapping[str, str]) -> bool:
     found = config.get(option.option) or NOT_SET
     wanted, number = _number(option.value), _number(found)
     if wanted is not None:
-        # A bit field is no amount: it is written in hexadecimal, and has to be what it is.
+        # A bit field is not an amount: it is written in hexadecimal, and must match exactly.
         exact = option.value.startswith("0x")
         return number is not None and (number == wanted if exact else number >= wanted)
     return found == option.value
 
 
 def _found(entry: Entry, config: Mapping[str, str]) -> str:
-    """Return the value found that is not as recommended, by today's name or the old one."""
+    """Return the value found instead of the recommended one, by the current name or the old."""
     found = config.get(entry.option.option) or NOT_SET
     if found == entry.option.value:
         return config.get(entry.published.option) or NOT_SET
@@ -86,7 +86,7 @@ def _found(entry: Entry, config: Mapping[str, str]) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Return the number that `text` is, in decimal or hexadecimal; None for what is none."""
+    """Return the number in `text`, decimal or hexadecimal; None if it is not a number."""
     try:
         return int(text, 16 if text[:2].lower() == "0x" else 10)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Kernel configurations side by side: what each has of audit, integrity, LSMs and hardening."""
+"""Kernel configurations side by side: their audit, integrity, LSM and hardening options."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 UNSET = "unset"
-"""The value of an option that a configuration names and does not set."""
+"""The value of an option that a configuration lists as not set."""
 
 ABSENT = "absent"
-"""The value of one that it does not name: that kernel has none, or what it depends on is unset."""
+"""The value of an unlisted option: that kernel has none, or a dependency is unset."""
 
 _AUDIT = (
     *("AUDIT", "AUDITSYSCALL", "AUDIT_WATCH", "AUDIT_TREE", "AUDIT_ARCH", "AUDIT_GENERIC"),
@@ -36,12 +36,12 @@ _MODULES = (
     *("SECURITY_YAMA", "SECURITY_LOADPIN", "SECURITY_SAFESETID", "SECURITY_LOCKDOWN_LSM"),
     *("SECURITY_LOCKDOWN_LSM_EARLY", "SECURITY_LANDLOCK", "BPF_LSM", "DEFAULT_SECURITY", "LSM"),
 )
-_PART_OF_CALLS = "Linux 6.1 has no such option: what it stood for is part of AUDITSYSCALL"
+_PART_OF_CALLS = "Linux 6.1 has no such option: it is part of AUDITSYSCALL"
 _NOTES = {
     "AUDIT_WATCH": _PART_OF_CALLS,
     "AUDIT_TREE": _PART_OF_CALLS,
     "IMA_AUDIT": "Linux 6.1 has no such option",
-    "KVM_MMU_AUDIT": "Linux 6.1 has no such option: what it built in has gone",
+    "KVM_MMU_AUDIT": "Linux 6.1 has no such option: the feature is gone",
 }
 _PREFIXES = {"IMA": "integrity", "EVM": "integrity", "INTEGRITY": "integrity", "AUDIT": "audit"}
 
@@ -50,7 +50,7 @@ _PREFIXES = {"IMA": "integrity", "EVM": "integrity", "INTEGRITY": "integrity", "
 class Column:
     """One configuration: its name, and its options' values by name without `CONFIG_`.
 
-    One that was `published` tells of some options only; of the others nothing is known.
+    A `published` one lists only some options; the others are unknown.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Column:
     published: bool = False
 
     def value(self, option: str) -> str | None:
-        """Return y, m, another value, `UNSET` or `ABSENT`; None where it is not known."""
+        """Return y, m, another value, `UNSET` or `ABSENT`; None if unknown."""
         if option not in self.values:
             return None if self.published else ABSENT
         found = self.values[option]
@@ -69,8 +69,8 @@ class Column:
 class Row:
     """An option of a group, its value in each column, and what the catalogue recommends, if any.
 
-    It `differs` where two known values do, `UNSET` and `ABSENT` counting as one. `note` says what
-    has become of it in newer kernels.
+    It `differs` if two known values do, `UNSET` and `ABSENT` counting as one. `note` says what
+    became of it in newer kernels.
     """
 
     group: str
@@ -82,7 +82,7 @@ class Row:
 
 
 def rows(columns: Sequence[Column]) -> tuple[Row, ...]:
-    """Return the options of every group, and all others that a published column tells of."""
+    """Return the options of every group, and all others that a published column lists."""
     named = {
         **dict.fromkeys(_AUDIT, "audit"),
         **dict.fromkeys(_INTEGRITY, "integrity"),

@@ -1,4 +1,4 @@
-"""Kernel options by the boot parameter or sysctl that does the same, which takes no build."""
+"""Boot parameters and sysctls that replace kernel options, which saves a build."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def booted(profile: Profile) -> Profile:
-    """Return the profile with equivalents in the place of its kernel options, and notes on each.
+    """Return the profile with equivalents instead of its kernel options, and notes on each.
 
-    An option stays as it is where there is none, or where its parameter is known only to a kernel
-    that has another option built in, which neither the base nor the profile sets.
+    An option stays if it has no equivalent, or if the equivalent's parameter needs another option
+    built in that neither the base nor the profile sets.
 
     Raises:
-        InputError: The base is no kernel configuration.
+        InputError: The base is not a kernel configuration.
     """
     built_in = _built_in(profile)
     controls: list[Control] = []
@@ -32,7 +32,7 @@ def booted(profile: Profile) -> Profile:
         controls.append(stand_in or control)
         if stand_in is not None and isinstance(control, KernelOption):
             differs = kerneloptions.equivalence_note(control)
-            notes.append(f"{stand_in.name} stands for {control.name}. {differs}".strip())
+            notes.append(f"{stand_in.name} replaces {control.name}. {differs}".strip())
     return dataclasses.replace(
         profile,
         controls=tuple(dict.fromkeys(controls)),
@@ -41,7 +41,7 @@ def booted(profile: Profile) -> Profile:
 
 
 def _stand_in(option: KernelOption, built_in: AbstractSet[str]) -> BootParameter | Sysctl | None:
-    """Return what stands for an option, unless the kernel would not know it."""
+    """Return the replacement of an option, unless the kernel would not know it."""
     needed = kerneloptions.needs(option)
     if needed is not None and needed not in built_in:
         return None

@@ -1,8 +1,8 @@
-"""A chart of each configuration's values: bars from 0, or dots where they are worlds apart.
+"""A chart of each configuration's values: bars from 0, or dots on a logarithmic scale.
 
-A bar's length is its value, so it begins at 0 and its scale is linear. Where a panel's largest
-value is many times its smallest, bars would hide what the small ones cost: dots on a logarithmic
-scale stand in their place, from whose distances ratios are read.
+A bar's length is its value, so it begins at 0 and its scale is linear. If a panel's largest value
+is many times its smallest, bars would hide the small costs: dots on a logarithmic scale replace
+them, and their distances show ratios.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _BAR = 11
 """The width of a bar among several, in pixels."""
 
 _WIDTH = 230
-"""The width of a panel of lying bars, in pixels."""
+"""The width of a panel of horizontal bars, in pixels."""
 
 _HEIGHT = 150
 
 _SHORT = 8
-"""Longer labels below a group of bars are slanted, in characters."""
+"""Labels below a group of bars that are longer than this are slanted, in characters."""
 
 _APART = 20
-"""From how many times the smallest value the largest gets dots on a logarithmic scale."""
+"""The ratio of the largest to the smallest value from which dots replace bars."""
 
 
 def bar_charts(finding: Finding) -> Iterable[Chart]:
     """Yield a chart for each family of workloads and unit.
 
-    None where configurations make a line over a numeric axis, or where there is one alone.
+    There is none if configurations form a line over a numeric axis, or for one configuration alone.
     """
     names = list(dict.fromkeys(cell.configuration for cell in finding.cells))
     if len(names) < 2 or numeric_axis(finding.levels) is not None:  # noqa: PLR2004 - a comparison
@@ -69,16 +69,16 @@ def far_apart(family: Family) -> bool:
 
 
 def _words(family: Family, metric: str) -> str:
-    """Return what a panel shows, in words."""
-    said = [
+    """Return the contents of a panel in words."""
+    values = [
         f"{visible(f'{cell.configuration} {level}'.strip())}: {cell.value:,.6g}"
         for level, cell in family.panels[metric]
     ]
-    return f"In {visible(family.unit)}: {'; '.join(said)}."
+    return f"In {visible(family.unit)}: {'; '.join(values)}."
 
 
 def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
-    """Return upright bars, or dots: a group for each level, in it one for each configuration."""
+    """Return upright bars, or dots: a group for each level, with one for each configuration."""
     own = family.panels[metric]
     dots = far_apart(family)
     rows: list[Row] = [
@@ -103,7 +103,7 @@ def _grouped(family: Family, metric: str, names: Sequence[str]) -> alt.Chart:
 
 
 def _single(family: Family, metric: str, names: Sequence[str]) -> alt.LayerChart:
-    """Return a row for each configuration, its name above its mark, and how many times the base."""
+    """Return a row for each configuration: its name, its mark, and the multiple of the baseline."""
     cells = [cell for _, cell in family.panels[metric]]
     dots = far_apart(family)
     rows: list[Row] = [

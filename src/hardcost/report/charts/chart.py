@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.report.published import Series
 
-# Beside the colours dashes serve, without colour.
+# Dashes identify a line without colour.
 _DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (4, 4), (1, 3))
 
 _PANEL = (230, 130)
@@ -30,14 +30,14 @@ _PANEL = (230, 130)
 
 @dataclass(frozen=True)
 class Charts:
-    """All charts of a finding, by the part of a report that they belong to."""
+    """All charts of a finding, by the part of a report to which they belong."""
 
     run: tuple[Chart, ...] = ()
     published: tuple[Chart, ...] = ()
 
 
 def charts(finding: Finding) -> Charts:
-    """Return every chart that the finding has the numbers for."""
+    """Return every chart for which the finding has the numbers."""
     axis = numeric_axis(finding.levels)
     spread = spread_charts(finding)
     return Charts(
@@ -47,7 +47,7 @@ def charts(finding: Finding) -> Charts:
 
 
 def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
-    """Yield a chart for each workload and unit: a panel for each metric, added cost over level."""
+    """Yield a chart for each workload and unit: a panel for each metric, added cost by level."""
     points = {name: (line, x) for line, own in axis.lines.items() for name, x in own}
     kinds = dict.fromkeys((c.workload, c.unit) for c in finding.cells if c.configuration in points)
     for nth, (workload, unit) in enumerate(kinds):
@@ -112,7 +112,7 @@ def _panel(metric: str, rows: list[Row], lines: Sequence[str]) -> Panel:
         alt.Chart(alt.InlineData(values=rows), width=_PANEL[0], height=_PANEL[1])
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, filled=True, strokeDash=[1, 0]))
         .encode(
-            # Without `nice` no label stands at the very top, where it would move the heading.
+            # Without `nice` no label stands at the very top, where it would displace the heading.
             x=alt.X("x:Q", title=None, axis=alt.Axis(tickCount=4, grid=False), scale=scale),
             y=alt.Y("y:Q", title=None, axis=alt.Axis(tickCount=4), scale=scale),
             color=alt.Color("line:N", scale=colour, legend=None),
@@ -123,14 +123,14 @@ def _panel(metric: str, rows: list[Row], lines: Sequence[str]) -> Panel:
 
 
 def _words(rows: Sequence[Row], lines: Sequence[str]) -> str:
-    """Return where each line of a panel begins and ends, in words."""
-    said = []
+    """Return the ends of each line of a panel, in words."""
+    described = []
     for line in lines:
         own = [row for row in rows if row["line"] == line]
         if own:
             ends = " to ".join(f"{row['y']:,.6g} at {row['x']:g}" for row in (own[0], own[-1]))
-            said.append(f"{line} from {ends}")
-    return f"{'; '.join(said)}."
+            described.append(f"{line} from {ends}")
+    return f"{'; '.join(described)}."
 
 
 def _keys(lines: Sequence[str]) -> tuple[Key, ...]:

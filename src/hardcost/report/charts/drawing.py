@@ -1,8 +1,8 @@
-"""What all charts have in common: colours, styles, and the way from a description to SVG.
+"""What all charts have in common: colours, styles, and the conversion of a description to SVG.
 
-Vega draws without a network. What it returns is parsed and held to the few elements of `svg` before
-anyone puts it into a page. A chart is panels that a page puts beside each other as its width
-allows, each with what it shows in words, and one legend for all of them, which is the page's.
+Vega draws without a network. Its output is parsed and restricted to the few elements of `svg`
+before it enters a page. A chart consists of panels that a page places side by side as its width
+allows, each with a description in words, and one legend for all of them, which the page draws.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 Row = dict[str, str | float]
-"""What one mark of a chart stands for."""
+"""The datum behind one mark of a chart."""
 
 Drawing = alt.Chart | alt.LayerChart
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c56f9f", "#b27d00", "#3d95cc")
-"""After Okabe and Ito, as dark as it takes to stand out from white and from black (3 to 1)."""
+"""After Okabe and Ito, dark enough to stand out from white and from black (3 to 1)."""
 
 PALE = "#8a8f94"
-"""The colour of what has none of its own."""
+"""The colour of anything without its own."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One drawing before it is made: its name, its marks, and what it shows in words."""
+    """One drawing before rendering: its name, its marks, and a description in words."""
 
     title: str
     drawing: Drawing
@@ -43,7 +43,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Key:
-    """A line of a legend: a name, its colour, and the dashes of its line, none for an area."""
+    """A line of a legend: a name, its colour, and the dashes of its line; none for an area."""
 
     name: str
     colour: str
@@ -52,7 +52,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Chart:
-    """Drawings that belong together, with what they show in words; each is an SVG of its own.
+    """Related drawings with descriptions in words; each is an SVG of its own.
 
     `width` is that of the widest, in CSS pixels.
     """
@@ -64,12 +64,12 @@ class Chart:
 
 
 def cycled(values: Sequence[_T], amount: int) -> list[_T]:
-    """Return as many values as asked for, from the first again after the last."""
+    """Return `amount` values, starting over after the last."""
     return [values[nth % len(values)] for nth in range(amount)]
 
 
 def shades(names: Sequence[str]) -> list[str]:
-    """Return a colour for each name, a fourth round of them lighter, so that 24 differ."""
+    """Return a colour for each name; further rounds are lighter, so that 24 differ."""
     every = [colour + alpha for alpha in ("", "a8", "70", "48") for colour in COLOURS]
     return cycled(every, len(names))
 
@@ -80,12 +80,12 @@ def colours(names: Sequence[str]) -> alt.Scale:
 
 
 def keys(names: Sequence[str]) -> tuple[Key, ...]:
-    """Return the legend of areas that `colours` fills."""
+    """Return the legend for areas filled by `colours`."""
     return tuple(Key(name, colour) for name, colour in zip(names, shades(names), strict=True))
 
 
 def chart_of(title: str, panels: Sequence[Panel], name: str, legend: tuple[Key, ...] = ()) -> Chart:
-    """Return the panels drawn; `name` tells their ids from those of other charts."""
+    """Return the panels drawn; `name` makes their ids unlike those of other charts."""
     made = [_drawn(panel, f"{name}-{nth}", title) for nth, panel in enumerate(panels)]
     return Chart(title, tuple(svg for svg, _ in made), max(width for _, width in made), legend)
 

@@ -1,4 +1,4 @@
-"""Charts of what riding instruments saw: processor time by process, and series over time."""
+"""Charts of what the recorders saw: processor time by process, and series over time."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _PANEL = (280, 120)
 """Width and height of one configuration's timeline, in pixels."""
 
 _STEP_NAME = 14
-"""The longest name of a step in a timeline, in characters."""
+"""Most characters of a step's name in a timeline."""
 
 _STEPS = 12
-"""With more steps than these names would cover each other."""
+"""With more steps than this, names would overlap."""
 
 _POINTS = 160
-"""So many stretches of a timeline are drawn at most."""
+"""Most stretches of a timeline that are drawn."""
 
 _WORDS = {
     "cpu": "processor",
@@ -90,15 +90,15 @@ def share_charts(finding: Finding) -> Iterable[Chart]:
 
 
 def _share_words(rows: Sequence[Row]) -> str:
-    """Return what each process took, in words."""
-    said = [f"{row['configuration']} {row['process']}: {float(row['share']):.0%}" for row in rows]
-    return f"{'; '.join(said)}."
+    """Return the share of each process, in words."""
+    shares = [f"{row['configuration']} {row['process']}: {float(row['share']):.0%}" for row in rows]
+    return f"{'; '.join(shares)}."
 
 
 def _stack(
     rows: Sequence[Row], configurations: Sequence[str], names: Sequence[str]
 ) -> alt.LayerChart:
-    """Return a lying bar for each configuration, made of processes."""
+    """Return a horizontal bar for each configuration, stacked by process."""
     base = alt.Chart(alt.InlineData(values=list(rows)), width=_STACK, height=alt.Step(36)).encode(
         y=alt.Y("configuration:N", sort=list(configurations), axis=None)
     )
@@ -122,7 +122,7 @@ def _stack(
 
 
 def _first_trials(finding: Finding, instrument: str, workload: str) -> list[ObservedIn]:
-    """Return the first trial of each configuration in which there is something to draw."""
+    """Return the first trial of each configuration that has something to draw."""
     trials: dict[str, ObservedIn] = {}
     for one in finding.observed:
         seen = one.observed
@@ -135,7 +135,7 @@ def _first_trials(finding: Finding, instrument: str, workload: str) -> list[Obse
 
 def _timelines(title: str, panels: Sequence[tuple[ObservedIn, Timeline]], prefix: str) -> Chart:
     names = list(dict.fromkeys(name for _, line in panels for name in line.series))
-    # What nobody had stands above the others.
+    # Idle time is drawn above the others.
     names.sort(key=lambda name: name == IDLE)
     drawings = [
         Panel(visible(one.configuration), _timeline(one, line, names), _line_words(line))
@@ -145,13 +145,13 @@ def _timelines(title: str, panels: Sequence[tuple[ObservedIn, Timeline]], prefix
 
 
 def _line_words(line: Timeline) -> str:
-    """Return the least and the most of each series, in words."""
-    said = [
+    """Return the minimum and maximum of each series, in words."""
+    ranges = [
         f"{visible(name)} from {min(values):.3g} to {max(values):.3g}"
         for name, values in line.series.items()
         if values
     ]
-    return f"{visible(line.what)}: {'; '.join(said)}."
+    return f"{visible(line.what)}: {'; '.join(ranges)}."
 
 
 def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.LayerChart:
@@ -177,7 +177,7 @@ def _timeline(one: ObservedIn, line: Timeline, names: Sequence[str]) -> alt.Laye
 
 
 def _colours(names: Sequence[str]) -> alt.Scale:
-    """Return a colour for each series; what the others or nobody had is pale."""
+    """Return a colour for each series; others and idle time are pale."""
     known = _keys([visible(name) for name in names])
     return alt.Scale(domain=[key.name for key in known], range=[key.colour for key in known])
 
@@ -188,7 +188,7 @@ def _keys(shown: Sequence[str]) -> tuple[Key, ...]:
 
 
 def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
-    """Return a point at each stretch's end, and one at the begin of the first."""
+    """Return a point at each stretch's end, and one at the beginning of the first."""
     rows: list[Row] = []
     for name, values in line.series.items():
         for time, value in zip((0.0, *line.ends), (values[0], *values), strict=True):
@@ -204,7 +204,7 @@ def _points(line: Timeline, names: Sequence[str]) -> list[Row]:
 
 
 def _steps(one: ObservedIn) -> list[alt.Chart]:
-    """Return the measured steps' shades, then what stands before the series: ends and names."""
+    """Return the measured steps' shades, then what is drawn over the series: ends and names."""
     steps = [step for step in one.observed.steps if step.is_measured]
     rows: list[Row] = [
         {

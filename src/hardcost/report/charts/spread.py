@@ -1,4 +1,4 @@
-"""How trials of one configuration spread: a mark for each trial, by seed and repetition."""
+"""The spread of one configuration's trials: a mark for each trial, by seed and repetition."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def spread_charts(finding: Finding) -> Iterable[Chart]:
 
 
 def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
-    """Return a line of marks for each configuration, and one where its median is."""
+    """Return a line of marks for each configuration, with one at its median."""
     rows: list[Row] = []
-    said = []
+    ranges = []
     for cell in cells:
         middle = statistics.median(cell.each)
         name = visible(cell.configuration)
         parts = [100 * (value / middle - 1) for value in cell.each]
         rows += [{"name": name, "value": part} for part in parts]
-        said.append(f"{name} from {min(parts):+.3g}% to {max(parts):+.3g}%")
+        ranges.append(f"{name} from {min(parts):+.3g}% to {max(parts):+.3g}%")
     axis = alt.Axis(title=None, labelLimit=0, ticks=False, domain=False)
     base = alt.Chart(alt.InlineData(values=rows), width=_WIDTH, height=alt.Step(20)).encode(
         y=alt.Y("name:N", sort=list(names), axis=axis)
@@ -58,4 +58,4 @@ def _panel(title: str, cells: Sequence[Cell], names: Sequence[str]) -> Panel:
     marks = base.mark_tick(color=COLOURS[0], opacity=0.7, size=13, thickness=1.5).encode(x=x)
     zero = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=COLOURS[1]).encode(x=alt.datum(0))
     layers: alt.LayerChart = alt.LayerChart(layer=[zero, marks])
-    return Panel(title, layers, f"{'; '.join(said)}.")
+    return Panel(title, layers, f"{'; '.join(ranges)}.")

@@ -1,4 +1,4 @@
-"""SVG that is safe to put into a page: known elements, nothing that acts or is from outside."""
+"""SVG that is safe to put into a page: known elements, no scripts, no external references."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _OUTSIDE = re.compile(r"url\((?!#)|javascript:|data:", re.IGNORECASE)
 
 
 def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
-    """Return `svg` as one picture with a title and what it shows in words, and its width in pixels.
+    """Return `svg` as one picture with a title and a description, and its width in pixels.
 
     `prefix` comes before each id, so that several fit into one page.
 
     Raises:
-        ValueError: it holds an element or attribute that a drawing of ours has no use for.
+        ValueError: it has an element or attribute that our drawings never use.
     """
     root = ET.fromstring(svg)  # noqa: S314 - made by our own process, not read from anywhere
     for element in root.iter():
@@ -34,7 +34,7 @@ def checked(svg: str, prefix: str, title: str, words: str) -> tuple[str, int]:
 
 
 def renamed(svg: str, prefix: str) -> str:
-    """Return a checked drawing with `prefix` before each id, for a page that has others like it."""
+    """Return a checked drawing with `prefix` before each id, for a page with similar drawings."""
     return _written(ET.fromstring(svg), prefix)  # noqa: S314 - checked before
 
 
@@ -61,7 +61,7 @@ def _explain(root: ET.Element, title: str, words: str) -> None:
 
 
 def _refuse_active(attribute: str, value: str) -> None:
-    """Refuse event handlers and links; a label in words may say whatever it likes."""
+    """Refuse event handlers and links; the text of a label is free."""
     if attribute.startswith(("on", "{")) or attribute in {"href", "style"}:
         raise ValueError(f"a chart holds an attribute {attribute!r}")
     if not attribute.startswith("aria-") and _OUTSIDE.search(value):

@@ -1,7 +1,7 @@
-"""A finding as one HTML file that needs nothing else: no script, no font, no picture from outside.
+"""A finding as one self-contained HTML file: no script, no external font or picture.
 
-The template escapes whatever it is given. Only charts go in as they are, and those `chart` has made
-and checked.
+The template escapes all input. Only charts are inserted as they are; `chart` has made and checked
+them.
 """
 
 from __future__ import annotations
@@ -57,27 +57,27 @@ if TYPE_CHECKING:
     from hardcost.report.tables.layout import Grid
 
 _FREE = 8
-"""How many of the names of what is free stand on the first screen."""
+"""Most names of free controls on the first screen."""
 
 _LISTED = 20
-"""How many of a bill's controls are listed before the table of all."""
+"""Most controls of a bill that are listed before the table of all."""
 
 _PAPER = 150
-"""The characters that fit beside each other on a printed page."""
+"""Characters that fit on a line of a printed page."""
 
 _WORDS = 70
-"""How many of them the words of a row take."""
+"""Characters of that line that a row's text takes."""
 
 _LETTER, _PADDING, _SENTENCE = 0.5, 1.2, 19.0
-"""About how wide a digit, a cell's padding and a row's words are at least in a table, in rem."""
+"""Approximate least width of a digit, a cell's padding and a row's text in a table, in rem."""
 
 _STEPS = (20, 35, 50, 65, 74)
-"""The widths of tables, in rem, from which windows of about that width have to scroll them."""
+"""Widths of tables, in rem; narrower windows have to scroll them."""
 
 _CODE = re.compile(r"`([^`]+)`")
 
 _ROOMY = 4
-"""Up to so many metrics there is room for optional columns."""
+"""Most metrics that leave room for optional columns."""
 
 _FACTS = {
     "qemu": "QEMU",
@@ -103,8 +103,8 @@ _INSTRUMENTS = {
 
 _SERVICES = (
     "The numbers are instructions, counted in an emulated machine. The same trial always gives the "
-    "same count. One program more or less moves the clock's ticks, though, so that differences "
-    "below about half a per cent between configurations are not to be read as a control's cost. "
+    "same count. However, one program more or less shifts the clock's ticks, so a difference below "
+    "about half a per cent between two configurations cannot be attributed to a control. "
     "The numbers say what work was added, not how long you wait: caches, branch prediction and "
     "slow devices are not part of them."
 )
@@ -113,9 +113,9 @@ _SERVICES = (
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, paragraphs, failures, charts, tables, and such to unfold.
+    """A part of the page: a heading, paragraphs, failures, charts, tables, and foldable parts.
 
-    `name` is what links to it are made of.
+    `name` is the target of links to it.
     """
 
     name: str
@@ -130,12 +130,12 @@ class Section:
 
 def to_html(finding: Finding) -> str:
     """Return a whole report of `finding` as one self-contained HTML page."""
-    said = answer(finding)
+    first = answer(finding)
     return _template().render(
         title=visible(finding.title or finding.study),
         subtitle=_subtitle(finding),
-        answer=said,
-        free=said.free[:_FREE],
+        answer=first,
+        free=first.free[:_FREE],
         facts=_facts(finding),
         guide=_guide(finding),
         terms=reading_guide(finding.bill) if finding.bill else (),
@@ -164,7 +164,7 @@ def _template() -> Template:
 
 
 def _subtitle(finding: Finding) -> str:
-    """Return what the page is of, and what it was measured with."""
+    """Return the subject of the page, and what it was measured with."""
     bill = finding.bill
     if finding.together is not None:
         return several_heading(finding)
@@ -175,17 +175,17 @@ def _subtitle(finding: Finding) -> str:
 
 
 def _behind(notes: Sequence[str], text: str) -> str:
-    """Return the notes that a cell's sign stands for, none where it bears no sign."""
+    """Return the notes that explain a cell's mark; nothing if it has none."""
     return " ".join(note for note in notes if note.startswith(MARK)) if MARK in text else ""
 
 
 def _pages(grid: Grid) -> list[Grid]:
-    """Return `grid` in parts that fit on paper, where nothing scrolls and no row is linked to."""
+    """Return `grid` in parts that fit on paper, where there is no scrolling and no linking."""
     return split(replace(grid, anchors=()), _PAPER - (_WORDS if grid.texts else 0))
 
 
 def _breadth(grid: Grid) -> int:
-    """Return about how wide a table is at least: the step of `_STEPS` that it reaches, in rem."""
+    """Return a table's approximate least width: the step of `_STEPS` that it reaches, in rem."""
     columns = [*grid.labels, *(column for group in grid.groups for column in group.columns)]
     wide = sum(column.width * _LETTER + _PADDING for column in columns)
     wide += _SENTENCE if grid.texts else 0
@@ -193,7 +193,7 @@ def _breadth(grid: Grid) -> int:
 
 
 def _coded(text: str) -> Markup:
-    """Return `text` escaped, what stands in backticks as code."""
+    """Return `text` escaped, with backticks as code."""
     parts = _CODE.split(text)
     marked = [
         Markup("<code>{}</code>").format(part) if nth % 2 else Markup("{}").format(part)
@@ -210,16 +210,16 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
 
 
 def _guide(finding: Finding) -> str:
-    """Return how to read the page, in a paragraph."""
+    """Return a paragraph on how to read the page."""
     other = f"The numbers were recorded by the instrument {visible(finding.instrument)}."
     words = [_INSTRUMENTS.get(finding.instrument, other)]
     if finding.instrument == "insn" and "image" in finding.environment:
         words = [_SERVICES]
     if finding.cells:
         words.append(
-            "In the tables each row is a configuration, which is one exact state of the machine; "
-            "each metric has its value and the difference from the baseline that the table names. "
-            "The darker a difference, the more times the baseline."
+            "In the tables each row is a configuration, which is one exact state of the machine. "
+            "Each metric has its value and the difference from the baseline that the table names. "
+            "The darker a difference, the larger its ratio to the baseline."
         )
     return " ".join(words)
 
@@ -275,7 +275,7 @@ def _observed(finding: Finding) -> Iterable[Section]:
     if seen or folded:
         yield Section(
             "beside",
-            "What was seen beside it",
+            "What the recorders saw",
             charts=tuple(share_charts(finding)),
             grids=seen,
             folded=folded,
@@ -311,7 +311,7 @@ def _several(finding: Finding) -> list[Section]:
 
 
 def _of_several(section: Section, number: int, bill: Finding) -> Section:
-    """Return a section of one of several bills, its links unlike those of the others."""
+    """Return a section of one of several bills, with links unlike those of the others."""
 
     def apart(chart: Chart) -> Chart:
         return replace(chart, panels=tuple(renamed(svg, f"bill{number}") for svg in chart.panels))
@@ -336,7 +336,7 @@ def _matrix(finding: Finding) -> Iterable[Grid]:
     """Yield the table of every cost, unless the itemised table already has them all."""
     grid = matrix_grid(finding)
     if len(grid.groups) > FEW or grid.rows > _LISTED:
-        # The rows that the first table has are linked to there.
+        # Rows that the first table has are linked to there.
         anchors = ("",) * min(_LISTED, len(grid.anchors)) + grid.anchors[_LISTED:]
         yield replace(grid, anchors=anchors)
 
@@ -356,12 +356,12 @@ def _environment(finding: Finding) -> list[tuple[str, str]]:
 
 
 def _commands(finding: Finding) -> list[str]:
-    """Return the commands that measure this again and that show it again."""
+    """Return the commands that repeat the measurement and that show it again."""
     return [*_again(finding), _shell(["hardcost", "report", finding.run])]
 
 
 def _again(finding: Finding) -> list[str]:
-    """Return what was typed, and where; of a run that does not know, what does the same."""
+    """Return the command line and its folder; for a run without them, an equivalent."""
     if finding.command:
         there = [_shell(["cd", finding.folder])] if finding.folder else []
         return [*there, _shell(finding.command)]

@@ -1,4 +1,4 @@
-"""What to leave out of a profile so that it keeps a budget, in words."""
+"""Advice on what to leave out of a profile to keep a budget, in words."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def advice_lines(advice: Advice) -> list[str]:
             return [f"Within the budget with the whole profile: {budget}."]
         return [f"Within the budget: no metric grows by more than {budget} with the whole profile."]
     if not advice.kept:
-        return [
-            f"Within {budget} nothing of the profile can be kept that was tried{_last(advice)}."
-        ]
+        return [f"No control that was tried fits within {budget}{_last(advice)}."]
     whole = count(len(advice.leave_out) + advice.kept, "control")
     proposal = f"leave out {len(advice.leave_out)} of {whole}"
     measured = f"Measured with what remains: at most {_grown(_worst(advice.totals))}."
@@ -33,7 +31,7 @@ def advice_lines(advice: Advice) -> list[str]:
 
 
 def _budget(advice: Advice) -> str:
-    """Return by how much metrics may grow."""
+    """Return by how much metrics may grow, in words."""
     parts = [f"{percent(limit)} on {metric}" for metric, limit in advice.budgets.items()]
     if advice.budget is not None:
         parts.append(percent(advice.budget) + (" on all others" if parts else ""))
@@ -41,16 +39,14 @@ def _budget(advice: Advice) -> str:
 
 
 def _last(advice: Advice) -> str:
-    """Return what the last control that was given up costs by itself, where that is too much."""
+    """Return what the last control that was given up costs by itself, if that is too much."""
     name = advice.leave_out[-1]
     over = [one for one in advice.alone if _share(one) > _allowed(advice, one)]
     if not over:
-        return f"; the last was '{name}'"
+        return f"; the last to go was '{name}'"
     worst = max(over, key=lambda one: _share(one) - _allowed(advice, one))
     allowed = percent(_allowed(advice, worst))
-    return (
-        f": the last, '{name}', is too dear by itself: {_grown(worst)}, where {allowed} is allowed"
-    )
+    return f": the last to go, '{name}', is too expensive alone: {_grown(worst)}; limit {allowed}"
 
 
 def _allowed(advice: Advice, total: Total) -> float:

@@ -1,4 +1,4 @@
-"""Amounts in sentences: units in words, and by how much something grew."""
+"""Amounts in sentences: units in words, and how much something grew."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _WORDS = {
 _TIMES = {"ns", "ns/op"}
 
 _NEAR = (0.9, 1.1)
-"""Between these many times the baseline, per cent say more than times."""
+"""Between these factors a percentage is clearer than a multiple."""
 
 
 class Interval(Protocol):
-    """A ratio to the baseline with its interval, such as a cell has."""
+    """A ratio to the baseline with its interval, such as that of a cell."""
 
     @property
     def ratio(self) -> float:
-        """How many times the baseline."""
+        """The cost as a multiple of the baseline's."""
 
     @property
     def ratio_low(self) -> float:
-        """The least that it may be."""
+        """The lower end of the interval."""
 
     @property
     def ratio_high(self) -> float:
-        """The most that it may be."""
+        """The upper end of the interval."""
 
 
 class Measured(Protocol):
-    """A metric without and with something."""
+    """A metric without and with a change."""
 
     @property
     def metric(self) -> str:
@@ -54,11 +54,11 @@ class Measured(Protocol):
 
     @property
     def baseline(self) -> float:
-        """The value without."""
+        """The value without the change."""
 
     @property
     def with_profile(self) -> float:
-        """The value with."""
+        """The value with the change."""
 
 
 def unit_words(unit: str) -> str:
@@ -67,24 +67,24 @@ def unit_words(unit: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name as a sentence has it: in quotes where it holds a blank."""
+    """Return a name for use in a sentence: in quotes if it contains a space."""
     shown = visible(name)
     return f"'{shown}'" if " " in shown else shown
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return names as prose lists them, each in quotes where it holds a blank."""
+    """Return names as a list in prose, each in quotes if it contains a space."""
     return listed([f"'{name}'" if " " in name else name for name in names])
 
 
 def amount(before: float, after: float, unit: str) -> float:
-    """Return how many times `before` costs `after`: of a rate, the inverse. NaN if unknown."""
+    """Return the cost as a multiple of `before`: for a rate, the inverse. NaN if unknown."""
     over, under = (before, after) if is_rate(unit) else (after, before)
     return over / under if under else math.nan
 
 
 def grown(factor: float, unit: str) -> str:
-    """Return `2.1 times as expensive`, or how it is said of a time or of a small change."""
+    """Return `2.1 times as expensive`, or the wording for a time or a small change."""
     dear, cheap = ("longer", "shorter") if unit in _TIMES else ("more expensive", "cheaper")
     if not math.isfinite(factor):
         return "unknown"
@@ -94,15 +94,15 @@ def grown(factor: float, unit: str) -> str:
 
 
 def grown_to(factor: float, base: str, unit: str) -> str:
-    """Return `is 2.1 times as expensive as none`, or how it is said of a time or a small change."""
+    """Return `is 2.1 times as expensive as none`, or the wording for a time or a small change."""
     verb, words = "takes" if unit in _TIMES else "is", grown(factor, unit)
     return f"{verb} {words} {'as' if ' times ' in words else 'than'} {base}"
 
 
 def change(of: Measured, cell: Interval | None) -> str:
-    """Return how something changes a metric: `makes open 2.1 times as expensive (+3,812 …)`.
+    """Return how a metric changes: `makes open 2.1 times as expensive (+3,812 …)`.
 
-    In place of the difference stands the ratio's interval where it is more than a point.
+    The ratio's interval replaces the difference if it is more than a point.
     """
     name, unit = quoted(of.metric), str(of.unit)
     difference = of.with_profile - of.baseline
@@ -122,7 +122,7 @@ def change(of: Measured, cell: Interval | None) -> str:
 
 
 def _span(cell: Interval | None) -> str:
-    """Return the interval of a ratio in words, or nothing where it is a point as it is shown."""
+    """Return the interval of a ratio in words; nothing if it is a point when rounded."""
     if cell is None:
         return ""
     low, middle, high = map(ratio, (cell.ratio_low, cell.ratio, cell.ratio_high))

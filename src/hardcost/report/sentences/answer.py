@@ -1,6 +1,6 @@
-"""What a report says first: the answer, in sentences of at most three numbers each.
+"""The beginning of a report: the answer, in sentences of at most three numbers each.
 
-A pure function of what was found; terminal and HTML show the same words. Nothing here escapes HTML.
+A pure function of the finding; terminal and HTML show the same words. Nothing here escapes HTML.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ AUDIT_OFF = "audit-off"
 _PROFILE = "profile"
 
 _DEAREST = 5
-"""So many of the dearest controls are named."""
+"""The number of the most expensive controls that are named."""
 
 _NAME = 110
-"""The longest name in a sentence, in characters; tables have it whole."""
+"""Most characters of a name in a sentence; tables show it whole."""
 
 
 def answer(finding: Finding) -> Answer:
-    """Return the answer to what the user of `bill` or `run` asked."""
+    """Return the answer for the user of `bill` or `run`."""
     if finding.together is not None:
         each = (answer(one).sentences[:1] for one in finding.together.bills)
         return Answer(tuple(sentence for sentences in each for sentence in sentences))
@@ -48,11 +48,11 @@ def answer(finding: Finding) -> Answer:
     else:
         sentences += _controls(book)
     dear = [entry for entry in book.entries if _dearest_on(book, entry) is not None]
-    # A search prices what it was after, and says nothing of single controls beside that.
+    # A search measures the culprits only, and says nothing about other single controls.
     free = () if finding.search is not None else free_entries(book)
     return Answer(
         tuple(sentences),
-        "The dearest controls",
+        "The most expensive controls",
         tuple(_ranked(book, dear)),
         f"Free: not distinguishable from 0 on any metric ({len(free)} of {len(book.entries)})",
         tuple((entry.number, visible(entry.control)) for entry in free),
@@ -65,9 +65,9 @@ def is_free(item: Item) -> bool:
 
 
 def is_nothing(total: Total, cell: Cell | None) -> bool:
-    """Say whether what a profile costs on a metric is not distinguishable from 0.
+    """Say whether a profile's cost on a metric is not distinguishable from 0.
 
-    `cell` is the metric under the whole profile, None where that is not known.
+    `cell` is the metric under the whole profile, None if unknown.
     """
     if not total.distinguishable or cell is None:
         return not total.distinguishable
@@ -77,8 +77,8 @@ def is_nothing(total: Total, cell: Cell | None) -> bool:
 def free_entries(book: Ledger) -> tuple[Entry, ...]:
     """Return the controls that cost nothing distinguishable from 0 on any metric.
 
-    A control without an item for a metric is in the rest there. Those whose cost is one that the
-    numbers do not show are none of them.
+    A control without an item for a metric is in the rest there. Controls whose cost the numbers do
+    not show are not free.
     """
     return tuple(
         entry
@@ -88,7 +88,7 @@ def free_entries(book: Ledger) -> tuple[Entry, ...]:
 
 
 def baseline_words(finding: Finding) -> str:
-    """Return what a bill's profile is compared to, such as `audit on and no rules`."""
+    """Return the baseline of a bill's profile, such as `audit on and no rules`."""
     bill = finding.bill
     if bill is not None and bill.compared_with:
         return visible(bill.compared_with)
@@ -103,18 +103,18 @@ def _has_audit(finding: Finding) -> bool:
 
 
 def _advised(finding: Finding) -> Iterator[str]:
-    """Yield what to leave out for a budget, which is what was asked then."""
+    """Yield what to leave out for a budget, if there was one."""
     if finding.advice is not None:
         yield advice_lines(finding.advice)[0]
 
 
 def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
-    """Yield what the whole profile costs: on its dearest metric, and on the median one."""
+    """Yield the cost of the whole profile: on its most expensive metric, and on the median one."""
     profile = quoted(bill.profile)
     instrument = f"instrument {visible(finding.instrument)}"
     totals = [it for it in bill.totals if math.isfinite(it.baseline + it.with_profile)]
     if not totals:
-        yield f"Nothing was measured of what {profile} costs ({instrument})."
+        yield f"No cost of {profile} was measured ({instrument})."
         return
     cells = by_metric(finding, _PROFILE)
     if all(is_nothing(it, cells.get(it.metric)) for it in totals):
@@ -126,31 +126,29 @@ def _whole(finding: Finding, bill: Bill) -> Iterator[str]:
     compared = f"compared to a system with {baseline_words(finding)}"
     yield f"{profile} {changed}, {compared} ({instrument})."
     if len(totals) > 1:
-        yield f"That is the most of {len(totals)} metrics; at the median metric {_median(totals)}."
+        largest = f"{quoted(worst.metric)} has the largest ratio of {len(totals)} metrics"
+        yield f"{largest}; the median ratio is {_median(totals)}."
 
 
 def _factor(total: Total) -> float:
-    """Return how many times the baseline's cost is a metric's cost with the profile."""
+    """Return a metric's cost with the profile as a multiple of the baseline's cost."""
     return amount(total.baseline, total.with_profile, total.unit)
 
 
 def _median(totals: Sequence[Total]) -> str:
     factors = [factor for factor in map(_factor, totals) if math.isfinite(factor)]
-    if not factors:
-        return "it is unknown"
-    middle = statistics.median(factors)
-    return "nothing changes" if middle == 1 else f"it is {ratio(middle)[1:]} times the baseline"
+    return ratio(statistics.median(factors))[1:] if factors else "unknown"
 
 
 def by_metric(finding: Finding, configuration: str) -> dict[str, Cell]:
-    """Return a configuration's cells by the bill's names of the metrics."""
+    """Return a configuration's cells by the names that metrics have in a bill."""
     cells = [cell for cell in finding.cells if cell.configuration == configuration]
     several = len({cell.workload for cell in cells}) > 1
     return {f"{c.workload} {c.metric}" if several else c.metric: c for c in cells}
 
 
 def _controls(book: Ledger) -> Iterator[str]:
-    """Yield which control is the dearest, how many are free, and of how many it is not known."""
+    """Yield the most expensive control, how many are free, and how many are unknown."""
     entries, free = book.entries, free_entries(book)
     unshown = [entry for entry in entries if entry.unshown]
     if len(entries) == 1 and free:
@@ -190,13 +188,13 @@ def _dearest(book: Ledger) -> Iterator[str]:
     equals = sum(account.items.get(entry.control) == cost for entry in book.entries)
     name = shorten(visible(first.control), _NAME)
     if equals > 1:
-        yield f"{equals} controls are the dearest, with {words} each; the first is {name}."
+        yield f"{equals} controls are the most expensive, with {words} each; the first is {name}."
     else:
-        yield f"The dearest control accounts for {words}: {name}."
+        yield f"The most expensive control accounts for {words}: {name}."
 
 
 def _dearest_on(book: Ledger, entry: Entry) -> Account | None:
-    """Return the metric on which a control costs most, None if it costs nothing on any."""
+    """Return the metric on which a control costs most; None if it costs nothing on any."""
     costly = [
         account
         for account in book.accounts
@@ -210,7 +208,7 @@ def _dearest_on(book: Ledger, entry: Entry) -> Account | None:
 
 
 def _ranked(book: Ledger, entries: Sequence[Entry]) -> Iterator[Ranked]:
-    """Yield the first of `entries` as they are shown beside the answer."""
+    """Yield the first of `entries` as shown beside the answer."""
     sizes = []
     for entry in entries[:_DEAREST]:
         account = _dearest_on(book, entry)
@@ -230,7 +228,7 @@ def _ranked(book: Ledger, entries: Sequence[Entry]) -> Iterator[Ranked]:
 
 
 def _searched(bill: Bill, book: Ledger) -> Iterator[str]:
-    """Yield what a search found: its culprits, and what everything else costs together."""
+    """Yield the result of a search: its culprits, and the cost of everything else together."""
     culprits = [entry.control for entry in book.entries]
     if not culprits:
         yield "The search confirmed no single control as the cause."

@@ -1,4 +1,4 @@
-"""Signs at numbers that don't show all, and the sentences below a table that explain them."""
+"""Marks at numbers that don't show the whole cost, and the sentences that explain them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def marked(text: str, item: Item) -> str:
-    """Return a cost with a sign where the item has a caveat."""
+    """Return a cost, marked if the item has a caveat."""
     return f"{text}{MARK}" if item.caveat else text
 
 
 def caveat_words(items: Iterable[Item]) -> list[str]:
-    """Return what a control's row says of its caveat, if it has one."""
+    """Return a pointer to the caveat, if a control's row has one."""
     return [f"{MARK} see below"] if any(item.caveat for item in items) else []
 
 
 def caveat_notes(items: Iterable[Item]) -> list[str]:
-    """Return each caveat once, behind its sign and the controls that it is about."""
+    """Return each caveat once, after its mark and the controls that it applies to."""
     about: dict[str, dict[str, None]] = {}
     for item in items:
         if item.caveat:
@@ -37,7 +37,7 @@ def unresolved(totals: Iterable[Total]) -> frozenset[str]:
 
 
 def unresolved_notes(totals: Iterable[Total]) -> list[str]:
-    """Return which totals may be nothing, each with its interval: they are not itemised."""
+    """Return the totals that may be nothing, each with its interval: they are not itemised."""
     notes = []
     for total in totals:
         if total.may_be_nothing:

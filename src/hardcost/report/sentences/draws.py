@@ -1,4 +1,4 @@
-"""Cells that are one draw, shown with no more digits than they carry, and why."""
+"""Cells that are a single draw: shown with the digits they support, and explained."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _TEN = 9.995  # from here three digits need no second decimal
 
 
 def is_unclear(cell: Cell) -> bool:
-    """Say whether a cell that is one draw can't be distinguished from its baseline."""
+    """Say whether a single-draw cell can't be distinguished from its baseline."""
     return abs(cell.ratio - 1) <= cell.resolution
 
 
 def draw_value(cell: Cell, digits: int) -> str:
-    """Return a value, rounded to what its resolution carries."""
+    """Return a value, rounded to its resolution."""
     return f"{_rounded(cell.value, cell, digits)}{MARK}"
 
 
 def draw_difference(cell: Cell, digits: int) -> str:
-    """Return a difference from the baseline, or that it may be none."""
+    """Return a difference from the baseline, or that it may be 0."""
     if is_unclear(cell):
         return _ABOUT_ZERO
     text = _rounded(cell.difference, cell, digits)

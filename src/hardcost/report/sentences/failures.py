@@ -1,4 +1,4 @@
-"""The trials that failed: which, why, and what the guest said last."""
+"""The failed trials: which, why, and the tail of the guest's log."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Failure, Finding
 
 _LOG_LINES = 60
-"""How much of a log's end is shown."""
+"""Lines of a log's tail that are shown."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Trials that failed for one reason; `log` is the end of the first one's, line by line.
+    """Trials that failed for the same reason; `log` is the tail of the first one's log, by line.
 
-    All of it is escaped for a terminal or page, line ends between `log`'s lines aside.
+    All text is escaped for a terminal or page, except the line ends between `log`'s lines.
     """
 
     trials: tuple[str, ...]
@@ -28,10 +28,10 @@ class Reason:
 
 
 def reasons(finding: Finding) -> tuple[Reason, ...]:
-    """Return the run's failures, those alike joined."""
+    """Return the run's failures, equal ones merged."""
     alike: dict[tuple[str, str | None], list[Failure]] = {}
     for failure in finding.failures:
-        # An error names its trial, which here stands above it.
+        # An error names its trial, which is already printed above it.
         reason = failure.reason.removeprefix(f"{failure.configuration}, {failure.workload}: ")
         alike.setdefault((reason, failure.hint), []).append(failure)
     seeds = {(f.seed, f.repetition) for f in finding.failures}
@@ -48,7 +48,7 @@ def reasons(finding: Finding) -> tuple[Reason, ...]:
 
 
 def failure_lines(finding: Finding) -> list[str]:
-    """Return what failed and why, none where nothing did."""
+    """Return what failed and why; nothing if no trial failed."""
     if not finding.failures:
         return []
     lines = [f"{count(len(finding.failures), 'trial')} failed:"]

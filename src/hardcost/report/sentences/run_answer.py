@@ -1,6 +1,6 @@
-"""What a run's report says first: which configuration is the dearest, and which change nothing.
+"""The beginning of a run's report: the most expensive configuration, and those without effect.
 
-And what a comparison of two runs says first.
+And the beginning of a comparison of two runs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hardcost.report.comparison import Comparison, Pair
 
 _WHOLE = "wall"
-"""The metric that sums a whole program up."""
+"""The metric that summarises a whole program."""
 
 _SHOWN = 5
 
 _SLOPE = 2
-"""A line needs so many levels above 0 for a mean between them."""
+"""The number of levels above 0 that a line needs for a mean slope."""
 
 
 def run_answer(finding: Finding) -> Answer:
@@ -56,14 +56,14 @@ def run_answer(finding: Finding) -> Answer:
     )
     free = tuple((0, visible(name)) for name in same)
     title = f"Not distinguishable from the baseline ({len(same)} of {len(overall)})"
-    return Answer(tuple(sentences), "The dearest configurations", ranked, title, free)
+    return Answer(tuple(sentences), "The most expensive configurations", ranked, title, free)
 
 
 def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[str]:
     """Return what changed from run `a` to run `b`, in sentences of at most three numbers."""
     pairs = [pair for pair in comparison.pairs if math.isfinite(pair.ratio)]
     words = [
-        "The two runs can't be compared as they stand; the warnings below say why."
+        "The two runs are not comparable as they stand; the warnings below say why."
         for _ in comparison.warnings[:1]
     ]
     if not comparison.pairs:
@@ -90,17 +90,17 @@ def _most(pair: Pair) -> str:
     cell = pair.b
     digits = decimals((pair.a.value, cell.value))
     return (
-        f"The most is {quoted(cell.metric)} of {visible(cell.workload)} under "
+        f"The largest change is {quoted(cell.metric)} of {visible(cell.workload)} under "
         f"{quoted(cell.configuration)}: {ratio(pair.ratio)[1:]} times the first run "
         f"({signed(pair.difference, digits)} {unit_words(cell.unit)})."
     )
 
 
 def _overall(finding: Finding) -> dict[str, float]:
-    """Return how many times its baseline each configuration costs over all that it was run with.
+    """Return each configuration's cost over all its workloads, as a multiple of its baseline's.
 
-    The geometric mean over the metrics, or of whole programs over their whole; the baseline and
-    what is unknown are left out.
+    It is the geometric mean over the metrics, for whole programs over their total; the baseline and
+    unknown configurations are left out.
     """
     cells = _telling(finding.cells)
     several = len({cell.workload for cell in cells}) > 1
@@ -112,7 +112,7 @@ def _overall(finding: Finding) -> dict[str, float]:
 
 
 def _telling(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells that speak for all: of whole programs those of their whole."""
+    """Return the cells that represent all: for whole programs, those of the whole."""
     whole = [cell for cell in cells if cell.metric == _WHOLE]
     complete = {cell.workload for cell in whole} == {cell.workload for cell in cells}
     return whole if complete else list(cells)
@@ -127,8 +127,8 @@ def _same(finding: Finding, name: str) -> bool:
 def _failed(finding: Finding, overall: Mapping[str, float]) -> Iterator[str]:
     if finding.failures:
         trials = count(len(finding.failures), "trial")
-        nothing = "" if overall else ", and what is left has nothing to be compared to"
-        yield f"{trials} failed{nothing}; the reasons stand below."
+        nothing = "" if overall else ", and the rest has no baseline to be compared with"
+        yield f"{trials} failed{nothing}; the reasons are below."
     elif not overall:
         yield "No two configurations were measured, so there is nothing to compare."
 
@@ -142,7 +142,7 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
     name = dear[0]
     cells = [cell for cell in finding.cells if cell.configuration == name]
     base, telling = _baseline_of(finding, name), _telling(cells)
-    of = f", the dearest of {len(overall)} configurations," if len(overall) > 1 else ""
+    of = f", the most expensive of {len(overall)} configurations," if len(overall) > 1 else ""
     mean = f" ({_mean_of(telling)}, {by})" if len(telling) > 1 else f" ({by})"
     unit = cells[0].unit
     yield f"{quoted(name)}{of} {grown_to(overall[name], base, unit)}{mean}."
@@ -152,7 +152,7 @@ def _dearest(finding: Finding, overall: Mapping[str, float], dear: Sequence[str]
 
 
 def _mean_of(cells: Sequence[Cell]) -> str:
-    """Return what a configuration's mean is over."""
+    """Return what a configuration's mean is taken over."""
     metrics = {cell.metric for cell in cells}
     if len(metrics) == 1:
         return f"geometric mean of {quoted(metrics.pop())} in {len(cells):,} workloads"
@@ -160,7 +160,7 @@ def _mean_of(cells: Sequence[Cell]) -> str:
 
 
 def _worst(cell: Cell, finding: Finding) -> str:
-    """Return on which metric the dearest configuration costs most."""
+    """Return the metric on which the most expensive configuration costs most."""
     several = len({one.workload for one in finding.cells}) > 1
     of = f" of {visible(cell.workload)}" if several else ""
     digits = decimals((cell.value, cell.value - cell.difference))
@@ -182,7 +182,7 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
 
 
 def _slope(finding: Finding) -> Iterator[str]:
-    """Yield what one more of a numeric axis costs on average, along its first line."""
+    """Yield the mean cost of one step on a numeric axis, along its first line."""
     axis = numeric_axis(finding.levels)
     if axis is None:
         return
@@ -205,7 +205,7 @@ def _slope(finding: Finding) -> Iterator[str]:
     slope = slopes[0] if few else statistics.median(slopes)
     on = quoted(metrics[0]) if few else "the median metric"
     yield (
-        f"Between {quoted(first)} and {quoted(last)} one more of {visible(axis.name)} adds "
+        f"Between {quoted(first)} and {quoted(last)}, each increment of {visible(axis.name)} adds "
         f"{number(slope, 0 if slope == round(slope) else 1)} {unit_words(units.pop())} to {on}, "
         "on average."
     )

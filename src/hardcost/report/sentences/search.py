@@ -1,4 +1,4 @@
-"""How a search came to its bill, in sentences that can be checked one by one."""
+"""How a search arrived at its bill, in sentences that can be checked one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def search_lines(search: Search) -> list[str]:
-    """Return what was said before, every step with what followed from it, and the conclusions."""
+    """Return the statement, every step with its conclusion, and the final conclusions."""
     size = count(search.configurations, "configuration")
     resolved = f"{size} measured; resolution {percent(search.resolution)} of the baseline."
     return [

@@ -1,4 +1,4 @@
-"""The first words of a report as a value: sentences, what is dearest, what is free."""
+"""The beginning of a report as a value: sentences, the most expensive items, the free ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ranked:
-    """One of the dearest: its name, its cost in words, and its `part` (0 to 1) of the first's cost.
+    """One of the most expensive: its name, its cost in words, and its `part` (0 to 1) of the first.
 
-    `number` is that of a bill's control, 0 of anything else; `place` says where it is written.
+    `number` is that of a bill's control, 0 for anything else; `place` is its location.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Ranked:
 class Answer:
     """The sentences that a report begins with, and the names that belong on its first screen.
 
-    `free` holds (number, name) of all that costs nothing distinguishable from 0.
+    `free` holds (number, name) of everything whose cost is not distinguishable from 0.
     """
 
     sentences: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A bill on a terminal: what a profile costs on each metric, then what each control costs."""
+"""A bill on a terminal: the profile's cost on each metric, then each control's cost."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from hardcost.report.sentences.caveats import (
     unresolved_notes,
 )
 from hardcost.report.sentences.search import search_lines
+from hardcost.report.tables.first_screen import first_screen
 from hardcost.report.tables.layout import (
     Column,
     Document,
@@ -51,13 +52,13 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Bill, Cell, Finding, Item
 
 _PREDICTED = (
-    "what the cost model says of `cost`, before it was measured; of a rule on a file, which calls"
-    " on few other files pay, the mean over all inode numbers"
+    "the cost model's prediction of `cost`, made before measuring; for a rule on a file, whose cost"
+    " depends on the inode number, the mean over all inode numbers"
 )
 _CHANCE = "(~0)"
 _INTERACTS = (
-    "what no single control answers for: paid once for several, so that leaving out one of them"
-    " doesn't save it; below zero where controls make each other dearer"
+    "the part of the cost that no single control accounts for: a cost that several share is not"
+    " saved by leaving out one; below zero, controls make each other more expensive"
 )
 _CHOSEN = 4
 _NAMED = 3
@@ -66,18 +67,18 @@ _NAMED = 3
 def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> ConsoleRenderable:
     """Return a bill for a terminal: totals for each metric, then `top` controls one by one.
 
-    `metrics` names those that have a column each in the itemised table; without it, a bill of few
-    metrics shows all, a bill of many the one that most controls agree on and the dearest.
+    `metrics` names the metrics with a column in the itemised table. Without it, a bill with few
+    metrics shows all; a bill with many shows the most representative and the most expensive one.
 
     Raises:
-        InputError: the bill has no metric of one of the names.
+        InputError: the bill lacks one of the metrics.
     """
     grids = bill_grids(finding, top, metrics)
     bill = bill_of(finding)
     left_out = tuple(advice_lines(finding.advice)[1:]) if finding.advice else ()
     return Document(
         (
-            Lines(answer(finding).sentences),
+            *first_screen(answer(finding)),
             *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
@@ -89,7 +90,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
 
 
 def bill_heading(finding: Finding) -> str:
-    """Return which profile the bill is for and what it was measured with."""
+    """Return the bill's profile and what it was measured with."""
     bill = bill_of(finding)
     title = f" ({visible(bill.title)})" if bill.title and bill.title != bill.profile else ""
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
@@ -98,25 +99,25 @@ def bill_heading(finding: Finding) -> str:
 
 
 def bill_size(bill: Bill) -> str:
-    """Return how many controls are on a bill, in words."""
+    """Return the number of controls on a bill, in words."""
     return count(len({item.control for item in bill.items} | set(bill.controls)), "control")
 
 
 def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
-    """Return each word that a bill uses in a sense of its own, with its meaning."""
+    """Return each word that a bill uses in a special sense, with its meaning."""
     terms = [
         ("cost", "what leaving this one control out of the profile saves"),
         *([("without", bill.compared_with)] if bill.compared_with else []),
-        ("alone", "what the control costs by itself, nothing else of the profile being on"),
+        ("alone", "what the control costs by itself, with nothing else of the profile on"),
     ]
     if any(one.cost for one in bill.interaction):
         terms.append(("interaction", _INTERACTS))
     if any(item.predicted is not None for item in bill.items):
         terms.append(("predicted", _PREDICTED))
     if any(item.findings for item in bill.items):
-        terms.append(("lint", "what is odd about a rule; `hardcost rules lint` says more"))
+        terms.append(("lint", "diagnostics for a rule; `hardcost rules lint` explains them"))
     if any(remainder.cost for remainder in bill.rest):
-        terms.append(("rest", "all that is not distinguishable from 0, summed"))
+        terms.append(("rest", "the sum of all costs that are not distinguishable from 0"))
     terms += _least_terms(bill)
     if any(item.fired is not None for item in bill.items):
         terms.append(("fired", "audit records that the control caused, over all metrics"))
@@ -124,10 +125,10 @@ def reading_guide(bill: Bill) -> tuple[tuple[str, str], ...]:
 
 
 def _least_terms(bill: Bill) -> list[tuple[str, str]]:
-    """Return what the least distinguishable cost is, and how costs below it are marked."""
+    """Return the smallest distinguishable cost, and how smaller costs are marked."""
     placebos = max((one.placebos for one in bill.least), default=0)
     if not placebos:
-        return [("least", "not known: no placebos were measured, so a small cost may be chance")]
+        return [("least", "unknown: no placebos were measured, so a small cost may be chance")]
     terms = [
         (
             "least",
@@ -149,7 +150,7 @@ def _least_terms(bill: Bill) -> list[tuple[str, str]]:
 
 
 def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[Grid]:
-    """Return the bill's tables: totals, and the items with everything else that adds up to them."""
+    """Return the bill's tables: the totals, and the items with the remainder up to the totals."""
     book = ledger(bill_of(finding))
     if not book.accounts:
         return []
@@ -161,7 +162,7 @@ def bill_grids(finding: Finding, top: int, metrics: Sequence[str] = ()) -> list[
 
 
 def matrix_grid(finding: Finding) -> Grid:
-    """Return every control's cost on every metric, and what else makes up the totals."""
+    """Return every control's cost on every metric, and the remainder up to the totals."""
     book = ledger(bill_of(finding))
     grid = _items_grid(finding, book, book.entries, (), book.accounts)
     columns = tuple(
@@ -173,7 +174,7 @@ def matrix_grid(finding: Finding) -> Grid:
 
 
 def bill_of(finding: Finding) -> Bill:
-    """Return the bill that a finding holds; a `ValueError` where it holds none."""
+    """Return the bill of a finding; a `ValueError` if it has none."""
     if finding.bill is None:
         raise ValueError(f"run {finding.run!r} holds no bill")
     return finding.bill
@@ -188,7 +189,7 @@ def _unit(finding: Finding, book: Ledger) -> str:
 def _totals_grid(
     finding: Finding, book: Ledger, shown: Sequence[Entry], hidden: Sequence[Entry]
 ) -> Grid:
-    """Return what each metric costs without and with the profile, and what that is made of."""
+    """Return the cost of each metric without and with the profile, and its parts."""
     accounts, known = book.accounts, bill_of(finding).totals
     unclear = unresolved(known)
     labels = [Column("metric", tuple(visible(account.metric) for account in accounts), left=True)]
@@ -230,13 +231,13 @@ def _totals_grid(
 
 
 def _compared(finding: Finding) -> str:
-    """Return what `without` and `audit off` stand for."""
+    """Return what `without` and `audit off` mean."""
     without = f"without: {baseline_words(finding)}"
     return f"{without}; audit off: audit=0" if by_metric(finding, AUDIT_OFF) else without
 
 
 def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
-    """Return what each metric takes where the kernel was booted with audit=0."""
+    """Return each metric's value under a kernel booted with audit=0."""
     values = (off.get(account.metric) for account in accounts)
     shown = (
         ABSENT if cell is None else number(cell.value, account.digits)
@@ -246,7 +247,7 @@ def _audit_off(accounts: Sequence[Account], off: Mapping[str, Cell]) -> Column:
 
 
 def _total_cost(account: Account) -> str:
-    """Return what the profile costs, marked where that can't be told from chance."""
+    """Return the profile's cost, marked if it is not distinguishable from chance."""
     shown = signed(account.cost, account.digits)
     return f"{shown} {_CHANCE}" if account.by_chance else shown
 
@@ -262,12 +263,12 @@ def _span(shown: Sequence[Entry]) -> str:
 
 
 def times(account: Account) -> str:
-    """Return how many times the baseline the metric is with the profile."""
+    """Return the metric with the profile as a multiple of the baseline."""
     return ratio(float(account.with_profile / account.baseline)) if account.baseline else ABSENT
 
 
 def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
-    """Return the most that one control costs on a metric, and which: its number, or how many do."""
+    """Return the largest cost of one control on a metric, and its number, or how many share it."""
     costs = [account.items.get(entry.control, Decimal(0)) for entry in book.entries]
     if not costs or max(costs) <= 0:
         return ABSENT, ""
@@ -278,7 +279,7 @@ def _dearest(book: Ledger, account: Account) -> tuple[str, str]:
 
 
 def _chosen(book: Ledger, metrics: Sequence[str]) -> list[Account]:
-    """Return the metrics that have columns: those asked for, or all of few, or the telling ones."""
+    """Return the metrics that have columns: the requested ones, all of few, or a selection."""
     if metrics:
         known = [account.metric for account in book.accounts]
         for metric in metrics:
@@ -312,7 +313,7 @@ def _items_grid(
     hidden: Sequence[Entry],
     chosen: Sequence[Account],
 ) -> Grid:
-    """Return a row for each control, then what is left, then the total, which is their sum."""
+    """Return a row for each control, then the remainder, then the total, which is their sum."""
     few = len(book.accounts) <= FEW
     tail = _tail(hidden, chosen)
     fired = [_fired([entry]) for entry in shown]
@@ -371,7 +372,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
     *,
     full: bool,
 ) -> Group:
-    """Return one metric's columns; `full` adds share and what each control costs alone."""
+    """Return one metric's columns; `full` adds the share and each control's cost alone."""
     sums = {
         _OTHERS: account.of(hidden),
         _REST: account.rest,
@@ -398,7 +399,7 @@ def _account_group(  # noqa: PLR0913 - the parts of a bill; bundling them would 
 
 
 def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, ...]:
-    """Return each control's cost as a part of the largest among them; sums have no bars."""
+    """Return each control's cost relative to the largest among them; sums have no bars."""
     costs = [float(account.of([entry])) for entry in shown]
     largest = max(costs, default=0.0)
     if largest <= 0:
@@ -407,7 +408,7 @@ def _bars(account: Account, shown: Sequence[Entry], tail: int) -> tuple[float, .
 
 
 def _cost(account: Account, entry: Entry) -> str:
-    """Return a control's cost, with its interval where that is not a point."""
+    """Return a control's cost, with its interval unless that is a point."""
     item = entry.items.get(account.metric)
     if item is None:
         return _CHANCE
@@ -443,7 +444,7 @@ def _share(amount: Decimal, of: Decimal) -> str:
 
 
 def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[Account]) -> str:
-    """Return where else a control costs more, what lint finds in it, and what is not shown."""
+    """Return where else a control costs more, lint's diagnostics, and pointers to caveats."""
     usual = chosen[0].items.get(entry.control, Decimal(0))
     more = [
         (account.items[entry.control], account)
@@ -456,10 +457,10 @@ def _elsewhere(book: Ledger, entry: Entry, columns: set[str], chosen: Sequence[A
     if left > 0:
         named.append(f"{left} more")
     found = {code for item in entry.items.values() for code in item.findings}
-    said = [f"more on {listed(named)}"] if named else []
-    said += [f"lint: {listed(sorted(found))}"] if found else []
-    said += caveat_words(entry.items.values())
-    return "; ".join(said)
+    parts = [f"more on {listed(named)}"] if named else []
+    parts += [f"lint: {listed(sorted(found))}"] if found else []
+    parts += caveat_words(entry.items.values())
+    return "; ".join(parts)
 
 
 def _items(entries: Sequence[Entry]) -> list[Item]:
@@ -467,12 +468,12 @@ def _items(entries: Sequence[Entry]) -> list[Item]:
 
 
 def _sum_note(chosen: Sequence[Account]) -> list[str]:
-    """Return that the columns add up, where they do."""
+    """Return that the columns add up, if they do."""
     return [] if any(a.fault for a in chosen) else ["Each cost column adds up to its total."]
 
 
 def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
-    """Return why a metric stands first, where not all metrics have a column."""
+    """Return why the first metric was chosen, if not all metrics have a column."""
     if len(chosen) == len(book.accounts):
         return []
     first = chosen[0]
@@ -480,7 +481,7 @@ def _usual_note(book: Ledger, chosen: Sequence[Account]) -> list[str]:
     name = visible(first.metric)
     return [
         (
-            f"{name} stands for most of the {len(book.accounts)} metrics: {agreeing} of "
+            f"{name} represents the {len(book.accounts)} metrics best: {agreeing} of "
             f"{count(controls, 'control')} cost on {name} what they cost on their median metric."
         )
     ]

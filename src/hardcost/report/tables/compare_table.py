@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def compare_table(a: Finding, b: Finding, *, every: bool = False) -> ConsoleRenderable:
     """Return what changed from run `a` to run `b`: both values, difference and ratio.
 
-    Cells that are the same to the last digit are counted, not listed, unless `every` is true.
+    Identical cells are counted, not listed, unless `every` is true.
     """
     comparison = compared(a, b)
     return Document(
@@ -36,7 +36,7 @@ def compare_table(a: Finding, b: Finding, *, every: bool = False) -> ConsoleRend
 
 
 def summary(comparison: Comparison) -> str:
-    """Return how many cells are the same and how many are not."""
+    """Return how many cells are identical and how many are not."""
     equal = sum(pair.equal for pair in comparison.pairs)
     changed = len(comparison.pairs) - equal
     return (
@@ -49,7 +49,7 @@ def summary(comparison: Comparison) -> str:
 def compare_grids(
     a: Finding, b: Finding, comparison: Comparison, *, every: bool = False
 ) -> list[Grid]:
-    """Return a table of the cells in both runs and one for each run of the cells only in that."""
+    """Return a table of the cells in both runs, and one for the cells of each run only."""
     pairs = [pair for pair in comparison.pairs if every or not pair.equal]
     grids = [_pairs_grid(a, b, pairs)] if pairs else []
     for finding, cells, which in (
@@ -87,7 +87,7 @@ def _only_grid(finding: Finding, cells: Sequence[Cell], which: str) -> Grid:
 
 
 def _labels(cells: Sequence[Cell]) -> tuple[Column, ...]:
-    """Return the columns that say which cell a row is; a workload common to all is left out."""
+    """Return the columns that identify a row's cell; a workload common to all is left out."""
     columns = [Column("configuration", tuple(visible(c.configuration) for c in cells), left=True)]
     if len({cell.workload for cell in cells}) > 1:
         columns.append(Column("workload", tuple(visible(c.workload) for c in cells), left=True))

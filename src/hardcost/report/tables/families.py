@@ -1,4 +1,4 @@
-"""Workloads that differ in a parameter alone, such as in how many copies are made at once."""
+"""Workloads that differ only in a parameter, such as the number of concurrent copies."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
 _USUAL = "wall"
-"""The metric that sums a whole program up, where there is one."""
+"""The metric that summarises a whole program, if there is one."""
 
 
 @dataclass(frozen=True)
 class Family:
     """Cells of one unit that belong into one chart.
 
-    `title` names what they have in common; `panels` maps a panel's name to its bars' cells, each
-    with the level under which it stands, such as `4`; "" where there is one alone. `axis` says what
-    the levels are, such as `concurrency`.
+    `title` names what they have in common. `panels` maps a panel's name to its bars' cells, each
+    with its level, such as `4`; a single level is "". `axis` names the levels, such as
+    `concurrency`.
     """
 
     title: str
@@ -49,9 +49,9 @@ class Family:
 
 
 def summary_grids(finding: Finding) -> list[Grid]:
-    """Return one table for each family of several workloads: how many times the baseline.
+    """Return one table for each family of several workloads: multiples of the baseline.
 
-    It has one metric, that of the whole program where there is one, else the mean of all.
+    It has one metric: that of the whole program if there is one, else the mean of all.
     """
     several = [family for family in families(finding.cells) if len(family.workloads) > 1]
     return [_summary(finding, family) for family in several]
@@ -78,16 +78,16 @@ def _summary(finding: Finding, family: Family) -> Grid:
     ]
     what = _USUAL if whole else "mean of all metrics"
     by = f" by {visible(family.axis)}" if family.axis else ""
-    title = f"{visible(family.title)}: {what}{by}, how many times {visible(baseline)} "
+    title = f"{visible(family.title)}: {what}{by}, as a multiple of {visible(baseline)} "
     title += f"(instrument {visible(finding.instrument)})"
     labels = (Column("configuration", tuple(map(visible, names)), left=True),)
     return Grid(title, labels, tuple(groups), notes=tuple(draw_notes(drawn)))
 
 
 def families(cells: Sequence[Cell]) -> list[Family]:
-    """Return the cells by workload and unit, workloads that differ in parameters alone together.
+    """Return the cells by workload and unit; workloads that differ only in parameters share one.
 
-    Where there is one of them, whose metrics are numbered (`ab-1`, `ab-16`), numbers are levels.
+    For a single workload with numbered metrics (`ab-1`, `ab-16`), the numbers are levels.
     """
     kinds: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
@@ -120,7 +120,7 @@ def _named(family: Family) -> Family:
 
 
 def _numbered(family: Family) -> Family:
-    """Return `family` with metrics that differ in a number alone as levels of one panel."""
+    """Return `family` with metrics that differ only in a number as levels of one panel."""
     found = {metric: _NUMBERED.fullmatch(metric) for metric in family.panels}
     stems = [match[1] for match in found.values() if match]
     if len(stems) < len(found) or len(set(stems)) == len(stems):

@@ -1,7 +1,7 @@
 """A table of a report as a value, and its layout on a terminal.
 
 The same `Grid` becomes text here and HTML in `html`. On a terminal, groups of columns that don't
-fit beside each other are stacked below each other; nothing is cut off.
+fit side by side are stacked; nothing is cut off.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
 
 _GAP = 2
-"""Blanks between columns."""
+"""Spaces between columns."""
 
 _INDENT = 5
-"""Blanks before a row's text where that stands below its numbers."""
+"""Spaces before a row's text if that is printed below its numbers."""
 
 _NARROWEST = 20
 
 _TIED = "\ue000"
-"""Ties an option to its value while lines are broken; `visible` keeps it out of all names."""
+"""Ties an option to its value when lines are broken; `visible` keeps it out of all names."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A header and a cell for each row; `heat` (0 to 5) shades cells where colours can be had.
+    """A header and a cell for each row; `heat` (0 to 5) shades cells where there are colours.
 
-    `bars` are the lengths (0 to 1) of bars under the cells where there is room for drawing. An
-    `optional` column is left out where the table would otherwise have to be split.
+    `bars` are the lengths (0 to 1) of bars below the cells, drawn on a page. An `optional` column
+    is left out if the table would otherwise have to be split.
     """
 
     header: str
@@ -57,7 +57,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Group:
-    """Columns that belong together under one heading, such as a metric."""
+    """Columns under one heading, such as a metric."""
 
     title: str
     columns: tuple[Column, ...]
@@ -70,9 +70,9 @@ class Group:
 
 @dataclass(frozen=True)
 class RowText:
-    """The words of a row whose numbers stand in columns: what it is, where, and what more to say.
+    """The text of a row: its name, its location, and further remarks.
 
-    Those of a `sum` over other rows stand beside the numbers wherever there is room.
+    The text of a `sum` over other rows is printed beside the numbers if there is room.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Grid:
     """A table: `labels` are repeated in each part of it, `groups` may be spread over parts.
 
     `texts` has an entry for each row, or none at all. A line is drawn before each row of `lines`.
-    `anchors` are names by which rows can be linked to: one for each row, "" for none, or none.
+    `anchors` are names for linking to rows: one for each row ("" for no anchor), or none at all.
     """
 
     title: str
@@ -115,12 +115,12 @@ def without_optional(grid: Grid) -> Grid:
 
 
 def split(grid: Grid, width: int) -> list[Grid]:
-    """Return `grid` in parts that are each at most `width` characters wide, if a group is."""
+    """Return `grid` in parts of at most `width` characters each, if every group fits."""
     return [replace(grid, groups=groups) for groups in _packed(grid, width)]
 
 
 def fewest_parts(grid: Grid, width: int) -> list[tuple[Group, ...]]:
-    """Spread the groups over as few parts as hold them; a group wider than that has its own."""
+    """Spread the groups over as few parts as possible; a group that is too wide has its own."""
     for candidate in (grid, without_optional(grid)):
         parts = _packed(candidate, width)
         if len(parts) == 1:
@@ -130,13 +130,13 @@ def fewest_parts(grid: Grid, width: int) -> list[tuple[Group, ...]]:
 
 @dataclass(frozen=True)
 class Prose(ConsoleRenderable):
-    """A paragraph, in ASCII unless it goes to a terminal that shows more."""
+    """A paragraph, in ASCII unless the terminal shows more."""
 
     text: str
     style: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the paragraph, to be wrapped by the console."""
+        """Yield the paragraph; the console wraps it."""
         yield Text(_for(self.text, console, options), style=self.style)
 
 
@@ -156,7 +156,7 @@ class Lines(ConsoleRenderable):
 
 @dataclass(frozen=True)
 class Terms(ConsoleRenderable):
-    """Words and what they mean, in two columns."""
+    """Words and their meanings, in two columns."""
 
     terms: tuple[tuple[str, str], ...]
 
@@ -175,7 +175,7 @@ class Terms(ConsoleRenderable):
 
 @dataclass(frozen=True)
 class GridText(ConsoleRenderable):
-    """A `Grid` on a terminal, as wide as that is."""
+    """A `Grid` on a terminal, as wide as the terminal."""
 
     grid: Grid
 
@@ -211,7 +211,7 @@ class Document(ConsoleRenderable):
 
 
 def render(renderable: ConsoleRenderable, width: int) -> str:
-    """Return what `renderable` looks like in ASCII on `width` columns, without colours."""
+    """Return `renderable` in ASCII on `width` columns, without colours."""
     console = Console(
         file=StringIO(),
         width=width,
@@ -227,7 +227,7 @@ def render(renderable: ConsoleRenderable, width: int) -> str:
 
 
 def is_plain(console: Console, options: ConsoleOptions) -> bool:
-    """Return whether only ASCII may be written: to a pipe, a file or a terminal without more."""
+    """Return whether to write ASCII only: to a pipe, a file or a limited terminal."""
     return options.ascii_only or not console.is_terminal
 
 
@@ -256,7 +256,7 @@ def _in_ascii(grid: Grid) -> Grid:
 
 
 def _sums_only(grid: Grid) -> Grid:
-    """Return `grid` for its second and later parts: a row's words stand in the first."""
+    """Return `grid` for its second and later parts: the rows' texts are in the first."""
     return replace(grid, texts=tuple(text if text.sum else RowText("") for text in grid.texts))
 
 
@@ -308,14 +308,14 @@ def _lines(grid: Grid, groups: tuple[Group, ...], width: int, rule: str) -> Iter
 
 
 def _beside(grid: Grid, room: int) -> list[bool]:
-    """Return which rows' words fit beside their numbers: those of sums, the others all or none."""
+    """Return which rows' texts fit beside their numbers: each sum by itself, others all or none."""
     fits = [cell_len(_sentence(text)) <= room for text in grid.texts]
     every = all(fits)
     return [every or (text.sum and fit) for text, fit in zip(grid.texts, fits, strict=True)]
 
 
 def _widths(grid: Grid, groups: tuple[Group, ...]) -> list[int]:
-    """Return each column's width; a group narrower than its heading is widened at its left."""
+    """Return each column's width; a group narrower than its heading is widened on its left."""
     widths = [column.width for column in grid.labels]
     for group in groups:
         own = [column.width for column in group.columns]
@@ -325,7 +325,7 @@ def _widths(grid: Grid, groups: tuple[Group, ...]) -> list[int]:
 
 
 def _headings(grid: Grid, groups: tuple[Group, ...], widths: list[int], rule: str) -> str:
-    """Return the line of the groups' headings, each over the whole width of its columns."""
+    """Return the line of the groups' headings, each spanning its columns."""
     at = len(grid.labels)
     text = " " * (sum(widths[:at]) + _GAP * max(at - 1, 0))
     for group in groups:
@@ -354,7 +354,7 @@ def _padded(text: str, width: int, *, left: bool) -> str:
 
 
 def _centred(text: str, width: int, rule: str) -> str:
-    """Return `text` with `rule` on both sides, or as it is where there is no room."""
+    """Return `text` with `rule` on both sides, or unchanged if there is no room."""
     free = width - cell_len(text)
     if free < 0:
         return _padded(text.strip(), width, left=False)
@@ -368,7 +368,7 @@ def _sentence(text: RowText) -> str:
 
 
 def _below(text: RowText, width: int) -> Iterator[Text]:
-    """Yield a row's words below its numbers, indented and wrapped."""
+    """Yield a row's text below its numbers, indented and wrapped."""
     place = f"  [{text.place}]" if text.place else ""
     for words in (text.name + place, text.more):
         if not words:
@@ -378,9 +378,9 @@ def _below(text: RowText, width: int) -> Iterator[Text]:
 
 
 def _wrapped(words: str, width: int) -> list[str]:
-    """Return `words` in lines of at most `width` cells, broken at blanks where that is possible.
+    """Return `words` in lines of at most `width` cells, broken at spaces if possible.
 
-    No line is broken between an option and its value, such as `-F` and `auid>=1000`.
+    An option stays on one line with its value, such as `-F` and `auid>=1000`.
     """
     console = Console(file=StringIO(), width=width, _environ={})
     tied = " ".join(phrase.replace(" ", _TIED) for phrase in phrases(words))

@@ -1,4 +1,4 @@
-"""Results that may be laid out either way: rows down and metrics across, or the other way round."""
+"""Results that can be laid out either way: rows down and metrics across, or transposed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from rich.console import RenderResult
 
 BASE = "base"
-"""What stands where the baseline would be compared to itself."""
+"""Shown where the baseline would be compared with itself."""
 
 _MOST_ACROSS = 4
-"""Up to so many metrics stand across wherever there is room to scroll."""
+"""Most metrics that are placed across if there is room to scroll."""
 
 _AROUND = 5
-"""The lines that a part of a table takes beside its rows."""
+"""Lines of a part of a table in addition to its rows."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is said of one metric in one row: a text for each header of the matrix."""
+    """One metric in one row: a text for each header of the matrix."""
 
     texts: tuple[str, ...]
     heat: int = 0
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric's name, and its unit where that is not in the table's title."""
+    """A metric's name, and its unit unless the table's title has it."""
 
     name: str
     unit: str = ""
@@ -50,9 +50,9 @@ class Metric:
 class Matrix:
     """Entries by row and metric.
 
-    `labels` are the rows' own columns, of which the first is the name. `headers` are those of an
-    entry's texts; `optional` headers are left out where there is no room, the text of `heated` is
-    shaded. What all entries of a row lack has no column.
+    `labels` are the rows' own columns; the first is the name. `headers` are those of an entry's
+    texts; `optional` headers are left out if there is no room, the text of `heated` is shaded. A
+    header that no entry has gets no column.
     """
 
     title: str
@@ -72,7 +72,7 @@ class Matrix:
         return len(self.labels[0].cells)
 
     def entry(self, row: int, metric: int) -> Entry:
-        """Return what is said of a metric in a row."""
+        """Return the entry of a metric in a row."""
         return self.entries.get((row, metric), self.nothing)
 
 
@@ -88,7 +88,7 @@ def upright(matrix: Matrix) -> Grid:
 
 
 def across(matrix: Matrix) -> Grid:
-    """Return metrics down, rows across; what rows are told besides their name stands in notes."""
+    """Return metrics down, rows across; the rows' other labels become notes."""
     names = tuple(metric.name for metric in matrix.metrics)
     labels = [Column("metric", names, left=True)]
     if any(metric.unit for metric in matrix.metrics):
@@ -100,23 +100,23 @@ def across(matrix: Matrix) -> Grid:
         columns = _columns(matrix, entries)
         shown = tuple(c for c in columns if c.header == matrix.headers[0] or not _bare(c))
         groups.append(Group(name, shown))
-    told = tuple(
+    labelled = tuple(
         f"{label.header} of {name}: {text}"
         for label in matrix.labels[1:]
         for name, text in zip(matrix.labels[0].cells, label.cells, strict=True)
     )
-    return Grid(matrix.title, tuple(labels), tuple(groups), notes=(*told, *matrix.notes))
+    return Grid(matrix.title, tuple(labels), tuple(groups), notes=(*labelled, *matrix.notes))
 
 
 def for_page(matrix: Matrix) -> Grid:
-    """Return the way that is easier to read where there is room to scroll."""
+    """Return the layout that is easier to read with room to scroll."""
     many = len(matrix.metrics) > max(_MOST_ACROSS, matrix.rows)
     return across(matrix) if many else upright(matrix)
 
 
 @dataclass(frozen=True)
 class MatrixText(ConsoleRenderable):
-    """A matrix on a terminal: metrics across if they fit, else the way that takes fewer lines."""
+    """A matrix on a terminal: metrics across if they fit, else the layout with fewer lines."""
 
     matrix: Matrix
 
@@ -127,7 +127,7 @@ class MatrixText(ConsoleRenderable):
 
 
 def fitting(matrix: Matrix, width: int) -> Grid:
-    """Return the grid that fits `width` characters, or else takes fewer lines there."""
+    """Return the layout that fits `width` characters, or else takes fewer lines."""
     grid, other = upright(matrix), across(matrix)
     if len(fewest_parts(grid, width)) == 1:
         return grid

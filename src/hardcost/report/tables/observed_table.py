@@ -1,4 +1,4 @@
-"""What riding instruments saw, as tables: processor time by process, what was lost, lookups."""
+"""What the recorders saw, as tables: processor time by process, losses, lookups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.observations import Amounts, Shares
 
 _PROCESSES = 12
-"""So many processes are named at most; what the others took stands in one row."""
+"""Most processes that are named; the others share one row."""
 
 _LEAST = 0.01
 """The share of the busy time from which a process is named."""
@@ -42,19 +42,19 @@ _LOSSES = {
 """The totals of `audit` that are shown, with their headings."""
 
 _MEANT = {
-    "lost": "lost: by the kernel's audit queue",
-    "backlog_peak": "backlog: the longest that queue was",
-    "bytes_logged": "bytes: in the audit log",
+    "lost": "lost: records lost by the kernel's audit queue",
+    "backlog_peak": "backlog: that queue's greatest length",
+    "bytes_logged": "bytes: written to the audit log",
     "syslog_records": "syslog: records that syslog wrote",
-    "syslog_dropped": "dropped: records that syslog did not",
-    "syslog_limited": "limited: messages that its rate limit took, as it says",
+    "syslog_dropped": "dropped: records that syslog did not write",
+    "syslog_limited": "limited: messages dropped by its rate limit, by its own count",
     "forward_records": "forwarded: records that the receiver wrote",
-    "forward_dropped": "not forwarded: records of syslog's that it did not",
+    "forward_dropped": "not forwarded: syslog's records that the receiver did not write",
 }
 
 _REQUESTS = (
-    "lookups/request: of all processes while the load ran, for each request, mail or transaction; "
-    "the other columns hold what came before and after it too"
+    "lookups/request: by all processes under load, for each request, mail or transaction; "
+    "the other columns also include the time before and after the load"
 )
 
 _LOOKUPS = {
@@ -67,7 +67,7 @@ _LOOKUPS = {
 
 
 def observed_grids(finding: Finding) -> list[Grid]:
-    """Return every table of what riding instruments saw but that of events by key."""
+    """Return every table of the recorders except that of events by key."""
     return [*share_grids(finding), *loss_grids(finding), *lookup_grids(finding)]
 
 
@@ -99,7 +99,7 @@ def share_grids(finding: Finding) -> list[Grid]:
 
 
 def share_title(finding: Finding, workload: str) -> str:
-    """Return what the shares of a workload are shares of."""
+    """Return the title of a workload's shares."""
     seen = [one.observed for one in finding.observed if one.workload == workload]
     measured = any(step.is_measured for one in seen for step in one.steps)
     when = "while it was measured" if measured else "in the whole trial"
@@ -109,8 +109,8 @@ def share_title(finding: Finding, workload: str) -> str:
 def joined_shares(shares: Sequence[Shares]) -> tuple[list[str], list[list[float]]]:
     """Return the processes with the largest shares, and each configuration's shares of them.
 
-    The last is `(others)` where some are left out, here or by the guest; each configuration's
-    shares add up to 1.
+    The last is `(others)` if some are left out, here or by the guest; each configuration's shares
+    add up to 1.
     """
     largest: dict[str, float] = {}
     for share in shares:
@@ -139,8 +139,8 @@ def loss_grids(finding: Finding) -> list[Grid]:
         return []
     columns = [_column(title, [_total(a, key) for a in seen]) for key, title in shown.items()]
     title = "Audit records, and what was lost or dropped, in a trial"
-    told = [meaning for key, meaning in _MEANT.items() if key in shown]
-    notes = (*(["; ".join(told)] if told else []), *_own_cost(finding, "audit"))
+    meanings = [meaning for key, meaning in _MEANT.items() if key in shown]
+    notes = (*(["; ".join(meanings)] if meanings else []), *_own_cost(finding, "audit"))
     return [Grid(title, _labels(seen), tuple(columns), notes=notes)]
 
 
@@ -163,7 +163,7 @@ def event_grids(finding: Finding) -> list[Grid]:
 
 
 def lookup_grids(finding: Finding) -> list[Grid]:
-    """Return one table of lookups in SELinux's cache of decisions, where there were any."""
+    """Return one table of lookups in SELinux's access vector cache, if there were any."""
     seen = _by_workload(observed_by(finding, "avc"))
     seen = [amounts for amounts in seen if amounts.totals.get("lookups")]
     if not seen:
@@ -214,7 +214,7 @@ def _percent(share: float) -> str:
 
 
 def _own_cost(finding: Finding, instrument: str, workload: str | None = None) -> tuple[str, ...]:
-    """Return what watching took itself, as a part of the watch."""
+    """Return the recorder's own cost, relative to the recorded time."""
     parts = [
         one.observed.own_ticks / one.observed.times[-1]
         for one in finding.observed
@@ -227,4 +227,4 @@ def _own_cost(finding: Finding, instrument: str, workload: str | None = None) ->
 
 
 def _watching(instrument: str, parts: Sequence[float]) -> Iterable[str]:
-    yield f"watching ({instrument}) took at most {100 * max(parts):.2g}% of the time watched"
+    yield f"the recorder ({instrument}) took at most {100 * max(parts):.2g}% of the recorded time"

@@ -1,4 +1,4 @@
-"""What others measured, beside what this run measured between the same configurations."""
+"""Published figures beside this run's figures between the same configurations."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 
 def published_title(finding: Finding) -> str:
-    """Return what was published, or nothing."""
+    """Return the title of the publication, or nothing."""
     return f"Published: {published(finding.published).title}" if finding.published else ""
 
 
 def published_notes(finding: Finding) -> tuple[str, ...]:
-    """Return where the published figures are from and what to make of them."""
+    """Return the source of the published figures and how to read them."""
     if finding.published is None:
         return ()
     figures = published(finding.published)
@@ -55,11 +55,11 @@ def published_notes(finding: Finding) -> tuple[str, ...]:
 
 
 def published_matrices(finding: Finding) -> list[Matrix]:
-    """Return what the run's published figures say of its configurations, a table for each series.
+    """Return the published figures for the run's configurations, a table for each series.
 
-    Beside each published value stand its ratio to the published baseline and our ratio between the
-    same two configurations, which may be another baseline than the run's own. Where figures are
-    rates, both ratios say how many times slower.
+    Each published value is followed by its ratio to the published baseline and our ratio between
+    the same two configurations, whose baseline may not be the run's own. If the figures are rates,
+    both ratios say how many times slower.
     """
     if finding.published is None:
         return []
@@ -82,7 +82,7 @@ def range_grids(finding: Finding) -> list[Grid]:
 
 
 def mean_grids(finding: Finding) -> list[Grid]:
-    """Return the table of mean penalties, where the run's source gave one of its own."""
+    """Return the table of mean penalties, if the run's source gives one of its own."""
     if finding.published is None or not published(finding.published).mean:
         return []
     means = mean_penalties(finding.cells)
@@ -90,7 +90,7 @@ def mean_grids(finding: Finding) -> list[Grid]:
 
 
 def _series_matrix(series: Series, cells: Sequence[Cell], workload: str | None) -> Matrix | None:
-    """Return the rows of `series` that are among our configurations, our ratios beside."""
+    """Return the rows of `series` that are among our configurations, with our ratios."""
     configurations = {cell.configuration for cell in cells}
     rows = [row for row in series.rows if series.configuration(row) in configurations]
     if not rows:
@@ -144,13 +144,13 @@ def _range_grid(ranges: Ranges, finding: Finding) -> Grid | None:
         groups.append(Group(metric, tuple(columns)))
     names = tuple(visible(ranges.configuration(row)) for row in rows)
     base = visible(ranges.configuration(ranges.baseline))
-    title = f"Published, {ranges.name}: how many times {base}, from least to most"
+    title = f"Published, {ranges.name}: multiples of {base}, from least to most"
     note = f"ours: over {count(len(values), 'workload')}, by instrument "
     note += visible(finding.instrument)
     summed = {m: parts for m, parts in ranges.measured.items() if m in ranges.metrics}
-    told = "".join(f"; {metric} is {' + '.join(parts)}" for metric, parts in summed.items())
+    parts_of = "".join(f"; {metric} is {' + '.join(parts)}" for metric, parts in summed.items())
     labels = (Column("configuration", names, left=True),)
-    return Grid(title, labels, tuple(groups), notes=(note + told,))
+    return Grid(title, labels, tuple(groups), notes=(note + parts_of,))
 
 
 def _span(span: Span | None) -> str:
@@ -178,8 +178,8 @@ def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence
         title = "all" if workload is None else visible(workload)
         columns.append(Group("", (Column(title, tuple(map(_mean, own))),)))
     baselines = ", ".join(dict.fromkeys(visible(mean.baseline) for mean in means))
-    how = "the geometric mean of all metrics' ratios to the baseline, each counting once"
-    how += ", those for each operation alone where there are any"
+    how = "the geometric mean of all metrics' ratios to the baseline, each counted once;"
+    how += " if a workload has metrics for each operation, only those"
     notes = [f"{how} (instrument {visible(finding.instrument)})"]
     unknown = [mean for mean in means if mean.unknown and mean.workload == names[-1]]
     notes += [

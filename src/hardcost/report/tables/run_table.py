@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _SCORED = (
     "options: how many of the catalogue's kernel options the kernel has as recommended; "
-    "`hardcost kernel check FILE` names those that a configuration lacks"
+    "`hardcost kernel check FILE` lists the missing ones"
 )
 
 _WHOLE = {Unit.INSN, Unit.NS}
@@ -51,7 +51,7 @@ _WHOLE = {Unit.INSN, Unit.NS}
 _FAILED = Entry(("failed", ABSENT, ABSENT))
 
 _HEAT_STEPS = (1.05, 1.25, 2.0, 4.0, 10.0)
-"""The ratios from which a cell is shaded one step darker."""
+"""The ratios at which a cell is shaded one step darker."""
 
 
 def run_table(finding: Finding) -> ConsoleRenderable:
@@ -74,13 +74,13 @@ def run_table(finding: Finding) -> ConsoleRenderable:
 
 
 def heading(finding: Finding) -> str:
-    """Return what was run, where and observed by what."""
+    """Return what was run."""
     title = visible(finding.title or finding.study)
     return f"{title} (study {visible(finding.study)}, run {visible(finding.run)})"
 
 
 def measured_on(finding: Finding) -> list[str]:
-    """Return a line with what counts and times depend on, none where nothing is known of it."""
+    """Return a line with what the numbers depend on; none if nothing of it is known."""
     known = finding.environment
     names = {"kernel": "kernel", "qemu": "QEMU", "cpu_model": "processor model"}
     parts = [f"{name} {visible(known[fact])}" for fact, name in names.items() if fact in known]
@@ -134,7 +134,7 @@ def _workload_matrix(finding: Finding, workload: str) -> Matrix:
         or (Metric("result"),),
         ("value", "diff", "ratio"),
         entries or {(row, 0): _FAILED for row in range(len(configurations))},
-        # Of a whole program many digits say less than how many times.
+        # For a whole program the ratio says more than many digits.
         optional=frozenset({"diff" if set(units) <= _WHOLE else "ratio"}),
         heated="ratio" if units and set(units) <= _WHOLE else "diff",
         lines=_line_starts(finding, configurations),
@@ -143,7 +143,7 @@ def _workload_matrix(finding: Finding, workload: str) -> Matrix:
 
 
 def _ordered(finding: Finding, configurations: list[str]) -> list[str]:
-    """Return configurations once each, in the plan's order where something failed."""
+    """Return each configuration once, in the plan's order if something failed."""
     found = _unique(configurations)
     if not finding.failures:
         return found
@@ -175,30 +175,30 @@ def _metric(metric: str, cells: Mapping[tuple[str, str], Cell], *, alone: bool) 
 def _table_notes(
     finding: Finding, workload: str, lost: set[str], baselines: list[str]
 ) -> Iterable[str]:
-    """Yield what failures leave unknown in a workload's table, and of what more is better."""
+    """Yield what failures leave unknown in a workload's table, and where higher is better."""
     failures = [f for f in finding.failures if f.workload == workload]
     own = [cell for cell in finding.cells if cell.workload == workload]
     rates = _unique(visible(cell.metric) for cell in own if is_rate(cell.unit))
     if rates:
-        yield f"of {', '.join(rates)} more is better"
+        yield f"higher is better for {', '.join(rates)}"
     yield from draw_notes(own)
     if lost:
-        yield "failed: the reasons stand below"
+        yield "failed: the reasons are below"
     for name in _unique(f.configuration for f in failures if f.configuration not in lost):
         trials = sum(f.configuration == name for f in failures)
-        yield f"{visible(name)}: without {count(trials, 'trial')} that failed"
+        yield f"{visible(name)}: without {count(trials, 'failed trial')}"
     for name in baselines:
         if name in lost:
             yield f"the baseline {visible(name)} failed, so differences and ratios are unknown"
 
 
 def _scores_differ(finding: Finding, configurations: Iterable[str]) -> bool:
-    """Say whether some of the kernels have other options than others."""
+    """Say whether the kernels differ in their scores."""
     return len({finding.scores.get(configuration) for configuration in configurations}) > 1
 
 
 def _score(finding: Finding, configuration: str) -> str:
-    """Return how many of the catalogue's kernel options are as recommended."""
+    """Return how many of the catalogue's kernel options are set as recommended."""
     score = finding.scores.get(configuration)
     return ABSENT if score is None else f"{score.met} of {score.of}"
 
@@ -214,7 +214,7 @@ def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
 
 
 def _entries(cells: list[Cell | None], failed: list[bool]) -> list[Entry]:
-    """Return what is shown of a metric in each row, with one number of decimals for all."""
+    """Return the text of a metric in each row, with one number of decimals for all."""
     present = [cell for cell in cells if cell is not None]
     digits = decimals(
         v for cell in present for v in (cell.value, cell.low, cell.high, cell.difference)

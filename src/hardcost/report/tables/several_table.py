@@ -1,4 +1,4 @@
-"""Several bills side by side: totals for each metric, what the profiles share, then each bill."""
+"""Several bills side by side: totals for each metric, common controls, then each bill."""
 
 from __future__ import annotations
 
@@ -52,36 +52,36 @@ def several_table(finding: Finding, top: int = 20) -> ConsoleRenderable:
 
 
 def several_heading(finding: Finding) -> str:
-    """Return which profiles the bills are for and what they were measured with."""
+    """Return the profiles of the bills and what they were measured with."""
     names = listed(visible(bill_of(one).profile) for one in bills_of(finding))
     return f"Bills for {names}; {where(finding)}"
 
 
 def bill_line(finding: Finding) -> str:
-    """Return which profile a bill is for, and what it is compared with."""
+    """Return a bill's profile, and what it is compared with."""
     bill = bill_of(finding)
     against = f"; compared with: {visible(bill.compared_with)}" if bill.compared_with else ""
     return f"Bill for {visible(bill.profile)}: {bill_size(bill)}{against}"
 
 
 def common_lines(finding: Finding) -> list[str]:
-    """Return whether the bills have one baseline, and which controls all profiles have."""
+    """Return whether the bills share one baseline, and which controls all profiles have."""
     together = _together(finding)
     bills = [bill_of(one) for one in together.bills]
     if together.shared:
-        said = f"One baseline for all: {visible(bills[0].compared_with)}."
+        baselines = f"One baseline for all: {visible(bills[0].compared_with)}."
     else:
         each = (f"{visible(one.profile)} with {visible(one.compared_with)}" for one in bills)
-        said = f"Each profile is compared with a baseline of its own: {listed(each)}."
+        baselines = f"Each profile is compared with a baseline of its own: {listed(each)}."
     if not together.common:
-        return [said, "No control is in all of the profiles."]
+        return [baselines, "No control is in all of the profiles."]
     every = "both" if len(bills) == len(("A", "B")) else "all of the"
     in_all = f"{count(len(together.common), 'control')} in {every} profiles:"
-    return [said, in_all, *(f"  {visible(name)}" for name in together.common)]
+    return [baselines, in_all, *(f"  {visible(name)}" for name in together.common)]
 
 
 def totals_grid(finding: Finding) -> Grid:
-    """Return what each metric costs under each profile, side by side."""
+    """Return the cost of each metric under each profile, side by side."""
     together = _together(finding)
     books = [
         {account.metric: account for account in ledger(bill_of(one)).accounts}

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "arch-lacks-call"
 
 
 def test_a_number_that_is_no_call_never_fires(lint: Lint) -> None:
     (found,) = lint(CODE, "-a always,exit -F arch=b64 -S 350 -k x")
-    assert found.message.startswith("it never fires: b64 has no call of the number 350")
+    assert found.message.startswith("it never fires: b64 has no call with the number 350")
     assert "350 is finit_module in b32" in found.message
     assert found.spot.column == 31
 

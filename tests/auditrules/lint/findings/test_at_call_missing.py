@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "at-call-missing"
 RULE = "-a always,exit -F arch=b64 -S {} -F auid>=1000 -k x"
@@ -20,10 +20,10 @@ def test_open_without_openat_is_found(lint: Lint, arch: str) -> None:
     (found,) = lint(CODE, RULE.format("creat,open").replace("b64", arch))
     assert (found.spot.line, found.level) == (1, "warning")
     assert found.message == (
-        "it names open, and no rule of the same or wider conditions names openat, which glibc's"
+        "it names open, but no rule with the same or wider conditions names openat, which glibc's"
         " open() calls"
     )
-    assert found.remedy == "name openat in the rule, too"
+    assert found.remedy == "name openat in the rule too"
 
 
 def test_other_calls_are_found_together_as_a_note(lint: Lint) -> None:
@@ -32,13 +32,13 @@ def test_other_calls_are_found_together_as_a_note(lint: Lint) -> None:
     assert (warning.level, note.level) == ("warning", "note")
     assert note.remedy == (
         "name unlinkat, renameat, renameat2, fchmodat, fchownat, mkdirat, linkat, symlinkat and"
-        " mknodat in the rule, too"
+        " mknodat in the rule too"
     )
 
 
 def test_of_the_forms_of_rename_the_missing_ones_are_named(lint: Lint) -> None:
     (found,) = lint(CODE, RULE.format("rename,renameat"))
-    assert found.remedy == "name renameat2 in the rule, too"
+    assert found.remedy == "name renameat2 in the rule too"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_arguments_stand_one_further_on_in_the_newer_call(lint: Lint) -> None:
     assert not lint(CODE, rule, newer)
     (found,) = lint(CODE, rule, newer.replace("a2", "a1"))
     assert found.remedy == (
-        "add a rule for openat with each tested argument one further on (a1 becomes a2)"
+        "add a rule for openat with each tested argument shifted by one (a1 becomes a2)"
     )
 
 

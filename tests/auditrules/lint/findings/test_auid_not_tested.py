@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "auid-not-tested"
 
@@ -20,7 +20,7 @@ CODE = "auid-not-tested"
 )
 def test_work_with_files_by_everybody_is_found(lint: Lint, fields: str) -> None:
     (found,) = lint(CODE, f"-a always,exit -F arch=b64 {fields} -k x")
-    assert found.message.startswith("every daemon's ")
+    assert found.message.startswith("it does not test auid, so every daemon's ")
     assert found.spot.column == 28
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "b32-taxes-b64"
 
@@ -21,7 +21,10 @@ def test_the_64_bit_calls_that_a_32_bit_rule_hits_are_named_with_what_they_pay(
         "-a always,exit -F arch=b32 -S open -F exit=-EPERM -k a",
         "-a always,exit -F arch=b32 -S rename -k b",
     )
-    assert "2 64-bit calls that no 64-bit rule names: fstat and setitimer;" in found.message
+    assert (
+        "2 64-bit calls that no 64-bit rule names try 32-bit rules: fstat and setitimer;"
+        in found.message
+    )
     assert "fstat tries 2 rules" in found.message
     assert [spot.line for spot in found.related] == [1, 2, 3]
     assert found.cost is not None

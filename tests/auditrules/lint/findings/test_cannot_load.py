@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "cannot-load"
 
@@ -20,7 +20,7 @@ CODE = "cannot-load"
         ("-a always,exit -F arch=b33 -S execve -k x", 19, "no architecture 'b33'"),
         ("-a always,exit -F arch=b64 -F aiud>=1000 -S execve -k x", 31, "no field 'aiud'"),
         ("-a always,exit -F arch=b64 -S exceve -k x", 31, "no system call 'exceve'"),
-        ("-a always,exit -F arch=b64 -F path>/x -S execve -k x", 31, "no operator but ="),
+        ("-a always,exit -F arch=b64 -F path>/x -S execve -k x", 31, "takes only the operator ="),
         ("-a always,exit -F arch=b64 -S open -F exit=-EACES -k x", 39, "no error 'EACES'"),
         ("-a always,exut -S open", 4, "not a list and an action"),
     ],
@@ -47,14 +47,14 @@ def test_a_call_that_never_was_is_named_with_the_one_that_was_meant(lint: Lint) 
         ("-a always,exit -F arch=b64 -S fchmodat2 -k x", 31, "write its number, 452"),
         ("-a always,exit -F arch=b32 -S cachestat -k x", 31, "write its number, 451"),
         ("-a always,exit -F arch=b64 -S umount -k x", 31, "b32 has it and b64 has not"),
-        ('-a always,exit -F path="/etc/x" -F perm=wa -k x', 19, "leave out the quotes"),
-        ("-a always,exit -S open -F 'auid>=1000' -k x", 27, "leave out the quotes"),
-        ("-w /etc/shadow -p 'wa' -k x", 19, "leave out the quotes"),
-        ("-w /etc/shadow -p wa -k 'my key'", 29, "leave out the quotes"),
+        ('-a always,exit -F path="/etc/x" -F perm=wa -k x', 19, "remove the quotes"),
+        ("-a always,exit -S open -F 'auid>=1000' -k x", 27, "remove the quotes"),
+        ("-w /etc/shadow -p 'wa' -k x", 19, "remove the quotes"),
+        ("-w /etc/shadow -p wa -k 'my key'", 29, "remove the quotes"),
         ("-w /etc/my dir -p wa -k x", 12, r"write `\ `: /etc/my\ dir"),
         ("-w /etc/shadow -p wa -k my key", 28, r"write `\ `: my\ key"),
-        ("-a always,exit -S open -k -F auid>=1000", 30, "write one behind -k, or leave -k out"),
-        ("-w /etc/shadow -p wa -k x # why", 27, "a comment stands on a line of its own"),
+        ("-a always,exit -S open -k -F auid>=1000", 30, "write one after -k, or remove -k"),
+        ("-w /etc/shadow -p wa -k x # why", 27, "put the comment on its own line"),
     ],
 )
 def test_the_remedy_names_the_repair(lint: Lint, line: str, column: int, remedy: str) -> None:

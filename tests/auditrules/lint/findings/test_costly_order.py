@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from hardcost.auditrules.cost.constants import Constants
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "costly-order"
 

@@ -7,16 +7,16 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.lint import checks
 from hardcost.auditrules.lint.context import gather
 
 CODE = "line-ends"
-BEGINS = "in a carriage return, which auditctl takes for a part of the last word: "
+BEGINS = "in a carriage return, which auditctl reads as part of the last word: "
 
 
 def test_one_finding_says_what_carriage_returns_do_to_a_file(lint: Lint) -> None:
@@ -33,7 +33,7 @@ def test_one_finding_says_what_carriage_returns_do_to_a_file(lint: Lint) -> None
     ]
     (found,) = lint(CODE, *(f"{line}\r" for line in lines))
     assert found.message == (
-        f"every line ends {BEGINS}3 lines can't be loaded for it, 2 keys end in \\r"
+        f"every line ends {BEGINS}3 lines can't be loaded because of it, 2 keys end in \\r"
         " ('identity\\r'), 1 path ends in \\r ('/srv\\r') and 1 other value ends in \\r"
     )
     assert (found.level, found.spot.line) == ("error", 2)
@@ -45,7 +45,7 @@ def test_no_line_is_said_twice_and_other_faults_are_still_said(lint: Lint) -> No
     lines = ("-D\r", "-w /etc/shadow -p wa\r", "-w relative\r", "-Z\r", "-W relative\r")
     assert [one.spot.line for one in lint("cannot-load", *lines)] == [3, 4, 5]
     (found,) = lint(CODE, *lines)
-    assert "2 lines can't be loaded for it" in found.message
+    assert "2 lines can't be loaded because of it" in found.message
 
 
 def test_where_all_lines_load_it_is_a_warning(lint: Lint) -> None:

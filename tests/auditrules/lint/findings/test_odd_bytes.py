@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.lint import checks
@@ -34,13 +34,13 @@ def test_what_is_loaded_and_can_not_be_seen_is_found_and_shown(
 ) -> None:
     (found,) = lint(CODE, "# rules", line)
     assert (found.spot.line, found.level) == (2, "warning")
-    assert found.message.startswith(f"{shown} holds ")
+    assert found.message.startswith(f"{shown} contains ")
 
 
 def test_bytes_that_are_not_utf_8_are_shown_by_their_numbers() -> None:
     context = gather([parse.read_bytes(b"-w /etc/\xff\xfe -p wa -k \xc3\xa9\xe9\n", "x")])
     (found,) = checks.lint(context, {CODE})
-    said = rf"the key {chr(0xE9)}\xe9 and the path /etc/\xff\xfe hold "
+    said = rf"the key {chr(0xE9)}\xe9 and the path /etc/\xff\xfe contain "
     assert found.message.startswith(said)
 
 
@@ -50,7 +50,7 @@ def test_there_is_one_for_each_file() -> None:
     found = checks.lint(gather(parts), {CODE})
     assert [(one.spot.file, one.spot.line) for one in found] == [("x", 1), ("y", 1)]
     assert [spot.line for spot in found[0].related] == [2, 4, 5]
-    assert "and 1 more hold" in found[0].message
+    assert "and 1 more contain" in found[0].message
 
 
 def test_a_carriage_return_at_the_end_and_what_can_be_seen_are_not_found(lint: Lint) -> None:

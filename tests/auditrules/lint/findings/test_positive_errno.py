@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "positive-errno"
 RULE = "-a always,exit -F arch=b64 -S openat -F {} -k x"
@@ -20,20 +20,20 @@ RULE = "-a always,exit -F arch=b64 -S openat -F {} -k x"
     [
         (
             "exit=EPERM",
-            "compares with +1, and a call that fails with EPERM returns -1",
+            "compares with +1, but a call that fails with EPERM returns -1",
             "it can only fire on a call that succeeds and returns 1",
             "write exit=-EPERM",
         ),
         (
             "exit!=EACCES",
-            "compares with +13, and a call that fails with EACCES returns -13",
-            "whether the call failed with that error is not what it tests",
+            "compares with +13, but a call that fails with EACCES returns -13",
+            "it does not test whether the call failed with that error",
             "write exit!=-EACCES",
         ),
         (
             "exit>eperm",
-            "compares with +1, and a call that fails with eperm returns -1",
-            "whether the call failed with that error is not what it tests",
+            "compares with +1, but a call that fails with eperm returns -1",
+            "it does not test whether the call failed with that error",
             "write exit=-eperm",
         ),
     ],

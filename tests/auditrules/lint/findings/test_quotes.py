@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "quotes"
 
@@ -29,7 +29,7 @@ CODE = "quotes"
 def test_quotes_that_are_loaded_are_found(lint: Lint, line: str, what: str) -> None:
     (found,) = lint(CODE, "# rules", line)
     assert (found.spot.line, found.level) == (2, "warning")
-    assert found.message == f"the quotes are part of {what}: auditctl knows no quoting"
+    assert found.message == f"the quotes are part of {what}: auditctl has no quoting"
 
 
 def test_an_apostrophe_within_a_word_is_not_found(lint: Lint) -> None:
@@ -40,4 +40,4 @@ def test_what_can_not_be_loaded_is_not_found_twice(lint: Lint) -> None:
     line = '-w "/etc/shadow" -p wa -k x'
     assert not lint(CODE, line)
     (found,) = lint("cannot-load", line)
-    assert found.remedy == "leave out the quotes, which auditctl takes for a part of the word"
+    assert found.remedy == "remove the quotes, which auditctl treats as part of the word"

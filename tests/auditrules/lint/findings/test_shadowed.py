@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.auditrules.lint.context import Context
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "shadowed"
 
@@ -26,7 +26,7 @@ CODE = "shadowed"
 OPEN = "-a always,exit -F arch=b64 -S open,openat"
 
 
-def lines_of(found: tuple[Finding, ...]) -> list[tuple[int | None, list[int | None]]]:
+def lines_of(found: tuple[Diagnostic, ...]) -> list[tuple[int | None, list[int | None]]]:
     return [(one.spot.line, [spot.line for spot in one.related]) for one in found]
 
 

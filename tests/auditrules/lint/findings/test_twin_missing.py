@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.auditrules.cost.constants import Constants
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "twin-missing"
 
@@ -22,11 +22,11 @@ B32 = B64.replace("b64", "b32")
 def test_a_rule_for_one_abi_lacks_its_twin(lint: Lint, constants: Constants) -> None:
     (found,) = lint(CODE, B64)
     assert (found.spot.line, found.spot.column) == (1, 19)
-    assert "b32 is left out: no rule records mount and umount2 there" in found.message
+    assert "b32 is missing: no rule records mount and umount2 there" in found.message
     assert found.cost is not None
     assert found.cost.instructions == constants.walk["unnamed"]
     (found,) = lint(CODE, B32)
-    assert "b64 is left out" in found.message
+    assert "b64 is missing" in found.message
 
 
 def test_what_the_twin_leaves_out_is_named(lint: Lint) -> None:

@@ -7,9 +7,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hardcost.auditrules.lint.finding import Finding
+    from hardcost.auditrules.lint.diagnostic import Diagnostic
 
-    Lint = Callable[..., tuple[Finding, ...]]
+    Lint = Callable[..., tuple[Diagnostic, ...]]
 
 CODE = "unstable-order"
 

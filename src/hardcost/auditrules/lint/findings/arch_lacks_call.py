@@ -1,14 +1,15 @@
-"""A rule names numbers that are no calls of its architecture.
+"""A rule names a number that is no call of its architecture.
 
-What: A call was given by its number, and the architecture has no call of that number. Numbers above
-all that the table of calls holds are not judged: a newer kernel may have them.
+What: The rule gives a call by number, and its architecture has no call with that number. Numbers
+above the end of the table of calls are not judged, since a newer kernel may have them.
 
-Why: For these numbers the rule never fires. Mostly the number is another architecture's.
+Why: The rule never fires for such a number. It is usually the number of the call in another
+architecture.
 
 Example:
     -a always,exit -F arch=b64 -S 350 -k module
 
-Remedy: Name the call in place of its number: auditctl then says what the architecture lacks.
+Remedy: Name the call instead: auditctl then reports what the architecture lacks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ CODE = "arch-lacks-call"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule with numbers that are no calls."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that names a number without a call."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
             continue
@@ -45,14 +46,14 @@ def find(context: Context) -> Iterable[Finding]:
             continue
         only = len(lacking) == len(masks.numbers(rule.mask))
         where = " and ".join(arches)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{'it never fires: ' if only else ''}{where} has no call of the number "
+            f"{'it never fires: ' if only else ''}{where} has no call with the number "
             f"{masks.listed([str(n) for n in lacking])}{_elsewhere(lacking, arches)}",
             spot_of(rule.source, column_of(rule.source, str(lacking[0]))),
             rule.source.text if rule.source else "",
-            "name the calls that are meant",
+            "name the calls instead",
             pricing.passing_over(context, rule) if only else None,
         )
 

@@ -1,20 +1,20 @@
-"""A rule names a call and leaves out the newer form of it.
+"""A rule names a call but not its newer form.
 
-What: The rule records open, and no rule of the same or wider conditions records openat, in the same
-ABI. A condition on an argument of open counts for the next argument of openat, where the same value
-stands. Likewise, as a note: unlink and unlinkat, rename and renameat and renameat2, chmod and
-fchmodat, chown and fchownat, mkdir and mkdirat, link and linkat, symlink and symlinkat, mknod and
-mknodat. Rules that record all calls have nothing missing.
+What: The rule records open, and no rule with the same or wider conditions records openat in the
+same ABI. A condition on an argument of open corresponds to the next argument of openat, which holds
+the same value. As a note, the same check covers unlink and unlinkat, rename with renameat and
+renameat2, chmod and fchmodat, chown and fchownat, mkdir and mkdirat, link and linkat, symlink and
+symlinkat, mknod and mknodat. Rules that record all calls miss nothing.
 
-Why: Since its version 2.26 glibc makes the call openat for a program's open(), so that a rule on
-open alone records next to nothing. Of the others programs make both forms: those of coreutils make
-unlinkat for rm, renameat2 for mv, fchmodat for chmod, linkat and symlinkat for ln.
+Why: Since version 2.26, glibc implements open() by calling openat, so a rule on open alone records
+almost nothing. Programs use both forms of the other calls: coreutils calls unlinkat for rm,
+renameat2 for mv, fchmodat for chmod, linkat and symlinkat for ln.
 
 Example:
     -a always,exit -F arch=b64 -S open -F exit=-EACCES -F auid>=1000 -F auid!=unset -k access
 
-Remedy: Name the newer call, too: -S open,openat. Where the rule tests arguments, write a rule for
-the newer call with each argument one further on (a1 of open is a2 of openat).
+Remedy: Name the newer call too: -S open,openat. If the rule tests arguments, write a second rule
+for the newer call and shift each argument by one (a1 of open is a2 of openat).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint import abis, masks
 from hardcost.auditrules.lint.context import arch_of, column_of
 from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ _LAST = "a3"
 _ARGUMENTS = frozenset({*_FURTHER, _LAST})
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield, for each rule, open without openat, and its other calls without their newer form."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield a diagnostic for each rule that names a call without its newer form."""
     rules = context.recording
     alike = [abis.without_arch(rule) for rule in rules]
     # Behind the rules' conditions stand those that they would have for the newer calls.
@@ -92,25 +92,25 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _finding(
     rule: KernelRule, level: Level, missing: Sequence[tuple[_Pair, list[str]]], *, one_further: bool
-) -> Finding:
+) -> Diagnostic:
     new = masks.listed([name for _, names in missing for name in names], most=12)
     old = masks.listed([pair.old for pair, _ in missing], most=12)
     why = ", which glibc's open() calls" if missing[0][0] is _OPEN else ""
-    own = f"add a rule for {new} with each tested argument one further on (a1 becomes a2)"
-    return Finding(
+    own = f"add a rule for {new} with each tested argument shifted by one (a1 becomes a2)"
+    return Diagnostic(
         CODE,
         level,
-        f"it names {old}, and no rule of the same or wider conditions names {new}{why}",
+        f"it names {old}, but no rule with the same or wider conditions names {new}{why}",
         spot_of(rule.source, column_of(rule.source, missing[0][0].old)),
         rule.source.text if rule.source else "",
-        own if one_further else f"name {new} in the rule, too",
+        own if one_further else f"name {new} in the rule too",
     )
 
 
 def _missing(
     covering: Covering, index: int, rule: KernelRule, pairs: Sequence[_Pair], arch: Arch
 ) -> Iterator[tuple[_Pair, list[str]]]:
-    """Yield the pairs of whose newer calls some are not recorded, with these."""
+    """Yield the pairs with unrecorded newer calls, and these calls."""
     calls = lookup.calls(arch)
     for pair in pairs:
         if not rule.names(calls[pair.old]):
@@ -122,7 +122,7 @@ def _missing(
 
 
 def _can_be_told(pair: _Pair, tested: frozenset[str]) -> bool:
-    """Say whether the newer calls' arguments are known that stand for those that are tested."""
+    """Say whether each tested argument has a known counterpart in the newer call."""
     return not tested or (pair.further and _LAST not in tested)
 
 
@@ -132,7 +132,7 @@ def _arguments(conditions: Iterable[Condition]) -> frozenset[str]:
 
 
 def _further(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return conditions with each argument one further on, where there is such a one."""
+    """Return conditions with each argument shifted by one, as far as there is a next one."""
     return tuple(
         replace(one, field=_FURTHER.get(one.field, one.field)) if isinstance(one, Test) else one
         for one in conditions

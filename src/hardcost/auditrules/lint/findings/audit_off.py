@@ -1,15 +1,16 @@
-"""A rule switches auditing of calls off for new tasks.
+"""A rule switches off auditing of system calls for new tasks.
 
-What: `never,task` without conditions: no task that is made from then on has its calls looked at.
+What: `never,task` without conditions: the kernel no longer audits the system calls of any task
+created from then on.
 
-Why: No rule on calls or files fires for such tasks, that is for nearly all there will be. It is the
-cheapest state there is, and where other rules stand beside it, hardly what was meant.
+Why: No rule on calls or files fires for such tasks, which soon are nearly all tasks. This is the
+cheapest state there is, but it is hardly intended where other rules are loaded too.
 
 Example:
     -a never,task
     -w /etc/shadow -p wa -k identity
 
-Remedy: Delete the line where rules are to record calls; delete the rules where they are not.
+Remedy: Delete the line if rules should record calls; otherwise delete the rules.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Action, FilterList
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,7 @@ CODE = "audit-off"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield the rule that switches auditing off where others want to record calls."""
     tasks = [rule for rule in context.by_rank if rule.list is FilterList.TASK]
     if not tasks or not context.recording:
@@ -37,10 +38,10 @@ def find(context: Context) -> Iterable[Finding]:
     if first.action is Action.NEVER and not first.conditions:
         count = len(context.recording)
         what = f"{count} rules never fire" if count > 1 else "one rule never fires"
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"it keeps calls of all new tasks from being looked at: {what} for them",
+            f"it switches auditing off for all new tasks: {what} for them",
             spot_of(first.source),
             first.source.text if first.source else "",
             "delete this line, or the rules that record calls",

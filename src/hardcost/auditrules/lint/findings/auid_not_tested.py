@@ -1,16 +1,17 @@
-"""Daemons' own work is recorded with that of people.
+"""The rule records daemons as well as people.
 
-What: The rule names calls that open, make, remove or change files, without saying on which path, by
-which program or by whom: it tests neither auid nor another id.
+What: The rule names calls that open, create, remove or change files, but does not restrict the
+path, the program or the user: it tests neither auid nor another id.
 
-Why: Every daemon's event matches: package managers, log rotation and services make these calls all
-day. The audit package's own rules and the published baselines test `auid>=1000` and `auid!=unset`
-in such rules, so that only those who logged in are recorded.
+Why: Every daemon matches: package managers, log rotation and services make these calls all day. The
+audit package's own rules and the published baselines test `auid>=1000` and `auid!=unset` in such
+rules, so that only users who logged in are recorded.
 
 Example:
     -a always,exit -F arch=b64 -S unlink,rename -k delete
 
-Remedy: Add `-F auid>=1000 -F auid!=unset` if people are meant, or say by path or program what is.
+Remedy: Add `-F auid>=1000 -F auid!=unset` if the rule is about people; otherwise restrict it by
+path or program.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Comparison
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of, fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ _SAYS_WHAT = frozenset(
 )  # fmt: skip
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule on everybody's work with files."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that records file work of any user."""
     for rule in context.recording:
         if masks.is_all(rule.mask) or not _SAYS_WHAT.isdisjoint(fields_of(rule)):
             continue
@@ -53,13 +54,13 @@ def find(context: Context) -> Iterable[Finding]:
         calls = [call for call in masks.numbers(rule.mask) if call in _on_files(arch)]
         if calls:
             names = masks.listed([lookup.call_name(arch, call) for call in calls])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"every daemon's {names} matches as well: it tests no auid",
+                f"it does not test auid, so every daemon's {names} matches too",
                 spot_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
-                "add -F auid>=1000 -F auid!=unset if people are meant",
+                "add -F auid>=1000 -F auid!=unset if the rule is about people",
                 pricing.recording(context, rule, calls[0], arch),
             )
 

@@ -1,17 +1,17 @@
-"""32-bit rules slow 64-bit calls that happen to have the same numbers.
+"""32-bit rules slow 64-bit calls that have the same numbers.
 
-What: The kernel looks at a call's number before it looks at the ABI. A rule with arch=b32 is
-therefore tried for each 64-bit call of the same number, up to the condition that fails.
+What: The kernel compares a call's number before its ABI. It therefore tries a rule with arch=b32
+for each 64-bit call of the same number, up to the first condition that fails.
 
-Why: The 64-bit calls that are hit mostly have nothing to do with the rule, and are often common
-ones: 5 is open in one table and fstat in the other.
+Why: The 64-bit calls affected usually have nothing to do with the rule, and are often common ones:
+5 is open in one table and fstat in the other.
 
 Example:
     -a always,exit -F arch=b32 -S open -F exit=-EACCES -k access
 
-Remedy: Where no program needs 32-bit calls, turn them off (a kernel without IA32_EMULATION, or from
-Linux 6.7 on ia32_emulation=0) and delete the rules. Else put the 32-bit calls into as few rules as
-possible.
+Remedy: If no program needs 32-bit calls, turn them off (a kernel without IA32_EMULATION, or from
+Linux 6.7 on ia32_emulation=0) and delete the rules. Otherwise put the 32-bit calls into as few
+rules as possible.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LEVEL = Level.NOTE
 _SHOWN = 12
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield, once for all rules, the 64-bit calls that only 32-bit rules name."""
     walked = [rule for rule in context.walked if not masks.is_all(rule.mask)]
     taxing = [rule for rule in walked if arch_of(rule) == "b32"]
@@ -54,14 +54,14 @@ def find(context: Context) -> Iterable[Finding]:
     often = f"{rules_on[worst]} rules" if rules_on[worst] > 1 else "1 rule"
     calls = masks.listed([lookup.call_name("b64", call) for call in hit], _SHOWN)
     first = next(rule for rule in taxing if rule.mask >> hit[0] & 1)
-    yield Finding(
+    yield Diagnostic(
         CODE,
         LEVEL,
-        f"32-bit rules are tried for {len(hit)} 64-bit calls that no 64-bit rule names: {calls}"
+        f"{len(hit)} 64-bit calls that no 64-bit rule names try 32-bit rules: {calls}"
         f"; {name} tries {often}",
         spot_of(first.source),
         first.source.text if first.source else "",
-        "where no program needs 32-bit calls, turn 32-bit entry off and delete these rules",
+        "if no program needs 32-bit calls, turn 32-bit entry off and delete these rules",
         pricing.all_walking(context, taxing, worst),
         tuple(spot_of(rule.source) for rule in taxing if rule.mask & ~meant),
     )

@@ -1,12 +1,12 @@
 """A line can't be loaded.
 
 What: auditctl or the kernel refuses the line: it names an architecture, list, field, call, operator
-or value that there is not, or puts together what does not go together. Lines that fail for a
-carriage return at their end alone are in the finding line-ends.
+or value that does not exist, or combines things that do not go together. Lines that fail only
+because of a carriage return at their end are reported as line-ends.
 
-Why: auditctl stops at the first line that it can't load, so that all lines below are missing as
-well, unless the files ask it to go on (-i, -c). Either way what the line was to record is not
-recorded, and nothing but a message at boot says so.
+Why: auditctl stops at the first line that it can't load, so all lines below are missing too, unless
+the files tell it to continue (-i, -c). Either way, what the line should record is not recorded, and
+only a message at boot says so.
 
 Example:
     -a always,exit -F arch=b33 -S execve -k exec
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of_fault
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of_fault
 from hardcost.auditrules.lint.findings.key_too_long import has_long_key
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CODE = "cannot-load"
 LEVEL = Level.ERROR
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that can't be loaded, and each file that can't be read."""
     elsewhere = {one.place for one in context.readings if has_long_key(one)}
     elsewhere |= context.failing_by_end
@@ -39,11 +39,11 @@ def find(context: Context) -> Iterable[Finding]:
     for fault in context.faults:
         if (fault.file, fault.line) in places:
             continue
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             fault.message,
             spot_of_fault(fault),
             context.texts.get((fault.file, fault.line or 0), ""),
-            fault.remedy or "auditctl(8) says what it takes",
+            fault.remedy or "see auditctl(8)",
         )

@@ -1,11 +1,11 @@
 """A rule records every call.
 
-What: The rule names all calls and says nothing of what is called, with what result, on what or by
-which program: at most who is logged in, or the ABI.
+What: The rule names all calls and does not restrict arguments, results, files or programs: at most
+the login user or the ABI.
 
-Why: Each call of each program that it covers is recorded. That floods the log, makes the machine
-wait for the audit daemon, and buries what matters. Even where the rule's user or ABI never occurs,
-every call pays for finding that out.
+Why: Every call of every program that it covers is recorded. That floods the log, makes the machine
+wait for the audit daemon, and buries what matters. Even if the rule's user or ABI never occurs,
+every call pays for the test.
 
 Example:
     -a always,exit -F arch=b64 -S all -F auid>=1000 -k everything
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _WIDE = frozenset({"arch", "auid", "loginuid_set", "pers", "sessionid"})
 _COMMON = "read"
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that records every call."""
     for rule in context.recording:
         if rule.in_a_bucket or not is_catch_all(rule):
@@ -45,7 +45,7 @@ def find(context: Context) -> Iterable[Finding]:
         whose = {"b64": "64-bit ", "b32": "32-bit ", None: ""}[arch]
         under = [masks.said(one) for one in rule.conditions if not _is_arch(one)]
         number = lookup.calls("b64")[_COMMON]
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"it records every {whose}call{' under ' + masks.listed(under) if under else ''}",

@@ -1,15 +1,15 @@
 """A rule's conditions can't all hold.
 
-What: Two conditions exclude each other, no call that the rule names can stand for the permission
-that it asks for, or it wants success together with an error.
+What: Two conditions exclude each other, no call that the rule names can have the permission that it
+asks for, or the rule asks for success together with an error.
 
-Why: The rule never fires. It is paid for by every call that it names, and whoever reads it believes
-that something is recorded.
+Why: The rule never fires. Every call that it names still pays for it, and its readers believe that
+something is recorded.
 
 Example:
     -a always,exit -F arch=b64 -S openat -F auid<1000 -F auid>=1000 -k access
 
-Remedy: Take out the condition that was not meant. Conditions of one rule are joined by "and"; for
+Remedy: Remove the condition that was not intended. Conditions of one rule are joined by "and"; for
 "or", write two rules.
 """
 
@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.conditions import contradiction
 from hardcost.auditrules.kernelrule import FilterList, KernelRule, Operator, Test
 from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.conditions import contradiction
 from hardcost.auditrules.lint.context import arch_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 
@@ -47,12 +47,12 @@ _NEVER_LARGE = (
 mmap may have the same low 32 bits as an error, and the kernel compares no more."""
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose conditions can't all hold."""
     for rule in context.rules:
         message, remedy = _reason(rule)
         if message:
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"it never fires: {message}",
@@ -68,7 +68,7 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
     clash = contradiction(rule.conditions, one_file=rule.in_a_bucket)
     if clash:
         words = masks.listed([masks.said(one) for one in clash])
-        return f"{words} can't hold together", "take one of them out, or make two rules of it"
+        return f"{words} can't hold together", "remove one of them, or split the rule in two"
     if rule.list is not FilterList.EXIT or masks.is_all(rule.mask):
         return "", ""
     arch = arch_of(rule)
@@ -81,11 +81,11 @@ def _reason(rule: KernelRule) -> tuple[str, str]:
     ):
         calls = masks.named(rule.mask, arches[0])
         return (
-            f"no call of {calls} stands for {masks.said(wanted)}",
-            "name calls that do, or leave out -S: perm alone picks its calls",
+            f"none of {calls} can have {masks.said(wanted)}",
+            "name calls that can, or remove -S: perm alone selects its calls",
         )
     if _success_and_error(rule, arches):
-        return "a call that succeeds does not return an error", "take out exit or success"
+        return "a call that succeeds does not return an error", "remove exit or success"
     return "", ""
 
 
@@ -95,7 +95,7 @@ def _permissions(arch: Arch, call: int) -> int:
 
 
 def _success_and_error(rule: KernelRule, arches: tuple[Arch, ...]) -> bool:
-    """Say whether success is asked for together with an error number, where these can't meet."""
+    """Say whether a rule asks for success and for an error number, which exclude each other."""
     wants_success = any(
         compare(1, test.operator, mark) and not compare(2, test.operator, mark)
         for test in _tests(rule, "success")

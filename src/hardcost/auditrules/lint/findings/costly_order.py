@@ -1,17 +1,17 @@
 """A costly condition is tested before a cheap one.
 
-What: A condition that takes many instructions (`exe`, `dir`, `perm`, -C …) stands in front of one
-that takes few. Both are compared by what the kernel was measured to take.
+What: A condition that takes many instructions (`exe`, `dir`, `perm`, -C …) stands before one that
+takes few, as measured on the kernel.
 
-Why: The kernel tests conditions in the order in which they stand and stops at the first that fails.
-What stands in front is paid for even by calls that the cheap condition would have turned away. The
-order never changes what a rule matches.
+Why: The kernel tests conditions in order and stops at the first that fails. Even calls that the
+cheap condition would reject pay for those in front of it. The order never changes what a rule
+matches.
 
 Example:
     -a always,exit -F arch=b64 -S openat -F exe=/usr/bin/vim -F exit=-EACCES -k denied
 
-Remedy: Put cheap conditions first, and among them those that fail most often. `arch` must stay in
-front of -S.
+Remedy: Put cheap conditions first, and among them those that fail most often. `arch` must stay
+before -S.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import masks, pricing
-from hardcost.auditrules.lint.finding import Cost, Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Cost, Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,21 +35,21 @@ _WORTH_TELLING = 10
 a whole rule takes."""
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that tests a costly condition before a cheap one."""
     for rule in context.walked:
         pair = _worst_pair(context, rule)
         if pair is None:
             continue
         costly, cheap, spared = pair
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{masks.said(costly)} is tested before {masks.said(cheap)}, which takes less",
+            f"{masks.said(costly)} is tested before {masks.said(cheap)}, which is cheaper",
             spot_of(rule.source),
             rule.source.text if rule.source else "",
-            f"put {masks.said(cheap)} in front of {masks.said(costly)}",
-            Cost(spared, f"on each call that comes so far and that {masks.said(cheap)} turns away"),
+            f"put {masks.said(cheap)} before {masks.said(costly)}",
+            Cost(spared, f"on each call that reaches it and that {masks.said(cheap)} rejects"),
         )
 
 

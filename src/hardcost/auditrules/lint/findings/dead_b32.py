@@ -1,10 +1,10 @@
-"""A rule is for 32-bit calls, and 32-bit entry is off.
+"""A rule is for 32-bit calls, but 32-bit entry is off.
 
 What: The rule tests arch=b32 on a machine where no program can make 32-bit calls (a kernel without
-IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). It is looked for with --no-b32.
+IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). Only --no-b32 enables this check.
 
-Why: The rule never fires, and is not free: every 64-bit call passes over it, and those that have
-the same number as one of its calls test its architecture each time.
+Why: The rule never fires, but is not free: every 64-bit call passes over it, and those with the
+same number as one of its calls test the architecture each time.
 
 Example:
     -a always,exit -F arch=b32 -S mount -k export
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,16 +30,16 @@ CODE = "dead-b32"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule for 32-bit calls where there are none."""
     if context.options.b32:
         return
     for rule in context.rules:
         if rule.list is FilterList.EXIT and arch_of(rule) == "b32":
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                "it never fires: it is for 32-bit calls, and no program can make them",
+                "it never fires: it is for 32-bit calls, which no program can make",
                 spot_of(rule.source, column_of(rule.source, "arch=")),
                 rule.source.text if rule.source else "",
                 "delete the rule",

@@ -1,23 +1,23 @@
 """A line deletes rules that earlier lines load.
 
 What: `-D`, `-D -k`, `-d` or `-W` stands below the rules that it deletes. There is one finding for
-each such line; the rules are named as related lines. In a folder that augenrules puts together,
-`-D` goes to the top wherever it stands.
+each such line; the rules are listed as related lines. In a folder that augenrules merges, `-D`
+moves to the top wherever it stands.
 
-Why: The rules above are loaded and are gone a moment later: nothing is recorded by them.
+Why: The rules above are loaded and deleted a moment later: they record nothing.
 
 Example:
     -w /etc/shadow -p wa -k identity
     -D
 
-Remedy: Make `-D` the first line, or leave out what is deleted.
+Remedy: Make `-D` the first line, or remove the rules.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.loading import Fate
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CODE = "deleted-again"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each line that deletes rules."""
     deleted: dict[Place, list[Place]] = {}
     for line in context.loaded.of(Fate.DELETED):
@@ -40,12 +40,14 @@ def find(context: Context) -> Iterable[Finding]:
         text = context.texts.get((place.file, place.line), "")
         what = f"{len(rules)} rules that are" if len(rules) > 1 else "a rule that is"
         all_of_them = text.split() == ["-D"]
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"{what} loaded above {'are' if len(rules) > 1 else 'is'} deleted again here",
             Spot(place.file, place.line),
             text,
-            "make -D the first line" if all_of_them else "leave out this line, or what it deletes",
+            "make -D the first line"
+            if all_of_them
+            else "remove this line, or the rules that it deletes",
             related=tuple(Spot(one.file, one.line) for one in rules),
         )

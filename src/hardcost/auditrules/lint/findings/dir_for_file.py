@@ -1,16 +1,16 @@
-"""A file is watched as if it were a tree.
+"""A file is watched as a directory tree.
 
-What: `dir` (or -w with a slash at the end) names something that is a file: by what lies there
-(--root), by the Filesystem Hierarchy Standard, which allows no directories directly below /usr/bin
-and its like, or because it is one of the account files.
+What: `dir` (or -w with a trailing slash) names a file: according to the file system (--root),
+according to the Filesystem Hierarchy Standard, which allows no directories directly below /usr/bin
+and the like, or because it is one of the account files.
 
-Why: A `dir` rule is tried by every system call, a `path` rule only by calls that touch the file.
-Both record the same of a file.
+Why: Every system call tries a `dir` rule, but only calls that touch the file try a `path` rule. For
+a file, both record the same.
 
 Example:
     -a always,exit -F dir=/etc/passwd -F perm=wa -k identity
 
-Remedy: Write `-F path=` in place of `-F dir=`, or drop the slash.
+Remedy: Write `-F path=` instead of `-F dir=`, or drop the slash.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import pricing
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -47,18 +47,18 @@ _PROGRAMS = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
 _COMMON = "getppid"
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule that watches a file as a tree."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that watches a file as a directory tree."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or rule.directory is None:
             continue
         reason = _reason(context, rule.directory)
         if reason:
             column = column_of(rule.source, "dir=") or column_of(rule.source, "/")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"{rule.directory} is watched as a tree, and {reason}",
+                f"{rule.directory} is watched as a directory tree, but {reason}",
                 spot_of(rule.source, column),
                 rule.source.text if rule.source else "",
                 f"write -F path={rule.directory}: only calls that touch the file then try it",
@@ -67,10 +67,10 @@ def find(context: Context) -> Iterable[Finding]:
 
 
 def _reason(context: Context, path: str) -> str:
-    """Return why a path is a file's, "" where that is not known."""
+    """Return why a path names a file, "" if that is not known."""
     if context.options.root is not None:
-        return "is a file there" if context.options.root.is_other(path) else ""
+        return "it is a file" if context.options.root.is_other(path) else ""
     folder, _, name = path.rpartition("/")
     if folder in _PROGRAMS and name != "X11":
-        return f"no directories lie in {folder}, says the Filesystem Hierarchy Standard"
-    return "that is a file" if path in _FILES else ""
+        return f"the Filesystem Hierarchy Standard allows no directories in {folder}"
+    return "it is a file" if path in _FILES else ""

@@ -1,9 +1,10 @@
-"""A rule is there already.
+"""The same rule is already loaded.
 
-What: An earlier line makes the very same rule: list, action, calls, conditions in their order, key.
+What: An earlier line makes exactly the same rule: list, action, calls, conditions in their order,
+key.
 
-Why: The kernel refuses the second one ("Rule exists"), and auditctl stops there unless it was asked
-to go on (-i, -c): the lines below are then missing.
+Why: The kernel refuses the second rule ("Rule exists"), and auditctl stops there unless told to
+continue (-i, -c): the lines below are then missing.
 
 Example:
     -w /etc/passwd -p wa -k identity
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +28,14 @@ CODE = "duplicate-rule"
 LEVEL = Level.ERROR
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule that is there already."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that is already loaded."""
     for rule, earlier in context.loaded.twice:
         there = spot_of(earlier.source)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"the kernel refuses the rule: {there} makes the same one",
+            f"the kernel refuses the rule: {there} has loaded the same one",
             spot_of(rule.source),
             rule.source.text if rule.source else "",
             "delete one of the two lines",

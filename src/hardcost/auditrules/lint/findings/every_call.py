@@ -1,17 +1,17 @@
 """Every system call has to try a rule.
 
-What: The rule lies in the list that each call walks, and names all calls: a tree (`dir`, `-w` of a
-directory), a program (`exe`), or conditions such as exit=-EINVAL without -S. A watch of a file does
-not: it is asked only of calls that touch the file.
+What: The rule is in the list that each call walks, and names all calls: a tree (`dir`, `-w` of a
+directory), a program (`exe`), or conditions such as exit=-EINVAL without -S. A watch on a file is
+different: only calls that touch the file try it.
 
-Why: Each call of each program tests the rule's first conditions, whatever the call is, so that the
-cost grows with the number of such rules and falls on those that do nothing of the kind.
+Why: Each call of each program tests the rule's first conditions, whatever the call is. The cost
+grows with the number of such rules, and falls on programs that have nothing to do with them.
 
 Example:
     -a always,exit -F dir=/etc -F perm=wa -k etc
 
-Remedy: Name the calls that can match, and the arch in front of them: all other calls then pass over
-the rule. Where few files in the tree matter, watch these.
+Remedy: Name the calls that can match, with the arch before them: all other calls then pass over the
+rule. If only a few files of the tree matter, watch those files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Action
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.findings.catch_all import is_catch_all
 from hardcost.auditrules.tables import lookup
 
@@ -38,17 +38,17 @@ LEVEL = Level.NOTE
 _COMMON = "getppid"
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule that every call has to try."""
     for rule in context.walked:
         if not masks.is_all(rule.mask):
             continue
         if rule.action is Action.ALWAYS and is_catch_all(rule):
             continue  # has a finding of its own
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"every call tries this rule, whatever the call is{_proviso(context, rule)}",
+            f"every system call tries this rule{_proviso(context, rule)}",
             spot_of(rule.source),
             rule.source.text if rule.source else "",
             _remedy(rule),
@@ -58,15 +58,15 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _remedy(rule: KernelRule) -> str:
     if "perm" in fields_of(rule):
-        return "name the calls that the permissions stand for (-F arch=b64 -S …, and b32)"
+        return "name the calls that need the permissions (-F arch=b64 -S …, and b32)"
     return "name the calls that can match (-F arch=b64 -S …, and b32)"
 
 
 def _proviso(context: Context, rule: KernelRule) -> str:
-    """Return what is only believed: that what -w names without a slash is a directory."""
+    """Return what is assumed: that the path that -w names without a slash is a directory."""
     if rule.directory is None or context.options.root is not None or rule.source is None:
         return ""
     watch = re.search(r"-w *(\S+)", rule.source.text)
     if watch is None or watch[1].endswith("/"):
         return ""
-    return f", as long as {rule.directory} is a directory (auditctl looks)"
+    return f", if {rule.directory} is a directory (auditctl checks)"

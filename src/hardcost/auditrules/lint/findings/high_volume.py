@@ -1,17 +1,16 @@
 """A rule records calls that programs make all the time.
 
 What: The rule names calls such as read, futex or mmap, or successful opening of files, and nothing
-narrows it: no path, program, argument, error or certain user.
+narrows it: no path, program, argument, error or particular user.
 
-Why: General-purpose systems make thousands of such calls a second. Each one that is recorded takes
-many times as long as the call itself, fills the log, and in the end makes programs wait or loses
-records.
+Why: General-purpose systems make thousands of such calls a second. Recording one takes many times
+as long as the call itself, fills the log, and in the end makes programs wait or loses records.
 
 Example:
     -a always,exit -F arch=b64 -S read,write -F auid>=1000 -k io
 
-Remedy: Leave these calls out, or narrow the rule: by path (-F dir=), program, or failure
-(-F exit=-EACCES).
+Remedy: Remove these calls, or narrow the rule by path (-F dir=), program, or failure (-F
+exit=-EACCES).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import Operator, Test
 from hardcost.auditrules.lint import masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ _NUMBERS = frozenset({"auid", "uid", "euid", "suid", "fsuid", "gid", "egid", "sg
 _FIRST_ERROR = (1 << 32) - 4095
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule that records what happens all the time."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that records very frequent calls."""
     for rule in context.recording:
         if masks.is_all(rule.mask) or not all(map(_leaves_much, rule.conditions)):
             continue
@@ -63,19 +62,19 @@ def find(context: Context) -> Iterable[Finding]:
         calls = [n for n in masks.numbers(rule.mask) if lookup.call_name(arch, n) in often]
         if calls:
             names = masks.listed([lookup.call_name(arch, call) for call in calls])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"programs make {names} all the time, and hardly anything narrows the rule",
+                f"programs call {names} all the time, and nothing much narrows the rule",
                 spot_of(rule.source, column_of(rule.source, "-S")),
                 rule.source.text if rule.source else "",
-                "leave these calls out, or narrow the rule by path, program or failure",
+                "remove these calls, or narrow the rule by path, program or failure",
                 pricing.recording(context, rule, calls[0], arch),
             )
 
 
 def _leaves_much(condition: Condition) -> bool:
-    """Say whether a condition leaves most calls of a busy system."""
+    """Say whether most calls of a busy system meet a condition."""
     if not isinstance(condition, Test):
         return False
     name, operator, value = condition.field, condition.operator, condition.value

@@ -1,14 +1,14 @@
-"""A key is longer than the kernel takes.
+"""A key is longer than the kernel allows.
 
 What: The rule's keys, with a separator between each two, have more than 256 bytes. Characters
-outside of ASCII take two to four bytes each.
+outside ASCII take two to four bytes each.
 
-Why: auditctl refuses the rule, and stops there unless it was asked to go on.
+Why: auditctl refuses the rule, and stops there unless told to continue.
 
 Example:
     -w /etc/shadow -p wa -k <257 letters>
 
-Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so that a short one serves.
+Remedy: Shorten the key. Searches (`ausearch -k`) match parts of keys, so a short one is enough.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.rule import rule_keys
 from hardcost.auditrules.translate import LONGEST_KEY
 
@@ -40,15 +40,15 @@ def has_long_key(reading: Reading) -> bool:
     )
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose keys are too long together."""
     for reading in context.readings:
         if has_long_key(reading):
             column = column_of(reading.rule, "-k") or column_of(reading.rule, "key=")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"the rule's keys have {_key_bytes(reading)} bytes, and {LONGEST_KEY} are allowed",
+                f"the rule's keys have {_key_bytes(reading)} bytes; {LONGEST_KEY} are allowed",
                 spot_of(reading.rule, column),
                 reading.text,
                 "shorten the key",

@@ -1,18 +1,18 @@
 r"""Lines end in carriage returns.
 
-What: The file has the line ends of other systems (CR LF). auditctl ends a line at LF alone and
-takes CR for a part of the last word. There is one finding for each file. It is a warning where
-every line can be loaded all the same.
+What: The file has the line ends of other systems (CR LF). auditctl ends a line at LF only and reads
+CR as part of the last word. There is one finding for each file, a warning if every line still
+loads.
 
-Why: A key becomes another key (`ausearch -k identity` does not find `identity\r`), a path another
-path, at which nothing lies, and many lines can't be loaded at all. auditctl stops at the first of
-these unless the files ask it to go on (-i, -c).
+Why: A key becomes another key (`ausearch -k identity` does not find `identity\r`), a path becomes
+another path that does not exist, and many lines can't be loaded at all. auditctl stops at the first
+of these unless the files tell it to continue (-i, -c).
 
 Example:
     -D<CR>
     -w /etc/shadow -p wa -k identity<CR>
 
-Remedy: Save the file with Unix line ends, such as by `sed -i 's/\r$//' FILE`.
+Remedy: Save the file with Unix line ends, for example with `sed -i 's/\r$//' FILE`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import Kind, rule_keys
 
@@ -39,7 +39,7 @@ _PATHS = frozenset({"path", "dir", "exe"})
 _MOST_NAMED = 3
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield one for each file in which lines other than comments end in carriage returns."""
     rules = {one.reading.place: one.rule for one in context.loaded.lines if one.rule is not None}
     by_file = sorted(context.readings, key=lambda one: (one.place.file, one.place.line))
@@ -52,24 +52,26 @@ def find(context: Context) -> Iterable[Finding]:
 
 def _finding(
     context: Context, rules: dict[Place, KernelRule], lines: int, ended: Sequence[Reading]
-) -> Finding:
+) -> Diagnostic:
     failing = [one for one in ended if one.place in context.failing_by_end]
     loaded = [(one, rules[one.place]) for one in ended if one.place in rules]
     keys = [(one, key) for one, rule in loaded for key in _keys(rule) if key.endswith("\r")]
     others = [(one, test) for one, rule in loaded for test in _tests(rule)]
     paths = [one for one in others if one[1].field in _PATHS]
     harm = [
-        _said(len(failing), "line", "can't be loaded for it", "can't be loaded for it"),
+        _said(
+            len(failing), "line", "can't be loaded because of it", "can't be loaded because of it"
+        ),
         _said(len(keys), "key", "ends in \\r", "end in \\r", [key for _, key in keys]),
         _said(len(paths), "path", "ends in \\r", "end in \\r", [str(t.value) for _, t in paths]),
         _said(len(others) - len(paths), "other value", "ends in \\r", "end in \\r"),
     ]
     first = [*failing, *(one for one, _ in keys), *(one for one, _ in others), *ended][0]
     how_many = "every line ends" if len(ended) == lines else f"{len(ended)} of {lines} lines end"
-    return Finding(
+    return Diagnostic(
         CODE,
         LEVEL if failing else Level.WARNING,
-        f"{how_many} in a carriage return, which auditctl takes for a part of the last word: "
+        f"{how_many} in a carriage return, which auditctl reads as part of the last word: "
         + (listed([one for one in harm if one]) or "no key and no path ends in one"),
         Spot(first.place.file, first.place.line),
         first.text,

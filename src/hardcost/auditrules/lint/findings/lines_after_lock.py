@@ -1,8 +1,8 @@
-"""Lines stand below the one that locks the rules.
+"""Lines follow the one that locks the rules.
 
-What: `-e 2` makes rules and settings immutable until the next boot, and lines that change them
-follow. In a folder that augenrules puts together, `-e` goes to the end wherever it stands, and
-nothing is found. `--loginuid-immutable` still works behind it.
+What: `-e 2` makes rules and settings immutable until the next boot, but lines that change them
+follow. In a folder that augenrules merges, `-e` moves to the end wherever it stands, so there is no
+finding. `--loginuid-immutable` still works after the lock.
 
 Why: The kernel refuses every such line: the rules below are not loaded.
 
@@ -10,14 +10,14 @@ Example:
     -e 2
     -w /etc/shadow -p wa -k identity
 
-Remedy: Make `-e 2` the last line; in several files, the last line of the last.
+Remedy: Make `-e 2` the last line; with several files, the last line of the last file.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot
 from hardcost.auditrules.rule import LOCK, Kind
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ LEVEL = Level.ERROR
 _CHANGE = frozenset({"-b", "-f", "-r", "-e", "--backlog_wait_time"})
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield, once for each lock, what can't take effect behind it."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield, once for each lock, the lines that can't take effect after it."""
     lock: Reading | None = None
     refused: list[Reading] = []
     for reading in context.readings:
@@ -47,7 +47,7 @@ def find(context: Context) -> Iterable[Finding]:
         return
     rules = sum(reading.rule is not None for reading in refused)
     what = f"{len(refused)} lines" if len(refused) > 1 else "1 line"
-    yield Finding(
+    yield Diagnostic(
         CODE,
         LEVEL,
         f"`-e 2` locks the rules: {what} below, {_rules(rules)}, {_are(refused)} refused",

@@ -1,16 +1,17 @@
-"""Rules that differ in nothing but their calls.
+"""Rules differ only in their calls.
 
 What: Several rules have the same list, action, conditions and key, and name different calls.
 
-Why: A call that none of them names passes over each of them; one rule is passed over once. What is
-recorded is the same, unless a rule that stands between them decides first about one of the calls.
+Why: A call that none of them names passes over each of them; it would pass over one merged rule
+once. What is recorded stays the same, unless a rule between them decides first about one of the
+calls.
 
 Example:
     -a always,exit -F arch=b64 -S init_module -k modules
     -a always,exit -F arch=b64 -S delete_module -k modules
 
 Remedy: Write one rule with all calls: `-S init_module,delete_module`. `hardcost rules optimize`
-does it where it can be proved to change nothing.
+does so where it can prove that nothing changes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.lint import pricing
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +31,8 @@ CODE = "mergeable"
 LEVEL = Level.NOTE
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each group of rules that differ in their calls alone, at its first rule."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each group of rules that differ only in their calls, at its first rule."""
     groups: dict[tuple[object, ...], list[KernelRule]] = {}
     for rule in context.walked:
         same = (rule.action, frozenset(rule.conditions), rule.key, rule.prepend)
@@ -41,15 +42,15 @@ def find(context: Context) -> Iterable[Finding]:
             continue
         first, *others = rules
         count = f"{len(others)} other rules" if len(others) > 1 else "another rule"
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{count} differs from it in nothing but the calls"
+            f"{count} differs from it only in the calls"
             if len(others) == 1
-            else f"{count} differ from it in nothing but the calls",
+            else f"{count} differ from it only in the calls",
             spot_of(first.source),
             first.source.text if first.source else "",
-            "write one rule with all their calls behind -S",
+            "write one rule with all their calls after -S",
             pricing.passing_over(context, first, len(others)),
             tuple(spot_of(rule.source) for rule in others),
         )

@@ -1,16 +1,16 @@
-"""A rule names a path at which nothing lies.
+"""A rule names a path that does not exist.
 
-What: Looked for with --root, which names a folder that stands for the machine's `/`. Links are
-followed as the machine would follow them, and never out of the folder.
+What: Only --root enables this check: it names a folder that stands for the machine's `/`. Links are
+followed as on the machine itself, and never out of the folder.
 
-Why: A file that is missing, or whose folder is, is watched by nothing. A watch waits for a file to
-be made as long as its folder is there; where the folder is missing too, or the rule has `dir`, the
-kernel refuses the rule, and auditctl stops there unless it was asked to go on.
+Why: While a file or its folder is missing, nothing is watched. A watch waits for the file to be
+created as long as its folder exists. If the folder is missing too, or the rule uses `dir`, the
+kernel refuses the rule, and auditctl stops there unless told to continue.
 
 Example:
     -w /etc/paswd -p wa -k identity
 
-Remedy: Correct the path, or leave the rule out on machines that have no such file.
+Remedy: Correct the path, or remove the rule on machines that have no such file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.preflight import missing_paths
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ CODE = "missing-path"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule that names a path at which nothing lies."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that names a path that does not exist."""
     root = context.options.root
     if root is None:
         return
@@ -41,7 +41,7 @@ def find(context: Context) -> Iterable[Finding]:
         yield _finding(missing)
 
 
-def _finding(missing: Missing) -> Finding:
+def _finding(missing: Missing) -> Diagnostic:
     rule, test, refused = missing.rule, missing.test, missing.refused
     path = str(test.value)
     column = column_of(rule.source, f"{test.field}{test.operator}") or column_of(rule.source, "/")
@@ -52,11 +52,11 @@ def _finding(missing: Missing) -> Finding:
         message = f"{path} does not exist: {which} matches until it does"
     else:
         message = f"{path} does not exist: nothing is recorded until it does"
-    return Finding(
+    return Diagnostic(
         CODE,
         Level.ERROR if refused is not None else LEVEL,
         message,
         spot_of(rule.source, column),
         rule.source.text if rule.source else "",
-        "correct the path, or leave the rule out on such machines",
+        "correct the path, or remove the rule on such machines",
     )

@@ -1,15 +1,15 @@
-"""A rule names calls and does not say of which ABI.
+"""A rule names calls but not their ABI.
 
-What: The rule has -S with names or numbers and no arch=b64 or arch=b32. auditctl looks the names up
-in the 64-bit table; the kernel compares numbers, in both ABIs.
+What: The rule has -S with names or numbers but neither arch=b64 nor arch=b32. auditctl looks names
+up in the 64-bit table; the kernel compares numbers, in both ABIs.
 
-Why: In the 32-bit ABI the same number is another call, which is recorded in place of the one that
-was meant, while the one that was meant is not.
+Why: In the 32-bit ABI, the same number is another call: that one is recorded, and the intended one
+is not.
 
 Example:
     -a always,exit -S open -F exit=-EACCES -k access
 
-Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` in front of -S.
+Remedy: Write two rules, with `-F arch=b64` and `-F arch=b32` before -S.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.lint import masks
 from hardcost.auditrules.lint.context import arch_of, column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LEVEL = Level.WARNING
 _SHOWN = 4
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose numbers mean different calls in the two ABIs."""
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or masks.is_all(rule.mask) or arch_of(rule):
@@ -46,11 +46,11 @@ def find(context: Context) -> Iterable[Finding]:
         ]
         if not other:
             continue
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
             f"it names calls without arch: {masks.listed(other, _SHOWN)}",
             spot_of(rule.source, column_of(rule.source, "-S")),
             rule.source.text if rule.source else "",
-            "write it twice, with -F arch=b64 and with -F arch=b32 in front of -S",
+            "write it twice, with -F arch=b64 and with -F arch=b32 before -S",
         )

@@ -1,16 +1,16 @@
-"""Keys, paths or labels hold characters that can't be seen.
+"""Keys, paths or labels contain invisible characters.
 
-What: A rule's key, path or label holds a tab, another control character, a space of another kind, a
-character without width, or bytes that are not UTF-8. There is one finding for each file. A carriage
-return at the end of a line is in the finding line-ends.
+What: A rule's key, path or label contains a tab or another control character, an unusual space, a
+zero-width character, or bytes that are not UTF-8. There is one finding for each file. A carriage
+return at the end of a line is reported as line-ends.
 
-Why: auditctl and the kernel take such bytes as they are. A search for the key as it looks does not
-find its records, and a path as it looks is not the one that is watched.
+Why: auditctl and the kernel keep such bytes. A search for the key as it looks does not find its
+records, and the path as it looks is not the one that is watched.
 
 Example:
     -w /etc/shadow -p wa -k<TAB>identity
 
-Remedy: Write the words anew with characters that can be seen, and spaces between them.
+Remedy: Rewrite the words with visible characters, separated by spaces.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import rule_keys
 
@@ -34,8 +34,8 @@ LEVEL = Level.WARNING
 _MOST_NAMED = 3
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield one for each file with such rules."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield one diagnostic for each file with such rules."""
     by_file: dict[str, list[tuple[KernelRule, str]]] = {}
     for rule in context.rules:
         for word in _odd(rule):
@@ -45,20 +45,20 @@ def find(context: Context) -> Iterable[Finding]:
         rules = list(dict.fromkeys(id(rule) for rule, _ in found))
         of_rule = {id(rule): rule for rule, _ in found}
         first, *others = (of_rule[one] for one in rules)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{words} {'hold' if len(found) > 1 else 'holds'} what can't be seen, or is not UTF-8:"
-            " it is loaded as it is",
+            f"{words} {'contain' if len(found) > 1 else 'contains'} characters that are invisible"
+            " or not UTF-8, which are loaded as they are",
             spot_of(first.source),
             first.source.text if first.source else "",
-            "write it anew with characters that can be seen",
+            "rewrite it with visible characters",
             related=tuple(spot_of(rule.source) for rule in others),
         )
 
 
 def _odd(rule: KernelRule) -> Iterator[str]:
-    """Yield the keys, paths and labels of a rule that hold such characters."""
+    """Yield the keys, paths and labels of a rule that contain such characters."""
     if rule.source is not None:
         yield from (f"the key {key}" for key in rule_keys(rule.source) if _is_odd(key))
     for test in rule.conditions:
@@ -71,7 +71,7 @@ def _is_odd(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    r"""Return text with what can't be seen escaped; a byte that is not UTF-8 such as `\xff`."""
+    r"""Return text with invisible characters escaped, and bytes that are not UTF-8 as `\xff`."""
     text = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text

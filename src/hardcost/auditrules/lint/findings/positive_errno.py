@@ -1,27 +1,27 @@
-"""A rule compares what a call returned with an error's positive number.
+"""A rule compares a call's result with a positive error number.
 
-What: `exit` is compared with the name of an error without a minus, such as exit=EPERM. A call that
-fails returns the negative number.
+What: `exit` is compared with the name of an error without a minus sign, such as exit=EPERM. A call
+that fails returns the negative number.
 
-Why: exit=EPERM compares with +1. It never fires on a call that fails: it can only fire on one that
-succeeds and returns 1. exit!=EPERM holds for calls that fail with EPERM, too.
+Why: exit=EPERM compares with +1. It never fires on a call that fails, only on one that succeeds and
+returns 1. exit!=EPERM also holds for calls that fail with EPERM.
 
 Example:
     -a always,exit -F arch=b64 -S openat -F exit=EPERM -k access
 
-Remedy: Write the minus: exit=-EPERM.
+Remedy: Write the minus sign: exit=-EPERM.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.fieldvalues import folded, split_field
 from hardcost.auditrules.kernelrule import Operator
 from hardcost.auditrules.lint.context import column_of, fields_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.rule import split_options, split_words
 from hardcost.auditrules.tables import lookup
-from hardcost.auditrules.values import folded, split_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,19 +35,19 @@ LEVEL = Level.WARNING
 _EQUALITY = frozenset({Operator.EQUAL, Operator.NOT_EQUAL})
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each comparison with a positive error."""
     for rule in context.rules:
         for name, operator in _positive(rule):
             number = lookup.errors()[folded(name).upper()]
             written = f"exit{operator}{name}"
-            said = f"{written} compares with +{number}, and a call that fails with {name} returns"
+            said = f"{written} compares with +{number}, but a call that fails with {name} returns"
             if operator is Operator.EQUAL:
                 fires = f"it can only fire on a call that succeeds and returns {number}"
             else:
-                fires = "whether the call failed with that error is not what it tests"
+                fires = "it does not test whether the call failed with that error"
             better = f"exit{operator if operator in _EQUALITY else '='}-{name}"
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
                 f"{said} -{number}: {fires}",

@@ -1,15 +1,15 @@
 r"""Quotes are part of a key, a path or a label.
 
-What: auditctl knows no quoting: quotes around a word, or around a part of it, belong to the word. A
-single apostrophe within a word is not found.
+What: auditctl has no quoting: quotes around a word, or around a part of it, belong to the word. A
+single apostrophe inside a word is not reported.
 
 Why: `ausearch -k identity` does not find the key `"identity"`, and a path with quotes is another
-path, at which nothing lies.
+path, which does not exist.
 
 Example:
     -w /etc/shadow -p wa -k "identity"
 
-Remedy: Leave out the quotes. A space within a word is written as `\ `.
+Remedy: Remove the quotes. Write a space within a word as `\ `.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import Test
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 from hardcost.auditrules.lint.masks import listed
 from hardcost.auditrules.rule import rule_keys, unquoted
 
@@ -32,24 +32,24 @@ CODE = "quotes"
 LEVEL = Level.WARNING
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule with quotes in what it loads."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that loads quotes."""
     for rule in context.rules:
         found = list(_quoted(rule))
         if found:
             what = listed([f"{kind} {text}" for kind, text in found])
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"the quotes are part of {what}: auditctl knows no quoting",
+                f"the quotes are part of {what}: auditctl has no quoting",
                 spot_of(rule.source, column_of(rule.source, found[0][1])),
                 rule.source.text if rule.source else "",
-                "leave out the quotes",
+                "remove the quotes",
             )
 
 
 def _quoted(rule: KernelRule) -> Iterator[tuple[str, str]]:
-    """Yield the keys, paths and labels that hold quotes, each behind what it is."""
+    """Yield the keys, paths and labels that contain quotes, each with its kind."""
     if rule.source is not None:
         yield from (("the key", key) for key in rule_keys(rule.source) if _has_quotes(key))
     for test in rule.conditions:

@@ -1,12 +1,12 @@
 """Few records can wait for the audit daemon.
 
-What: Rules record calls, and `-b` allows fewer than 8192 waiting records, or stands nowhere: the
-kernel then allows 64. `-b 0` sets no limit.
+What: Rules record calls, but `-b` allows fewer than 8192 waiting records or is missing: the kernel
+then allows 64. `-b 0` sets no limit.
 
-Why: One recorded call makes several records (SYSCALL, CWD, a PATH for each file, PROCTITLE), so
-that 64 are a dozen calls. When the queue is full the kernel makes callers wait, and then loses
-records. 8192 is what the audit package's sample 10-base-config.rules sets ("make this bigger for
-busy systems"), and what the STIG for RHEL 9 asks for at boot (audit_backlog_limit=8192).
+Why: One recorded call makes several records (SYSCALL, CWD, a PATH for each file, PROCTITLE), so 64
+records are a dozen calls. When the queue is full, the kernel makes callers wait, and then loses
+records. The audit package's sample 10-base-config.rules sets 8192 ("make this bigger for busy
+systems"), and the STIG for RHEL 9 asks for it at boot (audit_backlog_limit=8192).
 
 Example:
     -b 320
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.auditrules.lint.finding import Finding, Level, Spot, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, Spot, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ SMALLEST = 8192
 _DEFAULT = 64  # kernel/audit.c: audit_backlog_limit
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield the last -b where it is small, or that there is none where the lines are all."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield the last -b if it is small, or its absence if the lines are complete."""
     rules = len(context.recording)
     if not rules:
         return
@@ -44,16 +44,16 @@ def find(context: Context) -> Iterable[Finding]:
     limits = [one for one in context.readings if one.backlog_limit is not None]
     if not limits:
         if context.options.whole:
-            message = f"no -b: the kernel lets {_DEFAULT} records wait, for {count}"
+            message = f"there is no -b: the kernel lets {_DEFAULT} records wait, with {count}"
             spot = Spot(spot_of(context.recording[0].source).file)
-            yield Finding(CODE, LEVEL, message, spot, remedy=f"add -b {SMALLEST}")
+            yield Diagnostic(CODE, LEVEL, message, spot, remedy=f"add -b {SMALLEST}")
         return
     last = limits[-1]
     if last.backlog_limit and last.backlog_limit < SMALLEST:
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{last.backlog_limit} records may wait, for {count}",
+            f"{last.backlog_limit} records may wait, with {count}",
             Spot(last.place.file, last.place.line),
             last.text,
             f"write -b {SMALLEST} or more",

@@ -1,18 +1,18 @@
-"""A rule's calls are recorded in one ABI and not in the other.
+"""A rule's calls are recorded in one ABI but not in the other.
 
-What: The rule tests arch=b64 and no rule does the same for b32, or the reverse. Calls count by
-name; those that the other ABI lacks need no twin, and a rule with fewer or wider conditions is twin
-enough. With --no-b32 nothing is missed for b32.
+What: The rule tests arch=b64, and no rule does the same for b32, or the reverse. Calls are compared
+by name; those that the other ABI lacks need no counterpart, and a rule with fewer or wider
+conditions is enough. With --no-b32, no rule for b32 is required.
 
-Why: A program that makes the call through the other ABI is not recorded. On x86_64 any 64-bit
+Why: A program that makes the call through the other ABI is not recorded. On x86_64, any 64-bit
 program can make 32-bit calls, whether or not 32-bit programs are installed.
 
 Example:
     -a always,exit -F arch=b64 -S mount -k export
 
 Remedy: Add the same rule for the other ABI, or turn 32-bit entry off (a kernel without
-IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). The twin costs as well: each 64-bit call
-passes over it.
+IA32_EMULATION, or from Linux 6.7 on ia32_emulation=0). The second rule has a cost too: each 64-bit
+call passes over it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules.lint import abis, masks, pricing
 from hardcost.auditrules.lint.context import arch_of, column_of
 from hardcost.auditrules.lint.covering import Numbered
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ LEVEL = Level.WARNING
 _OTHER: Mapping[Arch, Arch] = {"b64": "b32", "b32": "b64"}
 
 
-def find(context: Context) -> Iterable[Finding]:
+def find(context: Context) -> Iterable[Diagnostic]:
     """Yield each rule whose calls are not recorded in the other ABI."""
     rest = [abis.without_arch(rule) for rule in context.recording]
     twins = abis.by_arch(context.recording, Numbered(rest))
@@ -51,10 +51,10 @@ def find(context: Context) -> Iterable[Finding]:
         if not missing:
             continue
         calls = "all calls" if masks.is_all(missing) else masks.named(missing, other)
-        yield Finding(
+        yield Diagnostic(
             CODE,
             LEVEL,
-            f"{other} is left out: no rule records {calls} there under these conditions",
+            f"{other} is missing: no rule records {calls} there under these conditions",
             spot_of(rule.source, column_of(rule.source, "arch=")),
             rule.source.text if rule.source else "",
             f"add the same rule with arch={other}",

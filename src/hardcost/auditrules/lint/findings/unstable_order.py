@@ -1,26 +1,26 @@
-"""Two rules on one path: which of them decides may change.
+"""Two rules watch one path, and which one decides can change.
 
 What: Two rules watch the same path, can match the same call, and differ in action or key.
 
-Why: Usually the first one decides. But when the file is replaced, as editors and passwd do, the
-kernel moves rules to the new file and turns their order round, so that the other one decides from
-then on, until the next time.
+Why: Usually the first one decides. When the file is replaced, as editors and passwd do, the kernel
+moves the rules to the new file and reverses their order. The other one then decides, until the file
+is replaced again.
 
 Example:
     -w /etc/shadow -p wa -k identity
     -w /etc/shadow -p rwa -k access
 
-Remedy: Make one rule of the two, or let them ask for different permissions, users or results.
+Remedy: Merge the two rules, or make them ask for different permissions, users or results.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.auditrules.conditions import contradiction
 from hardcost.auditrules.kernelrule import FilterList
-from hardcost.auditrules.lint.conditions import contradiction
 from hardcost.auditrules.lint.context import column_of
-from hardcost.auditrules.lint.finding import Finding, Level, spot_of
+from hardcost.auditrules.lint.diagnostic import Diagnostic, Level, spot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ _MOST_COMPARED = 16
 """Rules on one path before a rule that it is compared with: far more than anybody writes."""
 
 
-def find(context: Context) -> Iterable[Finding]:
-    """Yield each rule that an earlier one on the same path rivals."""
+def find(context: Context) -> Iterable[Diagnostic]:
+    """Yield each rule that competes with an earlier one on the same path."""
     on_path: dict[str, list[KernelRule]] = {}
     for rule in context.rules:
         if rule.list is not FilterList.EXIT or rule.path is None:
@@ -48,20 +48,20 @@ def find(context: Context) -> Iterable[Finding]:
             spots = tuple(spot_of(one.source) for one in rivals)
             differ = "action" if any(one.action is not rule.action for one in rivals) else "key"
             column = column_of(rule.source, "path=") or column_of(rule.source, "/")
-            yield Finding(
+            yield Diagnostic(
                 CODE,
                 LEVEL,
-                f"{spots[0]} watches {rule.path} as well, with another {differ}: which one decides "
+                f"{spots[0]} also watches {rule.path}, with another {differ}: which one decides "
                 "changes when the file is replaced",
                 spot_of(rule.source, column),
                 rule.source.text if rule.source else "",
-                "make one rule of them, or let them ask for different permissions or users",
+                "merge them, or make them ask for different permissions or users",
                 related=spots,
             )
 
 
 def _rivals(rule: KernelRule, other: KernelRule) -> bool:
-    """Say whether both may match one call, and what comes of it differs."""
+    """Say whether both may match one call with different results."""
     if (rule.action, rule.key) == (other.action, other.key) or not rule.mask & other.mask:
         return False
     return not contradiction((*rule.conditions, *other.conditions), one_file=True)

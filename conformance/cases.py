@@ -1,0 +1,98 @@
+"""Random sets and real calls, compared: so many cases, in as many boots as that takes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from conformance.compare import Comparison, compare
+from conformance.random_rules import Drawing
+from conformance.repertoire import CALLS
+from conformance.run import run_battery
+from hardcost.machines.machine import Boot as State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.run import Battery, Wanted
+    from hardcost.machines.machine import Machine
+
+CALLS_A_SET = 60
+SETS_A_BOOT = 200
+
+EXERCISED = (
+    "recorded", "decided by never", "decided in a bucket", "decided by a later name",
+    "bucket over list", "key inherited", "decided by a prepended rule", "decided with several keys",
+    "raised elsewhere", "raised and suppressed", "with a file system rule",
+    "with an outranked rule", "arch b32", "decided without arch", "decided with arch=",
+    "decided with arch!=",
+    "decided with -C", "decided with dir", "decided with path", "decided with inode=",
+    "decided with inode!=", "decided with exe=", "decided with exe!=", "decided with perm",
+    "decided with exit", "decided with success", "decided with filetype", "decided with obj_uid",
+    "decided with obj_gid", "decided with devmajor", "decided with devminor", "decided with a0",
+    "decided with a1", "decided with a2", "decided with a3", "decided with pers",
+    "decided with ppid", "decided with pid", "decided with sessionid", "decided with loginuid_set",
+    "decided with auid", "decided with uid", "decided with euid", "decided with suid",
+    "decided with fsuid", "decided with gid", "decided with egid", "decided with sgid",
+    "decided with fsgid", "decided with saddr_fam", "decided with subj_role", "lines refused",
+    "rules deleted",
+)  # fmt: skip
+"""What a battery has to exercise to be worth its while."""
+
+
+@dataclass(frozen=True)
+class Boot:
+    """One boot's part: the sets that were tried, what came, and how it compares."""
+
+    sets: tuple[Wanted, ...]
+    battery: Battery
+    comparison: Comparison
+
+
+def boots(
+    machine: Machine,
+    cases: int,
+    seed: int,
+    state: State = State(),  # noqa: B008  (frozen)
+) -> Iterator[Boot]:
+    """Yield boot after boot until at least so many cases were compared.
+
+    Raises:
+        TrialError: A guest did not do its job.
+    """
+    return (only for (only,) in on_each(((machine, state),), cases, seed))
+
+
+def on_each(
+    guests: Sequence[tuple[Machine, State]], cases: int, seed: int, *, listed: bool = False
+) -> Iterator[tuple[Boot, ...]]:
+    """Yield boot after boot of each guest, with the same sets, until so many cases were compared.
+
+    The sets are aimed at what the calls do in the first guest, whose cases are counted. `listed`
+    has the rules listed as each kernel then holds them.
+
+    Raises:
+        TrialError: A guest did not do its job.
+    """
+    # What the calls do is known before sets are aimed at them.
+    known = run_battery(guests[0][0], (), boot=guests[0][1])
+    drawing = Drawing(random.Random(seed), known.events)  # noqa: S311  (no secret)
+    compared = drawn = 0
+    while compared < cases:
+        wanted = min(SETS_A_BOOT, -(-(cases - compared) // CALLS_A_SET))
+        sets = tuple(
+            replace(drawing.rule_set(CALLS_A_SET, drawn + index), listed=listed)
+            for index in range(wanted)
+        )
+        drawn += wanted
+        batteries = [run_battery(machine, sets, boot=state) for machine, state in guests]
+        parts = tuple(Boot(sets, one, compare(one, sets, CALLS)) for one in batteries)
+        compared += parts[0].comparison.counts["cases"]
+        yield parts
+
+
+def total(parts: Iterator[Boot]) -> Comparison:
+    """Return all boots' comparisons together."""
+    return sum((part.comparison for part in parts), Comparison(Counter(), ()))

@@ -1,0 +1,64 @@
+//! Makes system calls in a guest under many sets of audit rules, and says which of them the kernel
+//! recorded, with which key.
+//!
+//! It is put into a guest and started there by process 1, with a file that holds a job
+//! ([`job::Job`]) and one to be written ([`answers::Answer`], one a line). It becomes the audit
+//! daemon; copies of it are the workers that make the calls, and the program that does nothing.
+
+// The standard library's own start-up would be calls that are recorded of every program that a
+// battery's calls execute, so the C library calls `main` below directly.
+#![cfg_attr(not(test), no_main)]
+
+mod answers;
+mod audit;
+mod battery;
+mod gate;
+mod job;
+mod memory;
+mod records;
+mod steps;
+mod worker;
+
+use std::ffi::{c_char, c_int};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+
+use anyhow::{Context, Result};
+
+use answers::Answers;
+
+/// The verb by which a job is done; the job's file and that of the answers follow.
+const VERB: &str = "job";
+
+/// What the C library calls; the process's exit status is what comes back.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn main(count: c_int, _arguments: *const *const c_char) -> c_int {
+    if count < 2 {
+        // SAFETY: ends the process without running anything more.
+        unsafe { libc::_exit(0) }
+    }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [worker::VERB] => worker::run(),
+        [VERB, job, answers] => match do_job(job, answers) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("{error:#}");
+                1
+            }
+        },
+        _ => {
+            eprintln!("usage: hardcost-conformance {VERB} JOB ANSWERS");
+            2
+        }
+    }
+}
+
+/// Does the job in a file, and writes the answers to another.
+fn do_job(job: &str, answers: &str) -> Result<()> {
+    let job = serde_json::from_slice(&fs::read(job).context(job.to_owned())?)?;
+    let file = File::create(answers).context(answers.to_owned())?;
+    let mut answers = Answers(BufWriter::new(file));
+    battery::run(&job, &mut answers)?;
+    answers.0.flush().context("writing the answers")
+}

@@ -1,0 +1,111 @@
+//! A process as the kernel's audit daemon: it is there for nothing else, or measures besides.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process;
+use std::time::Duration;
+
+use crate::netlink::{Message, Netlink, Setting};
+
+/// How much the kernel may have on the way to us, in bytes.
+const RECEIVE_BUFFER: usize = 64 << 20;
+/// How long no record may come before there are taken to be no more.
+const QUIET: Duration = Duration::from_millis(1);
+/// How often to look whether there are no more.
+const PATIENCE: u32 = 1000;
+
+/// This process as the kernel's audit daemon.
+///
+/// The kernel makes no records of what its audit daemon does.
+pub struct Daemon {
+    /// Where records arrive.
+    records: Netlink,
+    /// Where questions are asked, so that records and answers do not mix.
+    pub control: Netlink,
+}
+
+/// What the kernel refuses, each method fails with; [`refused`] puts it into words.
+#[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
+impl Daemon {
+    /// Opens the connection to the kernel; changes nothing yet.
+    pub fn open() -> io::Result<Self> {
+        let open = || Netlink::open(RECEIVE_BUFFER);
+        Ok(Self { records: open()?, control: open()? })
+    }
+
+    /// Turns audit on and becomes its daemon. `backlog_limit`: records that the kernel may queue.
+    pub fn enable(&mut self, backlog_limit: u32) -> io::Result<()> {
+        let own = process::id();
+        // Registering twice is refused: there is a daemon already.
+        let registered = self.control.status()?.daemon == own;
+        let setting = Setting { daemon: (!registered).then_some(own), backlog_limit };
+        self.records.enable(&setting)?;
+        let status = self.control.status()?;
+        if status.enabled == 0 || status.daemon != own {
+            let message = format!("it is not on, or has another daemon: {status:?}");
+            return Err(io::Error::other(message));
+        }
+        Ok(())
+    }
+
+    /// Takes the records that have arrived; does not wait.
+    pub fn take(&mut self, mut with: impl FnMut(&Message<'_>)) -> io::Result<()> {
+        while let Some(record) = self.records.receive()? {
+            with(&record);
+        }
+        Ok(())
+    }
+
+    /// Takes records until none is on its way; the number of those lost since the kernel started.
+    pub fn settle(&mut self, mut with: impl FnMut(&Message<'_>)) -> io::Result<u32> {
+        let mut quiet = 0;
+        for _ in 0..PATIENCE {
+            self.take(&mut with)?;
+            let status = self.control.status()?;
+            // A record that has left the queue need not have arrived yet: the kernel's thread that
+            // carries it runs while we wait.
+            let waiting = self.records.wait(QUIET)?;
+            quiet = if status.backlog == 0 && !waiting { quiet + 1 } else { 0 };
+            if quiet == 2 {
+                return Ok(status.lost);
+            }
+        }
+        Err(io::Error::other("records do not cease to come, so none can be counted"))
+    }
+}
+
+impl AsFd for Daemon {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.records.as_fd()
+    }
+}
+
+/// Says what the kernel's refusal of a request about audit means.
+#[must_use]
+pub fn refused(source: &io::Error) -> &'static str {
+    match source.raw_os_error() {
+        Some(libc::EPROTONOSUPPORT) => {
+            "the kernel has no audit: it was built without, or booted with audit=0"
+        }
+        Some(libc::ECONNREFUSED) => "the kernel's audit does not listen in this namespace",
+        Some(libc::EEXIST) => "another audit daemon is running",
+        Some(libc::EPERM) => "audit may not be changed: not root, or the rules are locked",
+        _ => "audit",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::refused;
+
+    #[test]
+    fn a_refusal_is_put_into_words_and_other_failures_are_not_blamed_on_one() {
+        let words = |number| refused(&io::Error::from_raw_os_error(number));
+        assert!(words(libc::EPERM).contains("not root"));
+        assert!(words(libc::EEXIST).contains("another audit daemon"));
+        assert_eq!(words(libc::EIO), "audit");
+        assert_eq!(refused(&io::Error::other("x")), "audit");
+    }
+}

@@ -1,0 +1,103 @@
+"""What each call may still cost: no more than it did under the original rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules.optimize.prices import TOLERANCE
+from hardcost.auditrules.semantics import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.lines import Lines
+    from hardcost.auditrules.optimize.prices import Case, Prices
+
+
+class Allowance:
+    """The costs of all cases under the current rules and under the original ones.
+
+    An undecided call pays for each rule separately. A decided one pays up to the deciding rule, so
+    it is priced with the whole ordered set.
+    """
+
+    def __init__(self, prices: Prices, original: Iterable[KernelRule]) -> None:
+        self.prices = prices
+        alike = prices.alike(original)
+        cases = (*prices.typical, *prices.failing)
+        costs = prices.of_cases(alike.loaded.rules, cases)
+        self._allowed = {id(case): cost for case, cost in zip(cases, costs, strict=True)}
+        self._decided: list[Case] = []
+        for case in cases:
+            if alike.decide(case.event, case.kind).decision is not Decision.NONE:
+                self._allowed[id(case)] = alike.walked(case.event, case.kind).cost
+                self._decided.append(case)
+        self._open = {id(case) for case in self._decided}
+        self._now = dict(self._allowed)
+
+    def left(self, case: Case) -> float:
+        """Return how much more a case may cost than it does now (instructions)."""
+        if id(case) in self._open:
+            return 0.0
+        return self._allowed[id(case)] - self._now[id(case)]
+
+    def count(self, lines: Lines) -> None:
+        """Take the costs of the rules as they are now."""
+        rules = [line.rule for line in lines.lines.values()]
+        cases = (*self.prices.typical, *self.prices.failing)
+        for case, cost in zip(cases, self.prices.of_cases(rules, cases), strict=True):
+            if id(case) not in self._open:
+                self._now[id(case)] = cost
+
+    def changed(self, before: Sequence[KernelRule], after: KernelRule) -> None:
+        """Take the costs of a rule that replaced others."""
+        for case in (*self.prices.typical, *self.prices.failing):
+            if id(case) not in self._open:
+                more = self.prices.of_rule(after, case.event)
+                self._now[id(case)] += more - self.prices.of_rules(before, case.event)
+
+    def allows(
+        self, before: Sequence[KernelRule], after: KernelRule, lines: Lines, at: int
+    ) -> bool:
+        """Say whether replacing rules by one saves something and keeps each call's allowance.
+
+        `lines` are all rules, with the new one under the number `at`; it may be put to the front.
+        """
+        unnamed = self.prices.constants.walk["unnamed"]
+        fewer = _walked(before) - _walked((after,))
+        if fewer < 0:
+            return False
+        involved = 0
+        for rule in (*before, after):
+            involved |= rule.mask
+        gain = fewer * unnamed * self.prices.weight
+        for number, cases in self.prices.by_number.items():
+            if not involved >> number & 1:
+                continue
+            for case in cases:
+                if id(case) in self._open:
+                    continue
+                more = self.prices.of_rule(after, case.event) - self.prices.of_rules(
+                    before, case.event
+                )
+                if more > self.left(case) + TOLERANCE:
+                    return False
+                gain -= (more + fewer * unnamed) * case.weight
+        if gain < -TOLERANCE or (not fewer and gain <= TOLERANCE):
+            return False
+        if self._decided_fit(lines.rules()):
+            return True
+        lines.front.add(at)
+        return self._decided_fit(lines.rules())
+
+    def _decided_fit(self, rules: Iterable[KernelRule]) -> bool:
+        alike = self.prices.alike(rules)
+        return all(
+            alike.walked(case.event, case.kind).cost <= self._allowed[id(case)] + TOLERANCE
+            for case in self._decided
+        )
+
+
+def _walked(rules: Iterable[KernelRule]) -> int:
+    return sum(not rule.in_a_bucket for rule in rules)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conformance.calls import Call
+from conformance.field import PATHS
+from conformance.run import FIELD_SITE, Wanted, job_of, prepared, read
+from hardcost.auditrules.event import FileId
+from hardcost.errors import TrialError
+
+CALLS = (Call("getppid", 0, "b64", 110, (0, 0, 0, 1)),)
+SYSCALL = (
+    "arch=c000003e syscall=110 success=yes exit=1 a0=0 a1=0 a2=0 a3=1 items=0 ppid=1 pid=501 "
+    "auid=4294967295 uid=0 gid=0 euid=0 suid=0 fsuid=0 egid=0 sgid=0 fsgid=0 tty=(none) "
+    'ses=4294967295 comm="p" exe="/field" subj=? key=(null)'
+)
+
+
+def answers(**changes: object) -> list[dict[str, Any]]:
+    first = {"file": [0, 24, 1], "entry": [0, 2, 7], "kind": 5}
+    result = {
+        "event": "set",
+        "set": 0,
+        "complaints": "There was an error in line 3 of /run/hardcost.rules\n",
+        "loaded": 1,
+        "lost": 0,
+        "listing": None,
+        "keys": ['"k"'],
+        "recorded": [[0, 0]],
+        "changed": [],
+    }
+    return [
+        {"event": "files", "files": [None, first, *[None] * (len(PATHS) - 2)]},
+        {"event": "learned", "call": 0, "result": 1, "records": [[1300, SYSCALL]]},
+        {**result, **changes},
+    ]
+
+
+def test_answers_are_read() -> None:
+    battery = read(answers(), [Wanted("x")], CALLS)
+    assert battery.files == {PATHS[1]: FileId(0, 2, 7)}
+    assert battery.events[0].call == 110
+    (only,) = battery.sets
+    assert (only.recorded, only.made, only.loaded) == ({0: "k"}, (0,), 1)
+    assert only.refused == {2}
+    assert not only.unsteady
+
+
+def test_a_call_with_another_result_or_two_records_is_unsteady() -> None:
+    changed = read(answers(changed=[[0, -1]]), [Wanted("x")], CALLS)
+    twice = read(answers(recorded=[[0, 0], [0, 0]]), [Wanted("x")], CALLS)
+    assert changed.sets[0].unsteady == twice.sets[0].unsteady == {0}
+
+
+def test_lost_records_and_missing_answers_are_errors() -> None:
+    with pytest.raises(TrialError, match="lost 3"):
+        read(answers(lost=3), [Wanted("x")], CALLS)
+    with pytest.raises(TrialError, match="not those"):
+        read(answers()[:-1], [Wanted("x")], CALLS)
+
+
+def test_a_job_says_what_to_make_under_which_rules() -> None:
+    job = job_of([Wanted("-w /x", (0,), listed=True)], CALLS)
+    assert job["sets"] == [{"rules": "-w /x", "calls": [0], "list": True}]
+    assert [one["number"] for one in job["calls"]] == [110]
+    assert [one["pid"] for one in job["workers"]] == [501, 502, 503, 504, 505]
+
+
+def test_what_a_site_asks_for_comes_before_all_else() -> None:
+    first = {"do": "install", "path": "/x", "mode": 0o644, "base64": ""}
+    asked = prepared(replace(FIELD_SITE, first=(first,)))
+    assert asked[0] == first
+    assert {one["do"] for one in asked[1:]} == {"write"}

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from hardcost.report.sentences.statement import Answer, Ranked
+from hardcost.report.tables.first_screen import first_screen
+from hardcost.report.tables.layout import Document, render
+
+RULES = ("-w /etc/a -k a", "-w /etc/b -k b", "-w /etc/c -k c", "-w /etc/d -k d")
+
+
+def lines(said: Answer) -> list[str]:
+    return [line for line in render(Document(tuple(first_screen(said))), 200).splitlines() if line]
+
+
+def answer(dear: int, free: int) -> Answer:
+    return Answer(
+        ("It costs.",),
+        "The most expensive controls",
+        tuple(
+            Ranked(rule, f"+{10 - at} instructions on open", 1.0) for at, rule in enumerate(RULES)
+        )[:dear],
+        "Free",
+        tuple(enumerate(RULES))[:free],
+    )
+
+
+def test_the_three_most_expensive_controls_are_named_with_their_costs() -> None:
+    assert lines(answer(4, 0)) == [
+        "It costs.",
+        "The most expensive controls, each on the metric where it costs most:",
+        "+10 instructions on open: -w /etc/a -k a",
+        "+9 instructions on open: -w /etc/b -k b",
+        "+8 instructions on open: -w /etc/c -k c",
+    ]
+
+
+def test_three_free_controls_are_named_and_the_others_counted() -> None:
+    shown = lines(answer(1, 4))
+    assert shown[1:] == ["Free:", *RULES[:3], "and 1 more; the HTML report lists all"]
+    assert lines(answer(1, 1))[1:] == ["Free:", RULES[0]]
+
+
+def test_where_nothing_costs_anything_the_sentence_says_it_all() -> None:
+    assert lines(answer(0, 4)) == ["It costs."]
+
+
+def test_a_long_name_is_cut() -> None:
+    long = "-w /" + "x" * 200
+    said = Answer(("It costs.",), "Most", (Ranked("a", "+1", 1.0),), "Free", ((1, long),))
+    assert lines(said)[-1] == long[:109] + "..."
