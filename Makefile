@@ -1,7 +1,7 @@
 # The work is in scripts/; `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench lint lock clean
+.PHONY: help setup run test coverage bench lint lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /  make \1\t/p' Makefile | expand -t 16
@@ -16,6 +16,10 @@ run: ## set up, then print what a sample of audit rules costs
 test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
 	@scripts/setup --test
 	@scripts/test $(ARGS)
+
+coverage: ## set up, then say what of the code that boots nothing the tests run
+	@scripts/setup --test
+	@scripts/coverage $(ARGS)
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup

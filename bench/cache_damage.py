@@ -20,7 +20,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from small_study import RUN, Tool, numbers
+# A script finds its own folder alone, and not the one that this is in.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.small_study import RUN, Tool, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,9 +24,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import flat_kernels
-import flat_sets
-from flat_report import (
+# A script finds its own folder alone, and not the one that this is in.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.flat_report import (
     VARYING,
     Line,
     Pair,
@@ -40,12 +41,13 @@ from flat_report import (
     seeded_text,
 )
 
+from bench import flat_kernels, flat_sets
 from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from flat_kernels import Kernel
+    from bench.flat_kernels import Kernel
 
 T = TypeVar("T")
 

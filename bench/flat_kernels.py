@@ -30,7 +30,7 @@ from hardcost.workloads import programs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flat_sets import RuleSet
+    from bench.flat_sets import RuleSet
 
     from hardcost.protocol.requests import Request
 

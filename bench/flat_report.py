@@ -12,7 +12,7 @@ from hardcost.auditrules.cost import events
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from flat_kernels import Changes, Memory
+    from bench.flat_kernels import Changes, Memory
 
 SHOWN = ("null", "read", "write", "stat", "fstat", "open")
 """The calls in the acceptance list."""

@@ -24,7 +24,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from small_study import RUN, Tool, numbers
+# A script finds its own folder alone, and not the one that this is in.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.small_study import RUN, Tool, numbers
 
 IMAGE = ("image", "build", "debian")
 KERNEL = ("kernel", "build", "--option", "INIT_ON_ALLOC_DEFAULT_ON=y", "--jobs", "1")

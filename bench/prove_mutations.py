@@ -354,14 +354,14 @@ def against_witnesses(machine: VirtualMachine, edits: list[Edit]) -> None:
         some = made[first : first + _WITNESSES_IN_A_GUEST]
         said = run_witnesses(machine, [found for _, found in some])
         heard += zip([one for one, _ in some], said, strict=True)
-    fitting = [(one, said) for one, said in heard if said.fits]
-    confirmed = sum(said.confirms for _, said in fitting)
-    for one, said in fitting:
-        if not said.confirms and one.result.difference is not None:
-            print(f"  NOT CONFIRMED: {one.what} of {one.name}: {said.witness.call}")
+    fitting = [(one, reply) for one, reply in heard if reply.fits]
+    confirmed = sum(reply.confirms for _, reply in fitting)
+    for one, reply in fitting:
+        if not reply.confirms and one.result.difference is not None:
+            print(f"  NOT CONFIRMED: {one.what} of {one.name}: {reply.witness.call}")
             print(f"    {difference_words(one.result.difference)}")
-            print(f"    came to {said.result}: {said.found}, not {said.witness.expected}")
-            print(f"    {said.complaints.strip()}")
+            print(f"    came to {reply.result}: {reply.found}, not {reply.witness.expected}")
+            print(f"    {reply.complaints.strip()}")
     print(f"kernel: of {len(fitting)} examples that were made, {confirmed} are confirmed;")
     print(f"  came to another result: {len(heard) - len(fitting)};")
     print(f"  not made: {sum(unmade.values())} ({dict(unmade.most_common(8))})")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 # Conformance is no package that could be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from rule_optimize import sets
+from bench.rule_optimize import sets
 
 from conformance.run import run_battery
 from hardcost.auditrules.cost.constants import Constants

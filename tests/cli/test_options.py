@@ -37,12 +37,12 @@ def test_workloads_are_read_with_their_parameters(text: str, expected: list[Work
         ("syscals", "no workload 'syscals'"),
         ("syscalls,", "no workload ''"),
         ("syscalls,dd,syscalls", "'syscalls' stands twice"),
-        ("syscalls calls=nul", "no call 'nul'"),
-        ("syscalls calls=null+open+null", "'null' stands twice in calls"),
+        ("syscalls calls=nul", "can't take 'nul' for calls"),
+        ("syscalls calls=null+open+null", "can't take 'null' twice for calls"),
         ("fio size=99999999", "can't take '99999999' for size"),
         ("filecopy concurrency=0", "can't take '0' for concurrency"),
         (f"dd count={'9' * 5000}", "can't take '9999"),
-        ("command", "needs a program"),
+        ("command", "needs the parameter file"),
         ("command file=/dev/zero", "it is a device, not a regular file"),
         ("syscalls call=null", "no parameter 'call'"),
         ("syscalls null", "'null' after 'syscalls' is not KEY=VALUE"),
@@ -54,6 +54,19 @@ def test_a_workload_that_does_not_exist_is_an_error_with_a_remedy(text: str, mes
     with pytest.raises(InputError, match=message) as error:
         workloads(text)
     assert error.value.problems[0].hint
+
+
+def test_all_that_is_wrong_with_workloads_is_said_at_once() -> None:
+    with pytest.raises(InputError) as error:
+        workloads("syscalls calls=nul+opn,dd,nothing,fio size=0 cases=x,dd", "insn")
+    assert [problem.message for problem in error.value.problems] == [
+        "--workload: the workload syscalls can't take 'nul' for calls",
+        "--workload: the workload syscalls can't take 'opn' for calls",
+        "--workload: there is no workload 'nothing'",
+        "--workload: the workload fio can't take '0' for size",
+        "--workload: the workload fio can't take 'x' for cases",
+        "--workload: 'dd' stands twice",
+    ]
 
 
 def test_a_time_limit_is_a_number() -> None:
@@ -88,6 +101,8 @@ workloads = [
     "dd",
     "filecopy concurrency=0",
     "dd",
+    "syscalls calls=nul",
+    "fio size=99999999 sizes=1",
 ]
 baseline = "a"
 [[configuration]]
@@ -101,6 +116,18 @@ profile = "rhel9-stig"
     [
         (["run", "STUDY"], ":4: the workload filecopy can't take '0' for concurrency"),
         (["run", "STUDY"], ":5: the workload 'dd' stands twice"),
+        (["run", "STUDY"], ":6: the workload syscalls can't take 'nul' for calls"),
+        (["run", "STUDY"], ":7: the workload fio can't take '99999999' for size"),
+        (["run", "STUDY"], ":7: the workload fio has no parameter 'sizes'"),
+        (["run", "cis-audit", "--workload", "fio sizes=1"], "--workload: the workload fio has no"),
+        (
+            ["run", "cis-audit", "--workload", "filecopy concurrency=0"],
+            "--workload: the workload filecopy can't take '0' for concurrency",
+        ),
+        (
+            ["run", "cis-audit", "--workload", "fio seconds=3"],
+            "--workload: the workload fio has no use for seconds",
+        ),
         (["run", "cis-audit", "--workload", "fio size=0"], "--workload: the workload fio can't"),
         (["run", "cis-audit", "--cpu", "nonesuch"], "--cpu: QEMU has no processor model"),
         (
@@ -109,9 +136,9 @@ profile = "rhel9-stig"
         ),
         (
             ["bill", "rhel9-stig", "--workload", "fio seconds=3", "--instrument", "insn"],
-            "no use for seconds under",
+            "--workload: the workload fio has no use for seconds",
         ),
-        (["bill", "stig-reduced", "--workload", "fio seconds=3"], "no use for seconds under"),
+        (["bill", "stig-reduced", "--workload", "fio seconds=3"], "--workload: the workload fio"),
         (["bill", "stig-reduced", "--cpu", "Skylak"], "processor model 'Skylak'"),
     ],
 )
@@ -124,6 +151,7 @@ def test_wrong_words_are_told_before_anything_is_fetched(
     argv = [str(study) if word == "STUDY" else word for word in words]
     ended = CliRunner().invoke(hardcost, [*argv, "--store", str(tmp_path / "s")])
     assert isinstance(ended.exception, InputError)
+    assert ended.exception.exit_status == 2
     said = [f"{problem.place}: {problem.message}" for problem in ended.exception.problems]
     assert any(told in one for one in said), said
     assert not cache.exists()

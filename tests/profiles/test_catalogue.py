@@ -54,7 +54,7 @@ def test_the_reduced_stig_rules_are_as_published_but_for_two_misprints() -> None
         "corrected to arch=b32",
         "corrected to finit_module",
     ]
-    assert [note.split("`")[1] for note in profile.notes if "not taken over" in note] == [
+    assert [note.split("`")[1] for note in profile.notes if "is ignored" in note] == [
         "-f 2",
         "-e 2",
     ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.report.guests import failed, selinux
 
+from hardcost.analysis.finding import Advice, Score, Search, Total
 from hardcost.report.jsonout import compare_json, to_json
 
 if TYPE_CHECKING:
@@ -130,3 +132,28 @@ def test_a_comparison_is_the_second_run_over_the_first(run: Finding) -> None:
     assert cell["before"]["value"] == 2 * cell["value"]
     assert [it["metric"] for it in document["only_before"]] == ["null"]
     assert len(document["warnings"]) == 3
+
+
+def everything(run: Finding, bill: Finding, hostile: Finding) -> str:
+    """Return the JSON of findings that have all keys, and values that JSON doesn't know."""
+    total = Total("null", "insn/op", 1.0, 2.5, math.inf, low=-math.inf, high=0.0)
+    assert bill.bill is not None
+    item = replace(bill.bill.items[0], predicted=math.nan, ids=("SRG-1",), caveat="é", share=-0.0)
+    odd = replace(
+        bill,
+        bill=replace(bill.bill, totals=(total,), items=(item,)),
+        advice=Advice(None, ("a",), 3, (total,), within=False, budgets={"null": 0.05}),
+        search=Search("s", ("one",), (), 4, 0.02, adds_up=True),
+        scores={"a": Score(3, 7)},
+    )
+    cells = (replace(run.cells[0], each=(1.0, math.nan), resolution=0.005), *run.cells[1:])
+    guests = failed(selinux(), "permissive")
+    texts = [to_json(one) for one in (run, bill, hostile, odd, replace(run, cells=cells), guests)]
+    return "\n".join([*texts, compare_json(run, replace(run, cells=cells)), compare_json(run, odd)])
+
+
+def test_the_bytes_of_results_stay_what_they_are(
+    run: Finding, bill: Finding, hostile: Finding
+) -> None:
+    digest = hashlib.sha256(everything(run, bill, hostile).encode()).hexdigest()
+    assert digest[:16] == "735abdc74fdf6a26"

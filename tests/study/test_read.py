@@ -12,7 +12,7 @@ from hardcost.cli.options import package_root
 from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel
 from hardcost.errors import InputError, Problem
 from hardcost.study.model import Study, Workload
-from hardcost.study.read import names, read, titles, workload
+from hardcost.study.read import instrument_of, names, read, titles, workload
 
 GOOD = """
 title = "A study"
@@ -144,9 +144,49 @@ class TestWrong:
         listed = '["dd",\n"filecopy concurrency=0",\n"syscalls calls=null+null",\n"dd"]'
         assert problems_of(tmp_path, GOOD.replace('["syscalls calls=null+open"]', listed)) == [
             (4, "the workload filecopy can't take '0' for concurrency"),
-            (5, "'null' stands twice in calls of the workload syscalls"),
+            (5, "the workload syscalls can't take 'null' twice for calls"),
             (6, "the workload 'dd' stands twice"),
         ]
+
+    def test_all_that_is_wrong_with_a_workload_is_said_at_once(self, tmp_path: Path) -> None:
+        listed = '["syscalls calls=nul+opn call=1 open calls=stat"]'
+        assert problems_of(tmp_path, GOOD.replace('["syscalls calls=null+open"]', listed)) == [
+            (3, "'open' after 'syscalls' is not KEY=VALUE"),
+            (3, "'calls' is given twice after 'syscalls'"),
+            (3, "the workload syscalls can't take 'nul' for calls"),
+            (3, "the workload syscalls can't take 'opn' for calls"),
+            (3, "the workload syscalls has no parameter 'call'"),
+        ]
+
+    def test_a_value_has_to_be_for_the_instrument_that_measures(self, tmp_path: Path) -> None:
+        timed = GOOD.replace("syscalls calls=null+open", 'dd", \n"fio seconds=3')
+        refused = (4, "the workload fio has no use for seconds under the instrument insn")
+        assert problems_of(tmp_path, timed) == [refused]
+        path = tmp_path / "my.toml"
+        assert len(read(str(path), instrument="time").workloads) == 2
+        path.write_text('instrument = "time"\n' + timed)
+        assert len(read(str(path)).workloads) == 2
+        with pytest.raises(InputError, match="no use for seconds"):
+            read(str(path), instrument="insn")
+
+    @pytest.mark.parametrize(
+        ("line", "instrument"),
+        [("", "insn"), ("'time'", "time"), ("'tme'", None), ("7", None), ("['insn']", None)],
+    )
+    def test_the_instrument_is_known_of_a_study_that_is_wrong(
+        self, tmp_path: Path, line: str, instrument: str | None
+    ) -> None:
+        path = tmp_path / "my.toml"
+        path.write_text(f"instrument = {line}\nbase = 7\n" if line else "base = 7\n")
+        assert instrument_of(str(path)) == instrument
+
+    def test_another_size_may_be_for_another_instrument(self, tmp_path: Path) -> None:
+        path = tmp_path / "my.toml"
+        path.write_text(GOOD + '[scale.long]\nworkloads = ["fio seconds=30"]\n')
+        assert read(str(path)).workloads == (Workload("syscalls", (("calls", "null+open"),)),)
+        assert len(read(str(path), scale="long", instrument="time").workloads) == 1
+        with pytest.raises(InputError, match="no use for seconds"):
+            read(str(path), scale="long")
 
     def test_no_package_is_fetched_for_a_study_that_is_wrong_anyway(self, tmp_path: Path) -> None:
         fetched: list[str] = []
@@ -157,7 +197,7 @@ class TestWrong:
 
         wrong = GOOD.replace("calls=null", "calls=nul") + 'profile = "rhel9-stig"\n'
         (tmp_path / "my.toml").write_text(wrong)
-        with pytest.raises(InputError, match="no call 'nul'"):
+        with pytest.raises(InputError, match="can't take 'nul' for calls"):
             read(str(tmp_path / "my.toml"), fetch)
         assert not fetched
 

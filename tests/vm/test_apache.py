@@ -12,6 +12,7 @@ from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.protocol import requests as ask
 from hardcost.workloads.apache import PREFORK, WORKER, Apache
+from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,12 @@ NONE, ENFORCING = (Lsm("none"),), (Lsm("enforcing"),)
 
 def cost(cache_root: Path, apache: Apache, controls: tuple[Lsm, ...]) -> float:
     """Return what a request takes, in instructions; the controls took."""
-    job = apache.requests(SMALL, INSN)
+    job = apache.requests(asked(apache, SMALL), INSN)
     done = applied(cache_root, controls, job, hardware=EXACT)
     done.notes()
-    found = {one.metric: one.samples for one in apache.measured(SMALL, done.answers, INSN)}
+    found = {
+        one.metric: one.samples for one in apache.measured(asked(apache, SMALL), done.answers, INSN)
+    }
     return found["ab-4"][0]
 
 
@@ -54,16 +57,16 @@ def test_requests_cost_the_same_each_time(cache_root: Path) -> None:
 def test_a_page_that_is_not_the_right_one_fails_the_trial(
     spoilt: Request, message: str, cache_root: Path
 ) -> None:
-    job = PREFORK.requests(SMALL, INSN)
+    job = PREFORK.requests(asked(PREFORK, SMALL), INSN)
     begun = next(at for at, one in enumerate(job) if getattr(one, "name", None) == "ab-4")
     done = applied(cache_root, NONE, [*job[:begun], spoilt, *job[begun:]])
     with pytest.raises(TrialError, match=message):
-        PREFORK.measured(SMALL, done.answers, INSN)
+        PREFORK.measured(asked(PREFORK, SMALL), done.answers, INSN)
 
 
 def test_a_server_that_selinux_keeps_from_its_port_is_told_with_its_log(cache_root: Path) -> None:
     elsewhere = ask.install("/etc/apache2/conf-enabled/elsewhere.conf", "Listen 2525\n")
-    job = PREFORK.requests(SMALL, INSN)
+    job = PREFORK.requests(asked(PREFORK, SMALL), INSN)
     with pytest.raises(TrialError, match="the service apache died") as raised:
         applied(cache_root, ENFORCING, [elsewhere, *job])
     assert "Permission denied" in raised.value.console

@@ -17,6 +17,7 @@ from hardcost.machines.qemu.argv import Hardware, Recipe
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol.answers import CallAnswer, HelloAnswer, all_of, only
 from hardcost.workloads import syscalls
+from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.vm
 
 ICOUNT = Hardware("icount")
 QUICK = {"calls": "null+open"}
-JOB = syscalls.requests(QUICK, INSTRUMENTS["insn"])
+JOB = syscalls.requests(asked(syscalls, QUICK), INSTRUMENTS["insn"])
 
 
 def medians(answers: tuple[Answer, ...]) -> dict[str, int]:

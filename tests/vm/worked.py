@@ -11,7 +11,7 @@ from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.protocol.requests import Run
-from hardcost.workloads.names import NeedsTree, workload
+from hardcost.workloads.names import NeedsTree, asked, workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +38,11 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
     `words` are boot parameters; `before` is asked before the workload, and `after` holds the name
     of one of the workload's programs and what is asked once that has run.
     """
-    module, by = workload(name, parameters), INSTRUMENTS[instrument]
+    module, by = workload(name), INSTRUMENTS[instrument]
+    asked_for = asked(module, parameters)
     machine = VirtualMachine(Cache(cache_root), Hardware("icount" if by.exact else "tcg"))
-    tree = module.tree(parameters) if isinstance(module, NeedsTree) else 0
-    job = [*before, *module.requests(parameters, by)]
+    tree = module.tree(asked_for) if isinstance(module, NeedsTree) else 0
+    job = [*before, *module.requests(asked_for, by)]
     if after is not None:
         place = next(
             index for index, one in enumerate(job) if isinstance(one, Run) and one.name == after[0]
@@ -49,4 +50,4 @@ def work(  # noqa: PLR0913  (a trial has as many parts)
         job.insert(place + 1, after[1])
     boot = Boot(words, guest="debian", tree=tree)
     answers = asyncio.run(machine.execute(boot, job, _LIMIT_SECONDS)).answers
-    return {one.metric: one.samples[0] for one in module.measured(parameters, answers, by)}
+    return {one.metric: one.samples[0] for one in module.measured(asked_for, answers, by)}

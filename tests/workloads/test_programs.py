@@ -8,7 +8,7 @@ import pytest
 from tests.protocol.said import typed
 from tests.workloads.ran import ran
 
-from hardcost.errors import InputError, TrialError
+from hardcost.errors import TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.protocol.answers import RanAnswer, only
 from hardcost.protocol.requests import USER
@@ -68,17 +68,10 @@ def test_a_metrics_events_are_those_of_all_its_programs() -> None:
     assert programs.metric("m", "insn", 5, [program()]).fired is None
 
 
-@pytest.mark.parametrize("text", ["0", "9", "-1", "1.0", "", "x", "²"])
-def test_a_number_that_cannot_be_is_an_error_with_its_range(text: str) -> None:
-    with pytest.raises(InputError) as error:
-        programs.number("w", {"n": text}, "n", 1, most=8)
-    assert error.value.problems[0].hint == "it is a number from 1 to 8"
+def test_chosen_names_come_in_the_known_order() -> None:
+    assert programs.in_order(("c", "a"), {"a": 1, "b": 2, "c": 3}) == ("a", "c")
 
 
-def test_chosen_names_come_in_the_known_order_and_stand_once() -> None:
-    assert programs.chosen("w", {"n": "c+a"}, "n", ["a", "b", "c"]) == ("a", "c")
-    with pytest.raises(InputError, match="'c' stands twice in n"):
-        programs.chosen("w", {"n": "c+a+c"}, "n", ["a", "b", "c"])
-    assert programs.chosen("w", {}, "n", ["a", "b"]) == ("a", "b")
-    with pytest.raises(InputError, match="no 'd'"):
-        programs.chosen("w", {"n": "a+d"}, "n", ["a", "b"])
+def test_a_disk_is_wanted_for_what_the_usual_one_cannot_hold() -> None:
+    assert programs.disk(2 << 30) == 0
+    assert programs.disk((2 << 30) + 1) == 4

@@ -10,6 +10,7 @@ from tests.protocol.said import as_sent, typed
 from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.workloads import syscalls
+from hardcost.workloads.names import asked
 
 INSN, TIME = INSTRUMENTS["insn"], INSTRUMENTS["time"]
 CLOCK = {"event": "clock", "overhead": [5, 3, 4]}
@@ -31,26 +32,28 @@ def test_every_call_has_numbers_for_every_instrument() -> None:
 
 
 def test_the_calls_asked_for_are_those_chosen_in_their_order() -> None:
-    (request,) = as_sent(syscalls.requests({"calls": "open+null"}, INSN))
+    (request,) = as_sent(syscalls.requests(asked(syscalls, {"calls": "open+null"}), INSN))
     assert [row["name"] for row in request["calls"]] == ["open", "null"]
-    (request,) = as_sent(syscalls.requests({}, INSN))
+    (request,) = as_sent(syscalls.requests(asked(syscalls, {}), INSN))
     assert [row["name"] for row in request["calls"]] == list(syscalls.calls())
 
 
 @pytest.mark.parametrize("calls", ["nul", "", "null+", "null open"])
 def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> None:
-    with pytest.raises(InputError, match="no call") as error:
-        as_sent(syscalls.requests({"calls": calls}, INSN))
+    with pytest.raises(InputError, match="can't take") as error:
+        asked(syscalls, {"calls": calls})
     assert error.value.problems[0].hint
 
 
 def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
     many = call(samples=[2563] * 99, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000)
-    (found,) = syscalls.measured({"calls": "null"}, typed([CLOCK, many]), TIME)
+    (found,) = syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, many]), TIME)
     assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
     assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
     switch = call("context-switch")
-    (found,) = syscalls.measured({"calls": "context-switch"}, typed([CLOCK, switch]), INSN)
+    (found,) = syscalls.measured(
+        asked(syscalls, {"calls": "context-switch"}), typed([CLOCK, switch]), INSN
+    )
     assert found.samples == (50.0,) * 99  # two switches in a round trip
 
 
@@ -59,7 +62,7 @@ def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
 )
 def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None:
     with pytest.raises(TrialError, match="not as 1000"):
-        syscalls.measured({"calls": "null"}, typed([CLOCK, call(**who)]), INSN)
+        syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, call(**who)]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +80,4 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
 )
 def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
     with pytest.raises(TrialError):
-        syscalls.measured({"calls": "null"}, typed(answers), INSN)
+        syscalls.measured(asked(syscalls, {"calls": "null"}), typed(answers), INSN)

@@ -15,6 +15,7 @@ from hardcost.errors import InputError, TrialError
 from hardcost.instruments.names import INSTRUMENTS
 from hardcost.units import Unit
 from hardcost.workloads import unixbench, unixbenchtable
+from hardcost.workloads.names import asked, check
 
 if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
@@ -37,7 +38,7 @@ def test_there_are_twelve_tests_with_a_baseline_each_and_a_name_of_unixbench() -
 
 
 def test_the_program_is_installed_and_run_once_for_each_test() -> None:
-    install, *runs = as_sent(unixbench.requests({"copies": "cpus"}, INSN))
+    install, *runs = as_sent(unixbench.requests(asked(unixbench, {"copies": "cpus"}), INSN))
     assert base64.b64decode(install["base64"]).startswith(b"\x7fELF")
     assert install["mode"] == 0o755
     assert [run["argv"][1] for run in runs] == list(unixbench.tests())
@@ -48,15 +49,15 @@ def test_the_program_is_installed_and_run_once_for_each_test() -> None:
 
 def test_work_multiplies_loops_and_seconds_are_those_of_each_test() -> None:
     one = {"tests": "pipe"}
-    (_, run) = as_sent(unixbench.requests(one | {"work": "3"}, INSN))
+    (_, run) = as_sent(unixbench.requests(asked(unixbench, one | {"work": "3"}), INSN))
     assert run["argv"][2:4] == ["--loops", str(3 * unixbench.tests()["pipe"].loops)]
-    (_, run) = as_sent(unixbench.requests(one | {"seconds": "9"}, TIME))
+    (_, run) = as_sent(unixbench.requests(asked(unixbench, one | {"seconds": "9"}), TIME))
     assert run["argv"][2:4] == ["--seconds", "9"]
 
 
 def test_a_test_costs_ticks_for_each_operation_and_has_no_index_when_instructions_count() -> None:
     answers = [told(name) for name in unixbench.tests()]
-    found = unixbench.measured({}, typed(answers), INSN)
+    found = unixbench.measured(asked(unixbench, {}), typed(answers), INSN)
     assert [one.metric for one in found] == list(unixbench.tests())
     assert all((one.unit, one.samples) == (INSN.per_op, (250.0,)) for one in found)
 
@@ -70,10 +71,10 @@ def test_the_index_is_ten_at_the_baseline_and_only_of_all_twelve() -> None:
         told(name, operations=test.baseline / test.rate, ticks=10**9)
         for name, test in unixbench.tests().items()
     ]
-    *_, index = unixbench.measured({}, typed(answers), TIME)
+    *_, index = unixbench.measured(asked(unixbench, {}), typed(answers), TIME)
     assert (index.metric, index.unit) == ("index", Unit.INDEX)
     assert index.samples[0] == pytest.approx(10)
-    (only,) = unixbench.measured({"tests": "pipe"}, typed(answers), TIME)
+    (only,) = unixbench.measured(asked(unixbench, {"tests": "pipe"}), typed(answers), TIME)
     assert only.metric == "pipe"
 
 
@@ -93,7 +94,7 @@ def test_a_test_that_fails_or_says_nothing_is_never_a_number(
     answer: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        unixbench.measured({"tests": "pipe"}, typed([answer]), INSN)
+        unixbench.measured(asked(unixbench, {"tests": "pipe"}), typed([answer]), INSN)
 
 
 @pytest.mark.parametrize(
@@ -112,20 +113,24 @@ def test_a_value_that_cannot_be_is_an_error_with_a_remedy(
     parameters: dict[str, str], instrument: Instrument
 ) -> None:
     with pytest.raises(InputError) as error:
-        as_sent(unixbench.requests(parameters, instrument))
+        check("unixbench", parameters, [instrument])
     assert error.value.problems[0].hint
 
 
 def test_unixbench_itself_is_run_where_it_is_named() -> None:
-    (run,) = as_sent(unixbench.requests(RUN | {"tests": "pipe+system-call", "copies": "2"}, TIME))
+    (run,) = as_sent(
+        unixbench.requests(
+            asked(unixbench, RUN | {"tests": "pipe+system-call", "copies": "2"}), TIME
+        )
+    )
     assert run["argv"][3:] == ["/opt/UnixBench/Run", "pipe", "syscall"]
     assert '-c 2 "$@"' in run["argv"][2]
-    (run,) = as_sent(unixbench.requests(RUN | {"copies": "cpus"}, TIME))
+    (run,) = as_sent(unixbench.requests(asked(unixbench, RUN | {"copies": "cpus"}), TIME))
     assert "nproc" in run["argv"][2]
 
 
 def test_unixbenchs_table_gives_the_same_metrics_as_our_own_program() -> None:
-    found = unixbench.measured(RUN, typed([ran("Run", SAMPLE)]), TIME)
+    found = unixbench.measured(asked(unixbench, RUN), typed([ran("Run", SAMPLE)]), TIME)
     assert [one.metric for one in found] == [*unixbench.tests(), "index"]
     values = {one.metric: one.samples[0] for one in found}
     assert values["pipe"] == pytest.approx(1e9 / 1251400.0)
@@ -170,4 +175,4 @@ def test_a_table_of_another_form_is_never_a_number(change: tuple[str, str], mess
     text = SAMPLE.replace(*change)
     assert text != SAMPLE
     with pytest.raises(TrialError, match=message):
-        unixbench.measured(RUN, typed([ran("Run", text)]), TIME)
+        unixbench.measured(asked(unixbench, RUN), typed([ran("Run", text)]), TIME)

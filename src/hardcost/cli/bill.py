@@ -10,6 +10,7 @@ from hardcost.cli import billsearch, billseveral, billsingle, budgets, options, 
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
 from hardcost.profiles.catalogue import load, load_scap
 from hardcost.profiles.commandline import Settings, profile_of, with_settings
 from hardcost.profiles.kernel.preferred import booted
@@ -36,7 +37,7 @@ def bill(  # noqa: PLR0913  (click's options)
 ) -> None:
     """Itemise what PROFILEs cost, control by control."""
     settings = Settings(sysctl, options.started(words), lsm)
-    chosen = options.choices(words)
+    chosen = options.choices(words, INSN.name)
     limit = None if budget is None else budgets.budget(budget)
     wanted = billsearch.Wanted(budgets.above_zero("--resolution", resolution), most)
     workloads = chosen.workloads or (Workload("syscalls"),)

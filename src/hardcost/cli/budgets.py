@@ -13,6 +13,7 @@ from hardcost.analysis.finding import Advice, Total
 from hardcost.design import leave_one_out
 from hardcost.errors import InputError
 from hardcost.workloads import syscalls
+from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def check_metrics(wanted: Budget, workloads: Sequence[Workload]) -> None:
     for workload in workloads:
         if workload.name != syscalls.NAME:
             return  # what the others yield is known once they have run
-        calls = syscalls.chosen(dict(workload.parameters))
+        calls = syscalls.chosen(asked(syscalls, dict(workload.parameters)))
         prefix = f"{workload} " if len(workloads) > 1 else ""
         names += [f"{prefix}{call.name}" for call in calls]
     wanted.for_metrics(names)

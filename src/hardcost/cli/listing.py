@@ -22,6 +22,7 @@ from hardcost.report.text import visible
 from hardcost.study import read as studies
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import WORKLOADS
+from hardcost.workloads.parameters import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,7 +116,7 @@ def _package_at_hand(package: str) -> Path:
 def _workloads() -> list[Row]:
     rows = []
     for name, module in WORKLOADS.items():
-        keys = "; ".join(f"{key}: {what}" for key, what in module.PARAMETERS.items())
+        keys = "; ".join(f"{key}: {what}" for key, what in described(module.Parameters).items())
         rows.append({"name": name, "what": module.TITLE, "parameters": keys})
     rows += [
         {"name": f"syscalls calls={call.name}", "what": call.what, "parameters": ""}

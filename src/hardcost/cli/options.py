@@ -11,14 +11,13 @@ from hardcost.cli import console
 from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
-from hardcost.errors import InputError
+from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.machines import debian, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.wanted import Wanted
 from hardcost.study.read import workload
-from hardcost.workloads.names import check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,8 +68,10 @@ def started(words: dict[str, Any]) -> tuple[str, ...]:
     return tuple(word for word in boots if word not in STARTS)
 
 
-def choices(words: dict[str, Any]) -> Choices:
+def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
     """Return the values of the options that `measuring` added.
+
+    `usual` is the instrument where none is chosen; None: not known yet.
 
     Raises:
         InputError: A workload is wrong, the machine is none that can be had, or two options
@@ -86,6 +87,8 @@ def choices(words: dict[str, Any]) -> Choices:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
         raise InputError("--timeout: nan is no number of seconds")  # no range refuses it
+    asked, seeds = words["workload"], words["seeds"]
+    own = None if asked is None else workloads(asked, words["instrument"] or usual)
     wanted = Wanted(
         kernel=words["kernel"],
         source=words["source"],
@@ -96,13 +99,10 @@ def choices(words: dict[str, Any]) -> Choices:
         unconfined=words["allow_unconfined_build"],
     )
     names.check(words["machine"], wanted)
-    seeds = words["seeds"]
     return Choices(
         machine=words["machine"],
         instrument=words["instrument"],
-        workloads=(
-            None if words["workload"] is None else workloads(words["workload"], words["instrument"])
-        ),
+        workloads=own,
         seeds=None if seeds is None else tuple(range(1, seeds + 1)),
         repetitions=words["repetitions"],
         wanted=wanted,
@@ -147,20 +147,21 @@ def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
             wrong, or a workload stands twice.
     """
     found: list[Workload] = []
+    problems: list[Problem] = []
     for one in text.split(","):
         try:
-            read = workload(one)
-            if instrument is not None:
-                check(read.name, dict(read.parameters), [INSTRUMENTS[instrument]])
+            read = workload(one, instrument)
         except InputError as error:
-            problem = error.problems[0]
-            raise InputError(f"--workload: {problem.message}", hint=problem.hint) from None
+            problems += error.problems
+            continue
         if read in found:
-            raise InputError(
-                f"--workload: '{read}' stands twice",
-                hint="it is measured once: leave one of them out",
-            )
+            hint = "it is measured once: leave one of them out"
+            problems.append(Problem(f"'{read}' stands twice", hint=hint))
         found.append(read)
+    if problems:
+        raise InputError.of(
+            tuple(replace(one, message=f"--workload: {one.message}") for one in problems)
+        )
     return tuple(found)
 
 

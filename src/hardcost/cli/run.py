@@ -13,7 +13,7 @@ from hardcost.cli.present import notes_of
 from hardcost.design import factorial
 from hardcost.errors import MachineError
 from hardcost.report.published import published
-from hardcost.study.read import read
+from hardcost.study.read import instrument_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file."""
-    chosen = options.choices(words)
+    chosen = options.choices(words, instrument_of(study))
     plan = _plan(study, scale, chosen)
     if plan.published is not None:
         published(plan.published)  # reports that there are none before anything is measured
@@ -41,8 +41,9 @@ def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (
 
 def _plan(study: str, scale: str | None, chosen: Choices) -> Plan:
     """Return the trials of a study, as the user wants them measured."""
+    measured_by = chosen.instrument if chosen.workloads is None else None
     return factorial.plan(
-        read(study, options.package_root, scale),
+        read(study, options.package_root, scale, measured_by),
         factorial.Overrides(
             workloads=chosen.workloads,
             instrument=chosen.instrument,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import tomli_w
+
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Kind, RulesError
 from hardcost.errors import InputError
-from hardcost.profiles import tomltext
 from hardcost.profiles.importers import scap
 from hardcost.profiles.written import problems_of
 
@@ -33,15 +34,9 @@ class Imported:
 
     def toml(self) -> str:
         """Return them as the TOML file of a profile, which `catalogue.load` reads."""
-        lines = [
-            f"title = {tomltext.quoted(self.title)}",
-            f"source = {tomltext.quoted(self.source)}",
-            *tomltext.array("notes", self.notes),
-            "",
-            "[audit]",
-            *tomltext.array("rules", (text for text, _ in self.lines)),
-        ]
-        return "\n".join(lines) + "\n"
+        notes = {"notes": list(self.notes)} if self.notes else {}
+        rules = {"rules": [text for text, _ in self.lines]} if self.lines else {}
+        return tomli_w.dumps({"title": self.title, "source": self.source, **notes, "audit": rules})
 
     def rules(self) -> str:
         """Return them as a file of audit rules, with comments that say what required them."""

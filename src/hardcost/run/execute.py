@@ -10,7 +10,7 @@ from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
-from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy
+from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, asked
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
             died, or the workload failed.
     """
     trial = prepared.trial
-    parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
-    module = workload_named(trial.workload.name, parameters)
+    module = workload_named(trial.workload.name)
+    parameters = asked(module, dict(trial.workload.parameters))
     try:
         limit = limit_seconds or USUAL_LIMITS[prepared.boot.guest]
         execution = await machine.execute(prepared.boot, prepared.job, limit)

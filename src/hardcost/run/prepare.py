@@ -13,7 +13,7 @@ from hardcost.errors import InputError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
-from hardcost.workloads.names import NeedsDisk, NeedsTree
+from hardcost.workloads.names import NeedsDisk, NeedsTree, asked
 from hardcost.workloads.names import check as check_workload
 from hardcost.workloads.names import workload as workload_named
 
@@ -81,9 +81,9 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
-    parameters = dict(trial.workload.parameters)
     instrument = instrument_named(trial.instrument)
-    workload = workload_named(trial.workload.name, parameters)
+    workload = workload_named(trial.workload.name)
+    parameters = asked(workload, dict(trial.workload.parameters))
     controls, setup = trial.configuration.controls, trial.setup
     boot = boot_of(trial)
     notes = machine.notes(boot)
@@ -110,8 +110,8 @@ def boot_of(trial: Trial) -> Boot:
     Raises:
         InputError: Its workload or a control does not exist or can't be applied.
     """
-    parameters = dict(trial.workload.parameters)
-    workload = workload_named(trial.workload.name, parameters)
+    workload = workload_named(trial.workload.name)
+    parameters = asked(workload, dict(trial.workload.parameters))
     controls, setup = trial.configuration.controls, trial.setup
     return Boot(
         parameters=apply.boot_parameters(controls),
@@ -125,7 +125,7 @@ def boot_of(trial: Trial) -> Boot:
     )
 
 
-def _guest(trial: Trial, workload: WorkloadModule) -> Guest:
+def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
     """Return the guest that holds both what the workload needs and what the setup asks for.
 
     Raises:

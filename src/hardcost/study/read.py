@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.errors import HardcostError, InputError, Problem
+from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RIDING
 from hardcost.profiles import catalogue, tomlfile
 from hardcost.profiles.written import Resolver
@@ -35,16 +35,42 @@ def titles() -> dict[str, str]:
 
 
 def read(
-    name_or_path: str, package_root: PackageRoot | None = None, scale: str | None = None
+    name_or_path: str,
+    package_root: PackageRoot | None = None,
+    scale: str | None = None,
+    instrument: str | None = None,
 ) -> Study:
     """Return a study: a ready-made one's name, or the path of a file.
 
     `package_root` gives the folder in which a Debian package lies unpacked, for rules that come
-    with one. `scale` names one of the study's other sizes.
+    with one. `scale` names one of the study's other sizes. `instrument` is what its workloads are
+    measured by, in the place of its own.
 
     Raises:
         InputError: There is no such study, or it is invalid; all mistakes are reported, each with
             its location.
+    """
+    file, path = _file(name_or_path)
+    return _Reader(file, path, package_root).study(scale, instrument)
+
+
+def instrument_of(name_or_path: str) -> str | None:
+    """Return the instrument of a study that may be wrong otherwise; None if it names none there is.
+
+    Raises:
+        InputError: There is no such study, or the file is not TOML.
+    """
+    name = _file(name_or_path)[0].data.get(
+        "instrument", StudyFile.model_fields["instrument"].default
+    )
+    return name if isinstance(name, str) and name in INSTRUMENTS else None
+
+
+def _file(name_or_path: str) -> tuple[TomlFile, Path]:
+    """Return a study's file and where it lies.
+
+    Raises:
+        InputError: There is no such study, or the file is not TOML.
     """
     ready = name_or_path in names()
     path = _FOLDER / f"{name_or_path}.toml" if ready else Path(name_or_path)
@@ -58,33 +84,38 @@ def read(
             hint=tomlfile.meant(name_or_path, names(), "ready-made studies"),
         )
     content = files.content(path, "the study", tomlfile.LARGEST)
-    file = tomlfile.parse(content, path.name if ready else name_or_path)
-    return _Reader(file, path, package_root).study(scale)
+    return tomlfile.parse(content, path.name if ready else name_or_path), path
 
 
-def workload(text: str) -> Workload:
+def workload(text: str, instrument: str | None = None) -> Workload:
     """Return the workload that `name key=value …` describes.
+
+    Its values have to be right under `instrument`, or under any if it is None.
 
     Raises:
         InputError: There is no such workload or parameter, a word is not key=value, or a parameter
-            is given twice or has a wrong value.
+            is given twice or has a wrong value; the error holds all that is wrong.
     """
     name, *words = text.split() or [""]
     parameters: dict[str, str] = {}
+    problems: list[Problem] = []
     for word in words:
         key, sign, value = word.partition("=")
         if not sign:
-            raise InputError(
-                f"'{key}' after '{name}' is not KEY=VALUE",
-                hint="such as 'syscalls calls=null+open'; commas part workloads of --workload",
-            )
-        if key in parameters:
-            raise InputError(
-                f"'{key}' is given twice after '{name}'",
-                hint="'+' joins values of one parameter: calls=null+open",
-            )
-        parameters[key] = value
-    workloads_by_name.check(name, parameters, INSTRUMENTS.values())
+            hint = "such as 'syscalls calls=null+open'; commas part workloads of --workload"
+            problems.append(Problem(f"'{key}' after '{name}' is not KEY=VALUE", hint=hint))
+        elif key in parameters:
+            hint = "'+' joins values of one parameter: calls=null+open"
+            problems.append(Problem(f"'{key}' is given twice after '{name}'", hint=hint))
+        else:
+            parameters[key] = value
+    known = INSTRUMENTS.values() if instrument is None else [INSTRUMENTS[instrument]]
+    try:
+        workloads_by_name.check(name, parameters, known)
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError.of(tuple(problems))
     return Workload(name, tuple(parameters.items()))
 
 
@@ -132,14 +163,16 @@ class _Reader:
             package_root=root,
         )
 
-    def study(self, scale: str | None) -> Study:
+    def study(self, scale: str | None, instrument: str | None) -> Study:
         """Return the study, or raise all that is wrong with it."""
         found = tomlfile.validated(self._file, StudyFile, self._problems)
         if found is None:
             raise self._error()
         written = found.model
-        sizes = {None: self._workloads(written.workloads, "workloads")} | {
-            name: self._workloads(table.workloads, "scale", name, "workloads")
+        own = instrument or written.instrument
+        by = {scale: own if own in INSTRUMENTS else None}  # another size may be for another one
+        sizes = {None: self._workloads(written.workloads, by.get(None), "workloads")} | {
+            name: self._workloads(table.workloads, by.get(name), "scale", name, "workloads")
             for name, table in written.scale.items()
         }
         if scale not in sizes:
@@ -181,16 +214,18 @@ class _Reader:
 
         return InputError.of(tuple(sorted(dict.fromkeys(self._problems), key=order)))
 
-    def _workloads(self, texts: Sequence[str], *at: str | int) -> tuple[Workload, ...]:
+    def _workloads(
+        self, texts: Sequence[str], instrument: str | None, *at: str | int
+    ) -> tuple[Workload, ...]:
         found: list[Workload] = []
         for index, text in enumerate(texts):
             try:
-                one = workload(text)
+                one = workload(text, instrument)
                 if one in found:
                     hint = "it is measured once: leave one of them out"
                     self._wrong(f"the workload '{one}' stands twice", *at, index, hint=hint)
                 found.append(one)
-            except HardcostError as error:
+            except InputError as error:
                 for problem in error.problems:
                     self._wrong(problem.message, *at, index, hint=problem.hint)
         return tuple(dict.fromkeys(found))

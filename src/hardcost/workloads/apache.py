@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
 from hardcost.protocol.requests import Ready, install, run, start, stop
 from hardcost.workloads import programs, served
+from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -25,9 +28,7 @@ if TYPE_CHECKING:
     from hardcost.workloads.measured import Measured
 
 PAGE_BYTES = 10240
-_CONCURRENCIES = (1, 16, 64, 255)
 _MOST_AT_ONCE = 255
-_REQUESTS = 500
 _MOST_REQUESTS = 10_000_000
 _WARM_UP = 50  # requests that are not measured: each process' first is dearer
 _DOMAIN = "httpd_t"
@@ -50,17 +51,34 @@ _ENABLE = (
 _SERVE = ". /etc/apache2/envvars && exec apache2 -DFOREGROUND"
 
 
+_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
+
+
+class ApacheParameters(WorkloadParameters):
+    """How many requests are made, and by how many clients at once."""
+
+    concurrency: Annotated[tuple[_Clients, ...], JOINED, DISTINCT] = Field(
+        (1, 16, 64, 255),
+        description="how many clients at once, joined by '+', each 1 to 255 (default:"
+        " 1+16+64+255; published: 11 values from 1 to 255)",
+    )
+    requests: Annotated[int, whole(_MOST_REQUESTS)] = Field(
+        500, description="how many requests at each (default: 500; published: 100000)"
+    )
+
+    @model_validator(mode="after")
+    def _has_work(self) -> Self:
+        served.check_work(self.concurrency, self.requests)
+        return self
+
+
 @dataclass(frozen=True)
 class Apache:
     """The workload, with Apache's processes (`prefork`) or threads (`worker`)."""
 
     mpm: Literal["prefork", "worker"]
 
-    PARAMETERS: ClassVar[dict[str, str]] = {
-        "concurrency": "how many clients at once, joined by '+', each 1 to 255 (default: "
-        f"{'+'.join(map(str, _CONCURRENCIES))}; published: 11 values from 1 to 255)",
-        "requests": f"how many requests at each (default: {_REQUESTS}; published: 100000)",
-    }
+    Parameters: ClassVar[type[ApacheParameters]] = ApacheParameters
     AUDIT_NOTE: ClassVar[str] = (
         "a request's cost holds what the one processor does with audit records until all requests"
         " are answered"
@@ -87,13 +105,9 @@ class Apache:
             " all of them (all)"
         )
 
-    def requests(self, parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-        """Return what the probe is asked to do.
-
-        Raises:
-            InputError: A parameter's value is none of those that there are.
-        """
-        count = self._count(parameters)
+    def requests(self, parameters: ApacheParameters, instrument: Instrument) -> list[Request]:
+        """Return what the probe is asked to do."""
+        count = parameters.requests
         warm_up = programs.as_user("warm up", _ab(_WARM_UP, 1))
         loads = [
             programs.as_user(
@@ -102,13 +116,13 @@ class Apache:
                 instrument,
                 limit_seconds=served.LIMIT_SECONDS,
             )
-            for clients in self._concurrencies(parameters)
+            for clients in parameters.concurrency
         ]
         return [*self._prepared(), warm_up, *loads, stop(_SERVICE)]
 
     def measured(
         self,
-        parameters: Mapping[str, str],
+        parameters: ApacheParameters,
         answers: Sequence[Answer],
         instrument: Instrument,
     ) -> tuple[Measured, ...]:
@@ -118,9 +132,9 @@ class Apache:
             TrialError: A request was not answered, or not with the page.
         """
         served.check_domain(answers, _SERVICE, _DOMAIN)
-        count = self._count(parameters)
+        count = parameters.requests
         loads = []
-        for clients in self._concurrencies(parameters):
+        for clients in parameters.concurrency:
             name = f"ab-{clients}"
             load = programs.done(answers, name, f"ab with {clients} clients")
             check(load.stdout, count, clients)
@@ -128,18 +142,10 @@ class Apache:
         each = [served.per_operation(name, instrument, count, load) for name, load in loads]
         return (*each, served.whole("all", instrument, [load for _, load in loads]))
 
-    def operations(self, parameters: Mapping[str, str]) -> dict[str, int]:
+    def operations(self, parameters: ApacheParameters) -> dict[str, int]:
         """Return how many requests each program makes."""
-        count = self._count(parameters)
-        return {f"ab-{clients}": count for clients in self._concurrencies(parameters)}
-
-    def _count(self, parameters: Mapping[str, str]) -> int:
-        return programs.number(self.NAME, parameters, "requests", _REQUESTS, most=_MOST_REQUESTS)
-
-    def _concurrencies(self, parameters: Mapping[str, str]) -> tuple[int, ...]:
-        return served.concurrencies(
-            self.NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, self._count(parameters)
-        )
+        count = parameters.requests
+        return {f"ab-{clients}": count for clients in parameters.concurrency}
 
     def _prepared(self) -> list[Request]:
         """Return the requests that configure and start the server."""

@@ -11,16 +11,18 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from hardcost.errors import InputError, TrialError
+from pydantic import Field
+
+from hardcost.errors import TrialError
 from hardcost.protocol.answers import CommandAnswer, only
 from hardcost.protocol.requests import Command, install
-from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
+from hardcost.workloads.parameters import WorkloadParameters, one_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -31,17 +33,12 @@ TITLE = (
     "C programs compiled in the guest, whole (wall) and as the kernel accounts it to programs"
     " (user) and to itself (system); that division is sampled at each tick of the clock"
 )
-PARAMETERS = {
-    "compiler": "gcc or tcc (default: gcc)",
-    "files": "how many source files, 1 to 13 (default: 3; 9 make a whole library)",
-    "jobs": "how many at a time, 1 to 16, on the guest's one processor (default: 1)",
-}
 AUDIT_NOTE = (
     "a build's cost holds handing its audit records to the daemon, which here only counts them"
 )
 GUEST: Final = "compiler"
 PACKAGES: Final[tuple[str, ...]] = ()
-_FILES = 3
+_MOST_FILES = 13  # as many sources as there are
 _MOST_JOBS = 16
 _COMPILERS = ("gcc", "tcc")
 _PLACE = "/usr/local/src/build"
@@ -59,6 +56,21 @@ class Source:
     check: str
 
 
+class Parameters(WorkloadParameters):
+    """What is compiled, and how."""
+
+    compiler: Annotated[Literal["gcc", "tcc"], one_of("compilers", lambda: _COMPILERS)] = Field(
+        "gcc", description="gcc or tcc (default: gcc)"
+    )
+    files: Annotated[int, whole(_MOST_FILES)] = Field(
+        3, description="how many source files, 1 to 13 (default: 3; 9 make a whole library)"
+    )
+    jobs: Annotated[int, whole(_MOST_JOBS)] = Field(
+        1,
+        description="how many at a time, 1 to 16, on the guest's one processor (default: 1)",
+    )
+
+
 @cache
 def sources() -> tuple[Source, ...]:
     """Return all sources, in the order in which `files` takes them."""
@@ -66,22 +78,11 @@ def sources() -> tuple[Source, ...]:
     return tuple(Source(**row) for row in rows)
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
-
-    Raises:
-        InputError: A parameter's value is none of those that there are.
-    """
-    compiler = parameters.get("compiler", _COMPILERS[0])
-    if compiler not in _COMPILERS:
-        raise InputError(
-            f"the workload {NAME} has no compiler '{compiler}'",
-            hint=f"there are {' and '.join(_COMPILERS)}",
-        )
-    jobs = _number(parameters, "jobs", 1, _MOST_JOBS)
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
     argv = [
-        *("make", "--silent", f"--file={_PLACE}/Makefile", f"--jobs={jobs}"),
-        f"CC={compiler}",
+        *("make", "--silent", f"--file={_PLACE}/Makefile", f"--jobs={parameters.jobs}"),
+        f"CC={parameters.compiler}",
         *_variables(_chosen(parameters)),
     ]
     installs = [install(f"{_PLACE}/{name}", _data(name)) for name in _INSTALLED]
@@ -89,7 +90,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the metrics `wall`, `user` and `system`, in the instrument's unit for a whole run.
 
@@ -130,18 +131,8 @@ def _check(done: CommandAnswer, expected: Sequence[str]) -> None:
         )
 
 
-def _chosen(parameters: Mapping[str, str]) -> tuple[Source, ...]:
-    return sources()[: _number(parameters, "files", _FILES, len(sources()))]
-
-
-def _number(parameters: Mapping[str, str], name: str, default: int, most: int) -> int:
-    text = parameters.get(name, str(default))
-    if not programs.is_number(text, most) or int(text) < 1:
-        raise InputError(
-            f"the workload {NAME} can't take '{text}' for {name}",
-            hint=f"it is a number from 1 to {most}",
-        )
-    return int(text)
+def _chosen(parameters: Parameters) -> tuple[Source, ...]:
+    return sources()[: parameters.files]
 
 
 def _variables(chosen: Sequence[Source]) -> list[str]:

@@ -16,16 +16,19 @@ import shutil
 import statistics
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import BeforeValidator, Field
 
 from hardcost import files
 from hardcost.errors import InputError, TrialError
 from hardcost.protocol.answers import CommandAnswer, all_of
 from hardcost.protocol.requests import Command, install
 from hardcost.workloads.measured import Measured
+from hardcost.workloads.parameters import WorkloadParameters, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -33,13 +36,6 @@ if TYPE_CHECKING:
 
 NAME = "command"
 TITLE = "a program of your own, from start to end, its waiting included"
-PARAMETERS = {
-    "file": "the program on this machine (required; an x86_64 binary, a static one unless the guest"
-    ' is a whole Debian, as a study with lsm = "none" has it)',
-    "args": "its arguments, joined by '+'",
-    "runs": "how often to run it in a trial, the first time unmeasured; 1 runs and measures it once"
-    " (default: 9, fewer where it takes long)",
-}
 AUDIT_NOTE = (
     "the program's cost holds handing its audit records to the daemon, which here only counts them"
 )
@@ -56,19 +52,50 @@ _NO_LOADER = "os error 2"  # of a file that is there: what it is to be loaded by
 _LIMIT = 32 << 20  # bytes of a program: the guest's memory holds it three times
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
+def _arguments(value: object) -> object:
+    """Return the arguments that `+` joins; none of an empty text."""
+    if not isinstance(value, str):
+        return value
+    return tuple(value.split("+")) if value else ()
+
+
+class Parameters(WorkloadParameters):
+    """Which program runs, and how often."""
+
+    file: str = Field(
+        description="the program on this machine (required; an x86_64 binary, a static one unless"
+        ' the guest is a whole Debian, as a study with lsm = "none" has it)'
+    )
+    args: Annotated[tuple[str, ...], BeforeValidator(_arguments)] = Field(
+        (), description="its arguments, joined by '+'"
+    )
+    runs: Annotated[int | None, whole(_MOST_RUNS)] = Field(
+        None,
+        description="how often to run it in a trial, the first time unmeasured; 1 runs and measures"
+        " it once (default: 9, fewer where it takes long)",
+    )
+
+    def check(self, instrument: Instrument) -> None:  # noqa: ARG002  (the interface's)
+        """Look at the program.
+
+        Raises:
+            InputError: It can't be read, or is not a program's file.
+        """
+        _program(self.file)
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do.
 
     Raises:
-        InputError: The program is not named, can't be read, or is not a static program's file.
+        InputError: The program can't be read, or is not a program's file.
     """
-    content = _program(parameters)
-    words = parameters["args"].split("+") if parameters.get("args") else []
+    content = _program(parameters.file)
     return [
         install(_PLACE, content, 0o755),
         Command(
             clock=instrument.clock,
-            argv=(_PLACE, *words),
+            argv=(_PLACE, *parameters.args),
             runs=_runs(parameters, instrument),
             enough=_ENOUGH,
         ),
@@ -76,7 +103,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the one metric `wall`, in the instrument's unit for a whole run: a sample for each.
 
@@ -92,7 +119,7 @@ def measured(
     for done in runs:
         if done.status != 0:
             raise TrialError(
-                f"{parameters['file']} ended with {done.how} in the guest: {done.stderr[:200]!r}",
+                f"{parameters.file} ended with {done.how} in the guest: {done.stderr[:200]!r}",
                 hint="runs=1 if it can't be run twice" if done is not runs[0] else None,
             )
     kept = runs[1:] or runs
@@ -108,18 +135,9 @@ def measured(
     )
 
 
-def _runs(parameters: Mapping[str, str], instrument: Instrument) -> int:
-    """Return how often the program runs.
-
-    Raises:
-        InputError: The parameter is no such number.
-    """
-    text = parameters.get("runs")
-    if text is None:
-        return _RUNS if instrument.exact else 1
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST_RUNS:
-        raise InputError(f"runs={text} is not a number from 1 to {_MOST_RUNS}")
-    return int(text)
+def _runs(parameters: Parameters, instrument: Instrument) -> int:
+    """Return how often the program runs."""
+    return parameters.runs or (_RUNS if instrument.exact else 1)
 
 
 def _evened(runs: Sequence[CommandAnswer]) -> tuple[float, ...]:
@@ -142,14 +160,14 @@ def _evened(runs: Sequence[CommandAnswer]) -> tuple[float, ...]:
     return tuple(time + each * (average - count) for time, count in zip(taken, ticks, strict=True))
 
 
-def remedy(parameters: Mapping[str, str], guest: str, reason: str) -> str | None:
+def remedy(parameters: Parameters, guest: str, reason: str) -> str | None:
     """Return what to do where a trial failed for what `guest` lacks; None where that is not why."""
     library = _NO_LIBRARY.search(reason)
     loader = _PLACE in reason and _NO_LOADER in reason
     if library is None and not loader and f"status {_NOT_FOUND}" not in reason:
         return None
     what = f"the library {library[1]}" if library else "what the program is loaded by or starts"
-    file = parameters["file"]
+    file = parameters.file
     if guest == "debian":
         return (
             f"this Debian guest does not hold {what}: link {file} with -static, or bring a system"
@@ -161,13 +179,8 @@ def remedy(parameters: Mapping[str, str], guest: str, reason: str) -> str | None
     )
 
 
-def _program(parameters: Mapping[str, str]) -> bytes:
-    if "file" not in parameters:
-        raise InputError(
-            "the workload command needs a program",
-            hint="--workload 'command file=PROGRAM args=A+B'",
-        )
-    path = Path(parameters["file"])
+def _program(file: str) -> bytes:
+    path = Path(file)
     elsewhere = shutil.which(path) if len(path.parts) == 1 else None
     hint = f"file={elsewhere} names the one on your PATH" if elsewhere else _HINT
     content = files.content(path, "the program", _LIMIT, hint)

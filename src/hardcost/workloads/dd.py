@@ -7,13 +7,16 @@ guest's disk is memory, so there is work and no waiting for a device.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from hardcost.errors import TrialError
 from hardcost.workloads import programs
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -24,10 +27,6 @@ NAME = "dd"
 TITLE = (
     "dd from /dev/zero to the disk, whole: data or all synchronised at the end, or block by block"
 )
-PARAMETERS = {
-    "count": "blocks of 1 MiB, 1 to 20000 (default: 64; published: 20000)",
-    "cases": "joined by '+': fdatasync, fsync, dsync, sync (default: all)",
-}
 AUDIT_NOTE = "dd's cost holds the work on its audit records until it ends"
 GUEST: Final = "debian"
 PACKAGES = ("coreutils",)
@@ -42,27 +41,46 @@ _FLAGS = {
     "dsync": "oflag=dsync",
     "sync": "oflag=sync",
 }
-_COUNT = 64
 _MOST = 20000
 _MIB = 1 << 20
 _FILE = f"{programs.HOME}/dd.data"
 
+_CaseName = Annotated[str, one_of("cases", lambda: _FLAGS)]
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
 
-    Raises:
-        InputError: A parameter's value is none of those that there are.
-    """
-    count = programs.number(NAME, parameters, "count", _COUNT, most=_MOST)
+class Parameters(WorkloadParameters):
+    """How much is written, and in which of the four ways."""
+
+    count: Annotated[int, whole(_MOST)] = Field(
+        64, description="blocks of 1 MiB, 1 to 20000 (default: 64; published: 20000)"
+    )
+    cases: Annotated[tuple[_CaseName, ...], JOINED, ONCE] = Field(
+        tuple(_FLAGS), description="joined by '+': fdatasync, fsync, dsync, sync (default: all)"
+    )
+
+
+def disk(parameters: Parameters) -> int:
+    """Return how many GiB the root has to have at least for the file; 0 if any will do."""
+    return programs.disk(parameters.count * _MIB)
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
     # The first file of all that is written to the disk is dearer, unless a daemon has written one.
     first = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", "count=1", "conv=fsync"]
     job: list[Request] = [
         programs.as_user("warm up", first),
         programs.as_user("warm up rm", ["rm", _FILE]),
     ]
-    for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
-        words = ["dd", "if=/dev/zero", f"of={_FILE}", "bs=1M", f"count={count}", _FLAGS[case]]
+    for case in programs.in_order(parameters.cases, _FLAGS):
+        words = [
+            "dd",
+            "if=/dev/zero",
+            f"of={_FILE}",
+            "bs=1M",
+            f"count={parameters.count}",
+            _FLAGS[case],
+        ]
         job += [
             programs.as_user(case, words, instrument),
             programs.as_user(f"{case} size", ["stat", "--format=%s", _FILE]),
@@ -72,17 +90,17 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return a metric for each case, in the instrument's unit for a whole run.
 
     Raises:
         TrialError: dd failed, or the file is not as large as it should be.
     """
-    size = programs.number(NAME, parameters, "count", _COUNT, most=_MOST) * _MIB
+    size = parameters.count * _MIB
     programs.done(answers, "warm up", "dd's first file")
     found: list[Measured] = []
-    for case in programs.chosen(NAME, parameters, "cases", tuple(_FLAGS)):
+    for case in programs.in_order(parameters.cases, _FLAGS):
         done = programs.done(answers, case, f"dd {_FLAGS[case]}")
         written = programs.done(answers, f"{case} size", "looking at what dd wrote").stdout
         if written.strip() != str(size):

@@ -7,15 +7,17 @@ What was copied is compared with its source before it is removed; that is not me
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from hardcost.errors import TrialError
 from hardcost.protocol.requests import DropCaches
 from hardcost.workloads import programs
+from hardcost.workloads.parameters import WorkloadParameters, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -28,10 +30,6 @@ TITLE = (
     " kernel accounts both to programs (user) and to itself (system); that division is sampled at"
     " each tick of the clock"
 )
-PARAMETERS = {
-    "concurrency": "how many copies at once, 1 to 64 (default: 1)",
-    "files": "how many of Linux's source, 1 to 1000000 or all (default: 100; published: all)",
-}
 AUDIT_NOTE = (
     "a copy's cost holds the work of daemons on its records for as long as they keep it from"
     " ending; on one processor that is nearly all of it"
@@ -47,13 +45,9 @@ SETTINGS = (
     " says little, their sum much"
 )
 
-_FILES = 100
-_ALL = "all"
 _MOST_FILES = 1_000_000  # more than there are: it stands for all
 _THERE_ARE = 80_000  # files in Linux's source, about
 _FOR_EACH_FILE = 18_000  # bytes on the disk, directories among them
-_SPARE_GIB = 1
-_IN_ANY_CASE_GIB = 3  # free on a root of the usual size
 _MOST_AT_ONCE = 64
 _TREE = "/srv/tree"
 _COPY = f"{programs.HOME}/copy_"
@@ -67,36 +61,33 @@ _DIGEST = (
 )
 
 
-def tree(parameters: Mapping[str, str]) -> int:
-    """Return how many files it wants under /srv/tree.
+class Parameters(WorkloadParameters):
+    """How much is copied, and how often at once."""
 
-    Raises:
-        InputError: The parameter is no such number.
-    """
-    if parameters.get("files") == _ALL:
-        return _MOST_FILES
-    return programs.number(NAME, parameters, "files", _FILES, most=_MOST_FILES)
-
-
-def disk(parameters: Mapping[str, str]) -> int:
-    """Return how many GiB the root has to have at least for all copies; 0 if any will do.
-
-    Raises:
-        InputError: A parameter is no such number.
-    """
-    copied = min(tree(parameters), _THERE_ARE) * _copies(parameters) * _FOR_EACH_FILE
-    wanted = math.ceil(copied / (1 << 30)) + _SPARE_GIB
-    return wanted if wanted > _IN_ANY_CASE_GIB else 0
+    concurrency: Annotated[int, whole(_MOST_AT_ONCE)] = Field(
+        1, description="how many copies at once, 1 to 64 (default: 1)"
+    )
+    files: Annotated[int, whole(_MOST_FILES, words={"all": _MOST_FILES})] = Field(
+        100,
+        description="how many of Linux's source, 1 to 1000000 or all (default: 100; published:"
+        " all)",
+    )
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+def tree(parameters: Parameters) -> int:
+    """Return how many files it wants under /srv/tree."""
+    return parameters.files
 
-    Raises:
-        InputError: A parameter's value is none of those that there are.
-    """
-    tree(parameters)
-    copies = _copies(parameters)
+
+def disk(parameters: Parameters) -> int:
+    """Return how many GiB the root has to have at least for all copies; 0 if any will do."""
+    files = min(parameters.files, _THERE_ARE)
+    return programs.disk(files * parameters.concurrency * _FOR_EACH_FILE)
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
+    copies = parameters.concurrency
     copy = f"seq 1 {copies} | xargs -P 0 -i cp -a {_TREE} {_COPY}{{}}"
     paths = [f"{_COPY}{number}" for number in range(1, copies + 1)]
     digest = ["bash", "-c", _DIGEST, "digest", _TREE, *paths]
@@ -113,7 +104,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return the metrics, in the instrument's unit for a whole run.
 
@@ -126,7 +117,7 @@ def measured(
         programs.done(answers, "copy", "copying the tree"),
         programs.done(answers, "remove", "removing the copies"),
     ]
-    _check(answers, _copies(parameters))
+    _check(answers, parameters.concurrency)
     copied, removed = (programs.ticks(answer) for answer in both)
     metrics = {
         "copy": (copied, both[:1]),
@@ -139,10 +130,6 @@ def measured(
         programs.metric(name, instrument.whole, amount, about)
         for name, (amount, about) in metrics.items()
     )
-
-
-def _copies(parameters: Mapping[str, str]) -> int:
-    return programs.number(NAME, parameters, "concurrency", 1, most=_MOST_AT_ONCE)
 
 
 def _check(answers: Sequence[Answer], copies: int) -> None:

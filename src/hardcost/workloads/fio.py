@@ -16,14 +16,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from hardcost.errors import InputError, TrialError
 from hardcost.protocol.requests import run
 from hardcost.workloads import programs
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer, RanAnswer
@@ -35,13 +38,6 @@ TITLE = (
     "one I/O of fio, direct, by libaio: in large blocks (bandwidth), one at a time (latency), and"
     " many at a time of four jobs (iops); fio tells its time to the millisecond"
 )
-PARAMETERS = {
-    "size": "of each job's file in MiB, 1 to 512 (default: 16; published: 10240)",
-    "cases": "joined by '+', such as latency-read+iops-randrw (default: all nine)",
-    "iops": "the disk does so many I/Os a second at most, 1000 to 1000000 (default: no limit)",
-    "mbps": "and so many million bytes, 100 to 100000 (default: no limit)",
-    "seconds": "under time: of each case, 1 to 600 (default: 3; published: 30)",
-}
 AUDIT_NOTE = "an I/O's cost holds the work of daemons on audit records while fio runs"
 GUEST: Final = "debian"
 PACKAGES = ("fio",)
@@ -50,9 +46,9 @@ RESOLUTION = 0.005
 """How near to 1 the ratio of two single trials says nothing: ticks fall elsewhere when a
 load begins later (docs/determinism.md)."""
 
-_SIZE = 16
-_MOST_SIZE = 512
-_SECONDS = 3
+_MOST_SIZE = 512  # MiB: four such files take 2 GiB of the 3 that are free on the guest's disk
+_MOST_IOPS = 1_000_000
+_MOST_MBPS = 100_000
 _MOST_SECONDS = 600
 _JOBS = 4  # most of a case; as many files are laid out
 _SPARE_SECONDS = 600
@@ -140,20 +136,48 @@ CASES: Final = tuple(
 """The published cases."""
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+_CaseName = Annotated[str, one_of("cases", lambda: [case.name for case in CASES])]
 
-    Raises:
-        InputError: A parameter's value is none of those that there are, or is not for this
-            instrument.
-    """
-    disk = _disk(parameters)
-    if instrument.exact and "seconds" in parameters:
-        raise InputError(
-            f"the workload {NAME} has no use for seconds under the instrument {instrument.name}",
-            hint="an exact instrument counts a fixed number of I/Os: give size",
-        )
-    seconds = programs.number(NAME, parameters, "seconds", _SECONDS, most=_MOST_SECONDS)
+
+class Parameters(WorkloadParameters):
+    """What is read and written, how fast the disk is, and how long each case takes."""
+
+    size: Annotated[int, whole(_MOST_SIZE)] = Field(
+        16, description="of each job's file in MiB, 1 to 512 (default: 16; published: 10240)"
+    )
+    cases: Annotated[tuple[_CaseName, ...], JOINED, ONCE] = Field(
+        tuple(case.name for case in CASES),
+        description="joined by '+', such as latency-read+iops-randrw (default: all nine)",
+    )
+    iops: Annotated[int | None, whole(_MOST_IOPS, least=_MOST_IOPS // 1000)] = Field(
+        None,
+        description="the disk does so many I/Os a second at most, 1000 to 1000000 (default: no"
+        " limit)",
+    )
+    mbps: Annotated[int | None, whole(_MOST_MBPS, least=_MOST_MBPS // 1000)] = Field(
+        None, description="and so many million bytes, 100 to 100000 (default: no limit)"
+    )
+    seconds: Annotated[int, whole(_MOST_SECONDS)] = Field(
+        3, description="under time: of each case, 1 to 600 (default: 3; published: 30)"
+    )
+
+    def check(self, instrument: Instrument) -> None:
+        """Check that the values are for this instrument.
+
+        Raises:
+            InputError: Seconds are given to an exact one.
+        """
+        if instrument.exact and "seconds" in self.model_fields_set:
+            raise InputError(
+                f"the workload {NAME} has no use for seconds under the instrument"
+                f" {instrument.name}",
+                hint="an exact instrument counts a fixed number of I/Os: give size",
+            )
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
+    disk, seconds = _disk(parameters), parameters.seconds
     common = [
         *("fio", "--name=fio", f"--directory={programs.HOME}", f"--size={disk.size}m"),
         *("--ioengine=libaio", "--direct=1", "--fallocate=none", "--group_reporting"),
@@ -191,7 +215,7 @@ def _case(
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what an I/O of each case took, in the instrument's unit for an operation.
 
@@ -218,21 +242,13 @@ def measured(
     return tuple(found)
 
 
-def _chosen(parameters: Mapping[str, str]) -> tuple[Case, ...]:
-    names = programs.chosen(NAME, parameters, "cases", [case.name for case in CASES])
-    return tuple(case for case in CASES if case.name in names)
+def _chosen(parameters: Parameters) -> tuple[Case, ...]:
+    return tuple(case for case in CASES if case.name in parameters.cases)
 
 
-def _disk(parameters: Mapping[str, str]) -> Disk:
+def _disk(parameters: Parameters) -> Disk:
     """Return what cases work on."""
-    size = programs.number(NAME, parameters, "size", _SIZE, most=_MOST_SIZE)
-    most = {"iops": 1_000_000, "mbps": 100_000}
-    limits = {
-        name: programs.number(NAME, parameters, name, 0, least=highest // 1000, most=highest)
-        for name, highest in most.items()
-        if name in parameters
-    }
-    return Disk(size, **limits)
+    return Disk(parameters.size, parameters.iops or 0, parameters.mbps or 0)
 
 
 def _told(answer: RanAnswer, case: Case) -> tuple[int, int]:

@@ -7,14 +7,24 @@ as published. The table is filled before, which is not measured.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from hardcost.errors import InputError, TrialError
+from pydantic import Field, model_validator
+
+from hardcost.errors import TrialError
 from hardcost.protocol.requests import Ready, run, start, stop
 from hardcost.workloads import programs, served
+from hardcost.workloads.parameters import (
+    DISTINCT,
+    JOINED,
+    WorkloadParameters,
+    one_of,
+    refusal,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -26,12 +36,6 @@ TITLE = (
     "a transaction of sysbench's oltp_read_write (oltp-N: N clients at once) or a query of"
     " mysqlslap (slap-N) on MariaDB over its socket, and all of them (all)"
 )
-PARAMETERS = {
-    "tool": "sysbench or mysqlslap (default: sysbench)",
-    "concurrency": "how many clients at once, joined by '+', each 1 to 64 (default: 1+4)",
-    "transactions": "how many transactions, or queries, at each (default: 100)",
-    "rows": "how many rows the table has (default: 1000)",
-}
 AUDIT_NOTE = (
     "a transaction's cost holds what the one processor does with audit records until all are done"
 )
@@ -48,11 +52,8 @@ SETTINGS = (
 )
 
 _TOOLS = ("sysbench", "mysqlslap")
-_CONCURRENCIES = (1, 4)
 _MOST_AT_ONCE = 64
-_TRANSACTIONS = 100
 _MOST_TRANSACTIONS = 10_000_000
-_ROWS = 1000
 _MOST_ROWS = 10_000_000
 _DOMAIN = "mysqld_t"
 _SERVICE = "mariadb"
@@ -72,21 +73,40 @@ _QUERIES = (
 _COUNTERS = ("Com_select", "Com_update")
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
 
-    Raises:
-        InputError: A parameter's value is none of those that there are.
-    """
-    tool, count = _tool(parameters), _count(parameters)
-    rows = programs.number(NAME, parameters, "rows", _ROWS, most=_MOST_ROWS, least=2)
-    if tool == "mysqlslap" and count % len(_QUERIES):
-        raise InputError(
-            f"the workload {NAME} can't take '{count}' for transactions",
-            hint=f"mysqlslap takes its {len(_QUERIES)} queries by turns: a multiple of that",
-        )
+
+class Parameters(WorkloadParameters):
+    """Who makes the load, how much at each number of clients, and on how large a table."""
+
+    tool: Annotated[Literal["sysbench", "mysqlslap"], one_of("tools", lambda: _TOOLS)] = Field(
+        "sysbench", description="sysbench or mysqlslap (default: sysbench)"
+    )
+    concurrency: Annotated[tuple[_Clients, ...], JOINED, DISTINCT] = Field(
+        (1, 4),
+        description="how many clients at once, joined by '+', each 1 to 64 (default: 1+4)",
+    )
+    transactions: Annotated[int, whole(_MOST_TRANSACTIONS)] = Field(
+        100, description="how many transactions, or queries, at each (default: 100)"
+    )
+    rows: Annotated[int, whole(_MOST_ROWS, least=2)] = Field(
+        1000, description="how many rows the table has (default: 1000)"
+    )
+
+    @model_validator(mode="after")
+    def _has_work(self) -> Self:
+        if self.tool == "mysqlslap" and self.transactions % len(_QUERIES):
+            hint = f"mysqlslap takes its {len(_QUERIES)} queries by turns: a multiple of that"
+            raise refusal(str(self.transactions), hint, key="transactions")
+        served.check_work(self.concurrency, self.transactions)
+        return self
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
+    tool, count, rows = parameters.tool, parameters.transactions, parameters.rows
     loads: list[Request] = []
-    for clients in _concurrencies(parameters):
+    for clients in parameters.concurrency:
         name, argv = f"{_prefix(tool)}-{clients}", _argv(tool, clients, count, rows)
         load = programs.as_user(name, argv, instrument, limit_seconds=served.LIMIT_SECONDS)
         loads += [_counted(f"before {name}"), load, _counted(f"after {name}")]
@@ -94,7 +114,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what a transaction takes at each concurrency, and what all of them take.
 
@@ -102,9 +122,9 @@ def measured(
         TrialError: A transaction was not carried out.
     """
     served.check_domain(answers, _SERVICE, _DOMAIN)
-    tool, count = _tool(parameters), _count(parameters)
+    tool, count = parameters.tool, parameters.transactions
     loads = []
-    for clients in _concurrencies(parameters):
+    for clients in parameters.concurrency:
         name = f"{_prefix(tool)}-{clients}"
         load = programs.done(answers, name, f"{tool} with {clients} clients")
         if tool == "sysbench":
@@ -116,10 +136,10 @@ def measured(
     return (*each, served.whole("all", instrument, [load for _, load in loads]))
 
 
-def operations(parameters: Mapping[str, str]) -> dict[str, int]:
+def operations(parameters: Parameters) -> dict[str, int]:
     """Return how many transactions, or queries, each program makes."""
-    tool, count = _tool(parameters), _count(parameters)
-    return {f"{_prefix(tool)}-{clients}": count for clients in _concurrencies(parameters)}
+    tool, count = parameters.tool, parameters.transactions
+    return {f"{_prefix(tool)}-{clients}": count for clients in parameters.concurrency}
 
 
 def check(said: str, transactions: int, clients: int) -> None:
@@ -167,25 +187,8 @@ def _counter(said: str, name: str) -> int:
     return int(words[1])
 
 
-def _tool(parameters: Mapping[str, str]) -> str:
-    tool = parameters.get("tool", _TOOLS[0])
-    if tool not in _TOOLS:
-        raise InputError(
-            f"the workload {NAME} has no tool '{tool}'", hint=f"there are {' and '.join(_TOOLS)}"
-        )
-    return tool
-
-
 def _prefix(tool: str) -> str:
     return "oltp" if tool == "sysbench" else "slap"
-
-
-def _count(parameters: Mapping[str, str]) -> int:
-    return programs.number(NAME, parameters, "transactions", _TRANSACTIONS, most=_MOST_TRANSACTIONS)
-
-
-def _concurrencies(parameters: Mapping[str, str]) -> tuple[int, ...]:
-    return served.concurrencies(NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, _count(parameters))
 
 
 def _argv(tool: str, clients: int, count: int, rows: int) -> list[str]:

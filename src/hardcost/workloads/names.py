@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from typing import TYPE_CHECKING, Literal, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from hardcost.errors import InputError
 from hardcost.workloads import (
@@ -14,10 +13,12 @@ from hardcost.workloads import (
     filecopy,
     fio,
     mariadb,
+    parameters,
     postfix,
     syscalls,
     unixbench,
 )
+from hardcost.workloads.parameters import WorkloadParameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,28 +28,48 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
 
+Asked = TypeVar("Asked", bound=WorkloadParameters)
+Taken_contra = TypeVar("Taken_contra", bound=WorkloadParameters, contravariant=True)
 
-class WorkloadModule(Protocol):
+
+class WorkloadModule(Protocol[Asked]):
     """What the file of a workload holds.
 
-    `PARAMETERS` says what each of its parameters means, `AUDIT_NOTE` what a cost holds of the work
-    on audit records, `GUEST` what the guest has to hold, `PACKAGES` the Debian packages whose
-    versions belong to a result.
+    `Parameters` are what it can be asked for, `AUDIT_NOTE` says what a cost holds of the work on
+    audit records, `GUEST` what the guest has to hold, `PACKAGES` the Debian packages whose versions
+    belong to a result.
     """
 
-    NAME: str
-    TITLE: str
-    PARAMETERS: dict[str, str]
-    AUDIT_NOTE: str
-    GUEST: Literal["small", "compiler", "debian"]
-    PACKAGES: tuple[str, ...]
+    @property
+    def NAME(self) -> str:  # noqa: N802  (workloads are modules, whose names are constants)
+        """What the workload is called."""
 
-    def requests(self, parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
+    @property
+    def TITLE(self) -> str:  # noqa: N802  (the same)
+        """What it does and what is measured."""
+
+    @property
+    def Parameters(self) -> type[Asked]:  # noqa: N802  (a class)
+        """The class of its parameters."""
+
+    @property
+    def AUDIT_NOTE(self) -> str:  # noqa: N802  (a constant)
+        """What a cost holds of the work on audit records."""
+
+    @property
+    def GUEST(self) -> Literal["small", "compiler", "debian"]:  # noqa: N802  (a constant)
+        """What the guest has to hold."""
+
+    @property
+    def PACKAGES(self) -> tuple[str, ...]:  # noqa: N802  (a constant)
+        """The Debian packages that it drives."""
+
+    def requests(self, parameters: Asked, instrument: Instrument) -> list[Request]:
         """Return what the probe is asked to do."""
 
     def measured(
         self,
-        parameters: Mapping[str, str],
+        parameters: Asked,
         answers: Sequence[Answer],
         instrument: Instrument,
     ) -> tuple[Measured, ...]:
@@ -56,26 +77,26 @@ class WorkloadModule(Protocol):
 
 
 @runtime_checkable
-class KnowsRemedy(Protocol):
+class KnowsRemedy(Protocol[Taken_contra]):
     """A workload that knows what to do about some failures."""
 
-    def remedy(self, parameters: Mapping[str, str], guest: str, reason: str) -> str | None:
+    def remedy(self, parameters: Taken_contra, guest: str, reason: str) -> str | None:
         """Return what to do where a trial failed for a `reason` in a `guest`; None: not known."""
 
 
 @runtime_checkable
-class NeedsTree(Protocol):
+class NeedsTree(Protocol[Taken_contra]):
     """A workload that works on files of Linux's source."""
 
-    def tree(self, parameters: Mapping[str, str]) -> int:
+    def tree(self, parameters: Taken_contra) -> int:
         """Return how many files it wants under /srv/tree."""
 
 
 @runtime_checkable
-class CountsOperations(Protocol):
+class CountsOperations(Protocol[Taken_contra]):
     """A workload that carries out many requests, mails or transactions in one program."""
 
-    def operations(self, parameters: Mapping[str, str]) -> dict[str, int]:
+    def operations(self, parameters: Taken_contra) -> dict[str, int]:
         """Return how many, by the name of the program; 0 for one that finishes another's."""
 
 
@@ -97,20 +118,19 @@ class IsOneDraw(Protocol):
 
 
 @runtime_checkable
-class NeedsDisk(Protocol):
+class NeedsDisk(Protocol[Taken_contra]):
     """A workload that may write more than a guest's root usually holds."""
 
-    def disk(self, parameters: Mapping[str, str]) -> int:
+    def disk(self, parameters: Taken_contra) -> int:
         """Return how many GiB the root has to have; 0 if any will do."""
 
 
-WORKLOADS: dict[str, WorkloadModule] = {
-    module.NAME: cast("WorkloadModule", module)
-    for module in (
-        *(syscalls, command, build, filecopy, fio, dd, unixbench),
-        *(apache.PREFORK, apache.WORKER, postfix, mariadb),
-    )
-}
+_MODULES: tuple[WorkloadModule[Any], ...] = (
+    *(syscalls, command, build, filecopy, fio, dd, unixbench),
+    *(apache.PREFORK, apache.WORKER, postfix, mariadb),
+)
+
+WORKLOADS = {module.NAME: module for module in _MODULES}
 
 
 def resolutions() -> dict[str, float]:
@@ -122,51 +142,44 @@ def resolutions() -> dict[str, float]:
     }
 
 
-def workload(name: str, parameters: Mapping[str, str]) -> WorkloadModule:
-    """Return the workload called `name`, its parameters' names checked.
+def workload(name: str) -> WorkloadModule[Any]:
+    """Return the workload called `name`.
 
     Raises:
-        InputError: There is no such workload or parameter.
+        InputError: There is none.
     """
     module = WORKLOADS.get(name)
     if module is None:
-        raise InputError(
-            f"there is no workload '{name}'", hint=_meant(name, "workloads", tuple(WORKLOADS))
-        )
-    for key in parameters:
-        if key not in module.PARAMETERS:
-            raise InputError(
-                f"the workload {name} has no parameter '{key}'",
-                hint=_meant(key, "parameters", tuple(module.PARAMETERS)),
-            )
+        hint = parameters.meant(name, "workloads", WORKLOADS)
+        raise InputError(f"there is no workload '{name}'", hint=hint)
     return module
 
 
-def check(name: str, parameters: Mapping[str, str], instruments: Iterable[Instrument]) -> None:
+def asked(module: WorkloadModule[Asked], words: Mapping[str, str]) -> Asked:
+    """Return what `words`, by the names of parameters, ask of a workload.
+
+    Raises:
+        InputError: There is no parameter of a name, one is missing, or one has a wrong value; the
+            error holds all that is wrong.
+    """
+    return parameters.read(module.NAME, module.Parameters, words)
+
+
+def check(name: str, words: Mapping[str, str], instruments: Iterable[Instrument]) -> None:
     """Check a workload's parameters as far as that is possible without a machine.
 
     Raises:
         InputError: There is no such workload or parameter, or under each of the `instruments` the
             value of one is wrong.
     """
-    module = workload(name, parameters)
+    found = asked(workload(name), words)
     wrong: InputError | None = None
     for instrument in instruments:
         try:
-            module.requests(parameters, instrument)
-            for sized in (NeedsTree.tree, NeedsDisk.disk, CountsOperations.operations):
-                size = getattr(module, sized.__name__, None)
-                if size is not None:
-                    size(parameters)
+            found.check(instrument)
         except InputError as error:
             wrong = wrong or error
         else:
             return
     if wrong is not None:
         raise wrong
-
-
-def _meant(word: str, what: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    meant = f"did you mean '{close[0]}'? " if close else ""
-    return f"{meant}the {what} are {', '.join(known)}"

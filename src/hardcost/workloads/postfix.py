@@ -7,14 +7,17 @@ the configuration's affair (`rsyslog`). As published, the mailbox is emptied bef
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Self
+
+from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
 from hardcost.protocol.requests import Ready, install, run, start, stop
 from hardcost.workloads import programs, served
+from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -26,11 +29,6 @@ TITLE = (
     "a mail of smtp-source to Postfix, from the first until the last is sent (sent-N: N sessions at"
     " once) and until all lie in the mailbox (delivered-N), and all of them (all)"
 )
-PARAMETERS = {
-    "concurrency": "how many sessions at once, joined by '+', each 1 to 1000 (default: 1+20;"
-    " published: 4 values from 1 to 1000)",
-    "mails": "how many mails at each (default: 100; published: 10000)",
-}
 AUDIT_NOTE = (
     "a mail's cost holds what the one processor does with audit records until all are sent, or"
     " delivered"
@@ -58,9 +56,7 @@ SETTINGS = (
     + "; delivered-N holds the work of a program that waits for the last mail"
 )
 
-_CONCURRENCIES = (1, 20)
 _MOST_AT_ONCE = 1000
-_MAILS = 100
 _WARM_UP = 20  # mails at least that are not measured: Postfix's daemons start when needed, and stay
 _MOST_MAILS = 10_000_000
 _DOMAIN = "postfix_master_t"
@@ -105,15 +101,32 @@ while (1) {
 _AWAIT = f"echo $1 >{_GO}; read count <{_DONE}; echo $count"
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+_Clients = Annotated[int, whole(_MOST_AT_ONCE)]
 
-    Raises:
-        InputError: A parameter's value is none of those that there are.
-    """
-    count = _count(parameters)
+
+class Parameters(WorkloadParameters):
+    """How many mails are sent, and in how many sessions at once."""
+
+    concurrency: Annotated[tuple[_Clients, ...], JOINED, DISTINCT] = Field(
+        (1, 20),
+        description="how many sessions at once, joined by '+', each 1 to 1000 (default: 1+20;"
+        " published: 4 values from 1 to 1000)",
+    )
+    mails: Annotated[int, whole(_MOST_MAILS)] = Field(
+        100, description="how many mails at each (default: 100; published: 10000)"
+    )
+
+    @model_validator(mode="after")
+    def _has_work(self) -> Self:
+        served.check_work(self.concurrency, self.mails)
+        return self
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
+    count = parameters.mails
     loads: list[Request] = []
-    for sessions in _concurrencies(parameters):
+    for sessions in parameters.concurrency:
         loads += [
             run("empty the mailbox", ["truncate", "--size=0", _MAILBOX]),
             _measured(f"sent-{sessions}", _smtp_source(count, sessions), instrument),
@@ -121,7 +134,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
             run(f"queue-{sessions}", ["sh", "-c", _EMPTY], expect=None),
             run(f"mailbox-{sessions}", ["grep", "-c", "^From ", _MAILBOX], expect=None),
         ]
-    most = max(_concurrencies(parameters))
+    most = max(parameters.concurrency)
     first = max(most, _WARM_UP)
     warm_up = [
         programs.as_user("warm up", _smtp_source(first, most), expect=0),
@@ -131,7 +144,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return what a mail takes at each concurrency, and what all of them take.
 
@@ -139,9 +152,9 @@ def measured(
         TrialError: A mail was not taken or not delivered.
     """
     served.check_domain(answers, _SERVICE, _DOMAIN)
-    count = _count(parameters)
+    count = parameters.mails
     metrics, everything = [], []
-    for sessions in _concurrencies(parameters):
+    for sessions in parameters.concurrency:
         sent = programs.done(answers, f"sent-{sessions}", f"smtp-source in {sessions} sessions")
         rest = programs.done(answers, f"rest-{sessions}", "waiting for mails to be delivered")
         check(answers, count, sessions)
@@ -153,9 +166,9 @@ def measured(
     return (*metrics, served.whole("all", instrument, everything))
 
 
-def operations(parameters: Mapping[str, str]) -> dict[str, int]:
+def operations(parameters: Parameters) -> dict[str, int]:
     """Return how many mails each program sends; what waits for them sends none."""
-    count, numbers = _count(parameters), _concurrencies(parameters)
+    count, numbers = parameters.mails, parameters.concurrency
     return {f"sent-{n}": count for n in numbers} | {f"rest-{n}": 0 for n in numbers}
 
 
@@ -175,14 +188,6 @@ def check(answers: Sequence[Answer], mails: int, sessions: int) -> None:
     found = programs.done(answers, f"mailbox-{sessions}", "counting mails").stdout.strip()
     if found != str(mails):
         raise TrialError(f"{found} of {mails} mails were delivered, in {sessions} sessions")
-
-
-def _count(parameters: Mapping[str, str]) -> int:
-    return programs.number(NAME, parameters, "mails", _MAILS, most=_MOST_MAILS)
-
-
-def _concurrencies(parameters: Mapping[str, str]) -> tuple[int, ...]:
-    return served.concurrencies(NAME, parameters, _CONCURRENCIES, _MOST_AT_ONCE, _count(parameters))
 
 
 def _measured(name: str, argv: Sequence[str], instrument: Instrument) -> Request:

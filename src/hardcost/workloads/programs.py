@@ -6,15 +6,16 @@ known for what it is.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
-from hardcost.errors import InputError, TrialError
+from hardcost.errors import TrialError
 from hardcost.protocol.answers import RanAnswer, find
 from hardcost.protocol.requests import USER, Run, run
 from hardcost.workloads.measured import Measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
     from hardcost.protocol.answers import Answer
@@ -25,10 +26,13 @@ HOME: Final = "/home/user"
 CONTEXT: Final = "unconfined_u:unconfined_r:unconfined_t:s0"
 """Of somebody who has logged in, to SELinux."""
 
+_SHOWN: Final = 600  # characters of a program's words that an error repeats
 _LONGEST: Final = 18  # digits of a number
 MOST: Final = 10**_LONGEST - 1
 """The largest number that is read."""
-_SHOWN: Final = 600  # characters of a program's words that an error repeats
+
+_SPARE_GIB: Final = 1
+_IN_ANY_CASE_GIB: Final = 3  # free on a root of the usual size
 
 
 def as_user(  # noqa: PLR0913  (each is a property of a process)
@@ -104,59 +108,13 @@ def is_number(text: str, most: int) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= _LONGEST and int(text) <= most
 
 
-def number(  # noqa: PLR0913  (all of it is said in the error)
-    workload: str,
-    parameters: Mapping[str, str],
-    name: str,
-    default: int,
-    *,
-    most: int,
-    least: int = 1,
-) -> int:
-    """Return a parameter that is a whole number.
-
-    Raises:
-        InputError: It is none, or is not between `least` and `most`.
-    """
-    text = parameters.get(name, str(default))
-    if not is_number(text, most) or int(text) < least:
-        raise InputError(
-            f"the workload {workload} can't take '{text}' for {name}",
-            hint=f"it is a number from {least} to {most}",
-        )
-    return int(text)
+def in_order(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Return the names in the order of those `known`."""
+    wanted = set(names)
+    return tuple(name for name in known if name in wanted)
 
 
-def check_once(workload: str, name: str, words: Sequence[str]) -> None:
-    """Check that a parameter names nothing twice.
-
-    Raises:
-        InputError: It does.
-    """
-    twice = next((word for at, word in enumerate(words) if word in words[:at]), None)
-    if twice is not None:
-        raise InputError(
-            f"'{twice}' stands twice in {name} of the workload {workload}",
-            hint="it is measured once: leave one of them out",
-        )
-
-
-def chosen(
-    workload: str, parameters: Mapping[str, str], name: str, known: Sequence[str]
-) -> tuple[str, ...]:
-    """Return the names, joined by `+`, that a parameter holds, in the order of `known`; else all.
-
-    Raises:
-        InputError: A name is not among those known.
-    """
-    if name not in parameters:
-        return tuple(known)
-    words = parameters[name].split("+")
-    check_once(workload, name, words)
-    for word in words:
-        if word not in known:
-            raise InputError(
-                f"the workload {workload} has no '{word}' among its {name}",
-                hint=f"there are {', '.join(known)}",
-            )
-    return tuple(word for word in known if word in words)
+def disk(size: int) -> int:
+    """Return how many GiB a root needs to hold `size` bytes more; 0 where the usual one will do."""
+    wanted = math.ceil(size / (1 << 30)) + _SPARE_GIB
+    return wanted if wanted > _IN_ANY_CASE_GIB else 0

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError, TrialError
+from hardcost.errors import TrialError
 from hardcost.protocol.answers import RanAnswer, StartedAnswer, find
 from hardcost.protocol.requests import Run, run
 from hardcost.workloads import programs
+from hardcost.workloads.parameters import refusal
 
 if TYPE_CHECKING:
     import re
@@ -29,24 +30,16 @@ LIMIT_SECONDS = 3600
 _PARTS_OF_A_CONTEXT = 3  # user, role and type; a level may follow
 
 
-def concurrencies(
-    workload: str, parameters: Mapping[str, str], default: Sequence[int], most: int, work: int
-) -> tuple[int, ...]:
-    """Return how many clients are to work at once, in the order in which they are to be tried.
+def check_work(concurrencies: Sequence[int], work: int) -> None:
+    """Check, as a validator of parameters, that there is `work` for as many clients at once.
 
     Raises:
-        InputError: One is no number from 1 to `most`, or is more than there is `work`.
+        PydanticCustomError: There are more clients than there is work.
     """
-    text = parameters.get("concurrency", "+".join(map(str, default)))
-    words = tuple(dict.fromkeys(text.split("+")))
-    for word in words:
-        if not programs.is_number(word, min(most, work)) or int(word) < 1:
-            raise InputError(
-                f"the workload {workload} can't take '{word}' for concurrency",
-                hint=f"it is numbers from 1 to {min(most, work)}, joined by '+'"
-                + (f"; there is work for {work}" if work < most else ""),
-            )
-    return tuple(map(int, words))
+    for clients in concurrencies:
+        if clients > work:
+            hint = f"it is numbers from 1 to {work}, joined by '+'; there is work for {work}"
+            raise refusal(str(clients), hint, key="concurrency")
 
 
 def labels(*paths: str) -> Run:

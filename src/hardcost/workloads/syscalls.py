@@ -6,18 +6,19 @@ the work that processes and sockets do most. The calls are data, in `syscalls.to
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from hardcost.errors import InputError, TrialError
+from pydantic import Field
+
+from hardcost.errors import TrialError
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.requests import USER, CallPlan, Calls
-from hardcost.workloads import programs
 from hardcost.workloads.measured import Measured
+from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 NAME = "syscalls"
 TITLE = "the cost of one system call, for each of 26 calls"
-PARAMETERS = {"calls": "the calls to measure, joined by '+', such as null+open (default: all)"}
 AUDIT_NOTE = (
     "a call's cost is what its own process executes; handing an audit record to the daemon is work"
     " of a kernel thread and the daemon, comes later, and is not in it"
@@ -60,27 +60,24 @@ def calls() -> dict[str, Call]:
     return {name: Call(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
-def chosen(parameters: Mapping[str, str]) -> tuple[Call, ...]:
-    """Return the calls that the parameter `calls` names, else all.
-
-    Raises:
-        InputError: A name is no call's.
-    """
-    known = calls()
-    names = parameters["calls"].split("+") if "calls" in parameters else list(known)
-    programs.check_once(NAME, "calls", names)
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean '{close[0]}'? " if close else ""
-            raise InputError(
-                f"the workload {NAME} has no call '{name}'",
-                hint=f"{meant}there are {', '.join(known)}",
-            )
-    return tuple(known[name] for name in names)
+_CallName = Annotated[str, one_of("calls", calls)]
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
+class Parameters(WorkloadParameters):
+    """Which calls are measured, in the order in which they are reported."""
+
+    calls: Annotated[tuple[_CallName, ...], JOINED, ONCE] = Field(
+        default_factory=lambda: tuple(calls()),
+        description="the calls to measure, joined by '+', such as null+open (default: all)",
+    )
+
+
+def chosen(parameters: Parameters) -> tuple[Call, ...]:
+    """Return the calls that the parameter `calls` names."""
+    return tuple(calls()[name] for name in parameters.calls)
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
     """Return what the probe is asked to do."""
     rows = tuple(
         CallPlan(
@@ -95,7 +92,7 @@ def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Requ
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return a metric for each call, in units for one operation, out of the probe's answers.
 

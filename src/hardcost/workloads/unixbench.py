@@ -17,12 +17,22 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BeforeValidator, Field
 
 from hardcost.errors import InputError, TrialError
 from hardcost.protocol.requests import install
 from hardcost.units import Unit
 from hardcost.workloads import programs, unixbenchtable
+from hardcost.workloads.parameters import (
+    JOINED,
+    ONCE,
+    WorkloadParameters,
+    one_of,
+    refusal,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,13 +47,6 @@ TITLE = (
     "the work of UnixBench's twelve tests by a program of our own, for one operation of each; and"
     " the published index, of which more is better, where time is measured"
 )
-PARAMETERS = {
-    "copies": "how many of each test at once, 1 to 64, or cpus: one for each (default: 1)",
-    "tests": "joined by '+', such as pipe+execl (default: all)",
-    "work": "under insn: times so many loops, 1 to 1000 (default: 1)",
-    "seconds": "under time: of each test, 1 to 600 (default: 3; published: 10 to 60)",
-    "program": "UnixBench's own Run in the guest, to be run in the place of ours",
-}
 AUDIT_NOTE = "a test's cost holds the work of daemons on its records until it ends"
 GUEST: Final = "debian"
 PACKAGES = ("coreutils", "dash", "grep")
@@ -56,7 +59,6 @@ _PROGRAM = "hardcost-unixbench"
 _PLACE = f"/usr/local/bin/{_PROGRAM}"
 _MOST_COPIES = 64
 _MOST_WORK = 1000
-_SECONDS = 3
 _MOST_SECONDS = 600
 _CPUS = "cpus"
 _RUN = "Run"  # what the request is called that runs UnixBench itself
@@ -87,28 +89,75 @@ def tests() -> dict[str, Test]:
     return {name: Test(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
-def requests(parameters: Mapping[str, str], instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do.
+def _in_guest(path: object) -> object:
+    """Refuse a path that is not absolute."""
+    if isinstance(path, str) and not path.startswith("/"):
+        hint = "it is an absolute path in an image of your own (--image), such as"
+        raise refusal(path, f"{hint} /home/user/UnixBench/Run")
+    return path
 
-    Raises:
-        InputError: A parameter's value is none of those that there are, or is not for this
-            instrument.
-    """
-    names, copies = _chosen(parameters), _copies(parameters)
-    if "program" in parameters:
-        return [_original(parameters["program"], names, copies, instrument)]
+
+_TestName = Annotated[str, one_of("tests", tests)]
+
+
+class Parameters(WorkloadParameters):
+    """Which tests are run, how many copies of each, and how long; or UnixBench itself."""
+
+    copies: Annotated[int | Literal["cpus"], whole(_MOST_COPIES, words={_CPUS: _CPUS})] = Field(
+        1, description="how many of each test at once, 1 to 64, or cpus: one for each (default: 1)"
+    )
+    tests: Annotated[tuple[_TestName, ...], JOINED, ONCE] = Field(
+        default_factory=lambda: tuple(tests()),
+        description="joined by '+', such as pipe+execl (default: all)",
+    )
+    work: Annotated[int, whole(_MOST_WORK)] = Field(
+        1, description="under insn: times so many loops, 1 to 1000 (default: 1)"
+    )
+    seconds: Annotated[int, whole(_MOST_SECONDS)] = Field(
+        3, description="under time: of each test, 1 to 600 (default: 3; published: 10 to 60)"
+    )
+    program: Annotated[str | None, BeforeValidator(_in_guest)] = Field(
+        None, description="UnixBench's own Run in the guest, to be run in the place of ours"
+    )
+
+    def check(self, instrument: Instrument) -> None:
+        """Check that the values are for this instrument.
+
+        Raises:
+            InputError: UnixBench itself is to be counted; or seconds are given to an exact
+                instrument, or loops to another.
+        """
+        if self.program is not None and instrument.exact:
+            raise InputError(
+                "UnixBench itself runs for a time and can't be counted",
+                hint="--instrument time, or leave program out: our own work is counted exactly",
+            )
+        wrong = "seconds" if instrument.exact else "work"
+        if self.program is None and wrong in self.model_fields_set:
+            raise InputError(
+                f"the workload {NAME} has no use for {wrong} under the instrument"
+                f" {instrument.name}",
+                hint="an exact instrument counts a fixed number of loops, another measures seconds",
+            )
+
+
+def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
+    """Return what the probe is asked to do."""
+    names, copies = _chosen(parameters), str(parameters.copies)
+    if parameters.program is not None:
+        return [_original(parameters.program, names, copies, instrument)]
     span, seconds = _span(parameters, instrument)
     program = (resources.files("hardcost") / "bin" / _PROGRAM).read_bytes()
     job: list[Request] = [install(_PLACE, program, 0o755)]
     for name in names:
-        much = span or ["--loops", str(tests()[name].loops * _work(parameters))]
+        much = span or ["--loops", str(tests()[name].loops * parameters.work)]
         words = [_PLACE, name, *much, "--copies", copies, "--clock", instrument.clock]
         job.append(programs.as_user(name, words, instrument, limit_seconds=seconds))
     return job
 
 
 def measured(
-    parameters: Mapping[str, str], answers: Sequence[Answer], instrument: Instrument
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Measured, ...]:
     """Return each test's cost for one operation, and the index where time was measured.
 
@@ -116,8 +165,8 @@ def measured(
         TrialError: A test failed or came to a wrong result.
     """
     names = _chosen(parameters)
-    if "program" in parameters:
-        answer = programs.done(answers, _RUN, parameters["program"])
+    if parameters.program is not None:
+        answer = programs.done(answers, _RUN, parameters.program)
         titles = {tests()[name].title: name for name in names}
         table = unixbenchtable.read(answer.stdout, set(titles))
         rates = {titles[title]: rate for title, rate in table.rates.items()}
@@ -145,50 +194,19 @@ def index(rates: Mapping[str, float]) -> float:
     return math.prod(each) ** (1 / len(each))
 
 
-def _chosen(parameters: Mapping[str, str]) -> tuple[str, ...]:
-    return programs.chosen(NAME, parameters, "tests", tuple(tests()))
+def _chosen(parameters: Parameters) -> tuple[str, ...]:
+    return programs.in_order(parameters.tests, tests())
 
 
-def _copies(parameters: Mapping[str, str]) -> str:
-    if parameters.get("copies") == _CPUS:
-        return _CPUS
-    return str(programs.number(NAME, parameters, "copies", 1, most=_MOST_COPIES))
-
-
-def _work(parameters: Mapping[str, str]) -> int:
-    return programs.number(NAME, parameters, "work", 1, most=_MOST_WORK)
-
-
-def _span(parameters: Mapping[str, str], instrument: Instrument) -> tuple[list[str] | None, float]:
+def _span(parameters: Parameters, instrument: Instrument) -> tuple[list[str] | None, float]:
     """Return the words for a test's time, None where it is loops; and a limit in seconds."""
-    wrong = "seconds" if instrument.exact else "work"
-    if wrong in parameters:
-        raise InputError(
-            f"the workload {NAME} has no use for {wrong} under the instrument {instrument.name}",
-            hint="an exact instrument counts a fixed number of loops, another measures seconds",
-        )
     if instrument.exact:
-        return None, _SPARE_SECONDS * _work(parameters)
-    seconds = programs.number(NAME, parameters, "seconds", _SECONDS, most=_MOST_SECONDS)
-    return ["--seconds", str(seconds)], seconds + _SPARE_SECONDS
+        return None, _SPARE_SECONDS * parameters.work
+    return ["--seconds", str(parameters.seconds)], parameters.seconds + _SPARE_SECONDS
 
 
 def _original(program: str, names: Sequence[str], copies: str, instrument: Instrument) -> Request:
-    """Return the request to run UnixBench itself.
-
-    Raises:
-        InputError: The instrument is exact, or the path is not absolute.
-    """
-    if instrument.exact:
-        raise InputError(
-            "UnixBench itself runs for a time and can't be counted",
-            hint="--instrument time, or leave program out: our own work is counted exactly",
-        )
-    if not program.startswith("/"):
-        raise InputError(
-            f"'{program}' is no absolute path of UnixBench's Run in the guest",
-            hint="such as program=/home/user/UnixBench/Run, in an image of your own (--image)",
-        )
+    """Return the request to run UnixBench itself."""
     tests_of_run = [unixbenchtable.WORDS[tests()[name].title] for name in names]
     number = '"$(nproc)"' if copies == _CPUS else copies
     script = f'cd "$(dirname "$0")" && exec "$0" -c {number} "$@"'

@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -59,12 +60,30 @@ def mbr(*parts: tuple[int, int, int]) -> bytes:
 
 def gpt(*parts: tuple[int, int]) -> bytes:
     """Return a table of (first sector, sectors), its places 2 and up."""
-    header = b"EFI PART".ljust(72, b"\0") + struct.pack("<QII", 2, 128, 128)
-    entries = b"".join(
+    entries = bytes(128) + b"".join(
         struct.pack("<16s16sQQ", b"a kind", b"an id", first, first + count - 1).ljust(128, b"\0")
         for first, count in parts
     )
-    return mbr((0xEE, 1, 99)) + header.ljust(512, b"\0") + bytes(128) + entries
+    return gpt_of(entries.ljust(128 * 128, b"\0"), max(map(sum, parts)) - 1)
+
+
+def gpt_of(entries: bytes, last: int, said: int = 128) -> bytes:
+    """Return a table with its sums; `last` is the last sector it covers, `said` its entries."""
+
+    def header(checksum: int) -> bytes:
+        places = struct.pack("<QQQQ16sQ", 1, last + 33, 34, last, b"a disk", 2)
+        sums = struct.pack("<III", said, 128, zlib.crc32(entries))
+        return struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, checksum, 0) + places + sums
+
+    whole = header(zlib.crc32(header(0)))
+    return mbr((0xEE, 1, last + 33)) + whole.ljust(512, b"\0") + entries
+
+
+def iso() -> bytes:
+    """Return what makes a file an empty CD: its first descriptor, of a volume of some sectors."""
+    name = b"A CD".ljust(32)
+    said = struct.pack("<B5sBB32s32s8sII", 1, b"CD001", 1, 0, bytes(32), name, b"", 20, 20 << 24)
+    return (bytes(0x8000) + said).ljust(40960, b"\0")
 
 
 def disk(folder: Path, *places: tuple[int, bytes]) -> Path:
@@ -131,8 +150,10 @@ def test_the_largest_root_of_a_gpt_is_taken(tmp_path: Path, cache: Cache) -> Non
 
 def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache: Cache) -> None:
     table = mbr((0x83, SECTORS, 8 * SECTORS), (0x83, 9 * SECTORS, SECTORS))
-    path = disk(tmp_path, (0, table), (MIB, b"XFSB"), (9 * MIB, bytes(MIB)))
-    with pytest.raises(InputError, match=r"1: XFS, 8 MiB; 2: unknown content, 1 MiB"):
+    path = disk(tmp_path, (0, table), (MIB, b"LUKS\xba\xbe\0\1"), (9 * MIB, bytes(MIB)))
+    with pytest.raises(
+        InputError, match=r"1: an encrypted volume \(LUKS\), 8 MiB; 2: unknown content, 1 MiB"
+    ):
         image_file(path, cache)
 
 
@@ -143,7 +164,7 @@ def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache:
         (b"hello\n", "is unknown"),
         (b"\x1f\x8b\x08", "is compressed by gzip"),
         (b"KDMV", "is a VMDK image"),
-        (bytes(0x8001) + b"CD001", "is an ISO 9660 image"),
+        (iso(), "is an ISO 9660 image"),
         (bytes(510) + b"\x55\xaa", "is unknown"),
         (bytes(510) + b"\x55\xaaEFI PART", "is unknown"),
     ],

@@ -1,33 +1,37 @@
-"""The content of a raw disk: its partitions, and the file system or other content of each."""
+"""What is in a raw disk: its partitions, and which file system or other thing each holds.
+
+Tables are read by `partx` and file systems told apart by `blkid`, as the host does it with its own
+disks. What else a user may have taken for a disk is known by the bytes that it begins with.
+"""
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 EXT4 = "ext4"
 SECTOR = 512  # bytes
-_BOOT_MARK = (510, b"\x55\xaa")
-_GPT = b"EFI PART"
-_MBR_ENTRIES = 446
-_EXTENDED = (0x05, 0x0F, 0x85)
-_MOST_LOGICAL = 60
-# (offset, bytes, name): the signature of a partition, or of a file that is not a disk at all.
+_EXTENDED = {"0x5", "0xf", "0x85"}  # MBR's kinds of a partition that only holds others
+_NAMES = {
+    "ext2": "ext2 or ext3",
+    "ext3": "ext2 or ext3",
+    "xfs": "XFS",
+    "btrfs": "Btrfs",
+    "squashfs": "SquashFS",
+    "vfat": "FAT",
+    "crypto_LUKS": "an encrypted volume (LUKS)",
+    "LVM2_member": "an LVM volume",
+    "swap": "swap space",
+    "iso9660": "an ISO 9660 image (a CD)",
+}
+"""What blkid's types are called; another goes by blkid's own name."""
+# (place, bytes, name): what a file that is no disk at all begins with.
 _MARKS = (
-    (0, b"XFSB", "XFS"),
-    (0x10040, b"_BHRfS_M", "Btrfs"),
-    (0, b"hsqs", "SquashFS"),
-    (0x36, b"FAT1", "FAT"),
-    (0x52, b"FAT32", "FAT"),
-    (0, b"LUKS\xba\xbe", "an encrypted volume (LUKS)"),
-    (512, b"LABELONE", "an LVM volume"),
-    (0xFF6, b"SWAPSPACE2", "swap space"),
-    (0x8001, b"CD001", "an ISO 9660 image (a CD)"),
     (0, b"\x1f\x8b", "compressed by gzip"),
     (0, b"\xfd7zXZ\0", "compressed by xz"),
     (0, b"\x28\xb5\x2f\xfd", "compressed by zstd"),
@@ -42,15 +46,16 @@ _MARKS = (
     (0, b"!<arch>", "a package or library"),
     (0x202, b"HdrS", "a kernel"),
 )
-_EXT_MAGIC = (1024 + 56, b"\x53\xef")
-_EXT_FEATURES = 1024 + 92  # three little-endian words: compatible, incompatible, read-only
-_FARTHEST = (1 << 63) - (1 << 20)  # bytes: beyond any file and any seek
-_HAS_EXTENTS = 0x40  # of the incompatible ones: marks ext4
+_BEGINNING = 1024  # bytes in which all of these lie
+_COLUMNS = "NR,START,SECTORS,TYPE"
+# They end with a small status where they find nothing, a large one where they can't work.
+_FINDS = '"$@" 2>/dev/null || [ $? -lt 126 ]'
+_LIMIT_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A part of a disk: its number as Linux counts, its offset and size in bytes, its content."""
+    """A part of a disk: its number as Linux counts, its place and size in bytes, what it holds."""
 
     number: int
     start: int
@@ -58,84 +63,49 @@ class Partition:
     holds: str
 
 
-def held(image: Path, start: int = 0) -> str | None:
-    """Return the name of the content that begins at `start`, None if it is unknown."""
+def held(image: Path) -> str | None:
+    """Return the name of what a file is as a whole, None where it is nothing known.
+
+    Raises:
+        MachineError: blkid is missing or dies.
+    """
+    if found := _type(image):
+        return found
     with image.open("rb") as file:
-        return _held(file, start)
+        beginning = file.read(_BEGINNING)
+    return next((name for place, mark, name in _MARKS if beginning.startswith(mark, place)), None)
 
 
 def partitions(image: Path) -> list[Partition] | None:
-    """Return a disk's partitions (GPT or MBR); None if it has no partition table."""
-    with image.open("rb") as file:
-        if _read(file, *_sized(_BOOT_MARK)) != _BOOT_MARK[1]:
-            return None
-        found = _gpt(file) if _read(file, SECTOR, len(_GPT)) == _GPT else _mbr(file)
-        places = list(found)
-        if not places:
-            return None
-        return [
-            Partition(number, start, size, _held(file, start) or "unknown content")
-            for number, start, size in places
-        ]
+    """Return a disk's partitions (GPT or MBR); None where it has no table of them.
+
+    Raises:
+        MachineError: partx or blkid is missing or dies.
+    """
+    found: list[Partition] = []
+    total = image.stat().st_size
+    rows = _found("partx", "--raw", "--noheadings", "--output", _COLUMNS, "--", image)
+    for row in rows.splitlines():
+        number, first, sectors, *kind = row.split()
+        start, size = int(first) * SECTOR, int(sectors) * SECTOR
+        is_there = start < total and size <= total  # partx shows what ends before it begins
+        if is_there and _EXTENDED.isdisjoint(kind):
+            place = ("--offset", str(start), "--size", str(size))
+            holds = _type(image, *place) or "unknown content"
+            found.append(Partition(int(number), start, size, holds))
+    return found or None
 
 
-def _held(file: IO[bytes], start: int) -> str | None:
-    place, mark = _EXT_MAGIC
-    if _read(file, start + place, len(mark)) == mark:
-        _, incompatible, _ = struct.unpack("<3I", _read(file, start + _EXT_FEATURES, 12))
-        return EXT4 if incompatible & _HAS_EXTENTS else "ext2 or ext3"
-    for place, mark, name in _MARKS:
-        if _read(file, start + place, len(mark)) == mark:
-            return name
-    return None
+def _type(image: Path, *place: str) -> str | None:
+    """Return the name of what blkid finds at a place; None where that is nothing, or not one."""
+    words = ["--probe", *place, "--match-tag", "TYPE", "--output", "value", "--", str(image)]
+    found = _found("blkid", *words).strip()
+    return _NAMES.get(found, found) or None
 
 
-def _gpt(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
-    header = _read(file, SECTOR, 92)
-    first, count, length = struct.unpack_from("<QII", header, 72)
-    for index in range(min(count, 128)):
-        entry = _read(file, first * SECTOR + index * length, 48)
-        begin, end = struct.unpack_from("<QQ", entry, 32)
-        if any(entry[:16]) and end >= begin:
-            yield index + 1, begin * SECTOR, (end - begin + 1) * SECTOR
-
-
-def _mbr(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
-    for number, (kind, begin, sectors) in enumerate(_entries(file, 0), 1):
-        if kind in _EXTENDED:
-            yield from _logical(file, begin)
-        elif kind and sectors:
-            yield number, begin * SECTOR, sectors * SECTOR
-
-
-def _logical(file: IO[bytes], extended: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the partitions in an extended one: a chain of tables, each with one and a link."""
-    table = extended
-    for number in range(5, 5 + _MOST_LOGICAL):
-        (kind, begin, sectors), (_, onward, more) = _entries(file, table)[:2]
-        if kind and sectors:
-            yield number, (table + begin) * SECTOR, sectors * SECTOR
-        if not more:
-            return
-        table = extended + onward
-
-
-def _entries(file: IO[bytes], sector: int) -> list[tuple[int, int, int]]:
-    """Return type, first sector and number of sectors of the four entries of a table."""
-    data = _read(file, sector * SECTOR + _MBR_ENTRIES, 64)
-    return [
-        (data[offset + 4], *struct.unpack_from("<II", data, offset + 8))
-        for offset in range(0, 64, 16)
-    ]
-
-
-def _sized(mark: tuple[int, bytes]) -> tuple[int, int]:
-    return mark[0], len(mark[1])
-
-
-def _read(file: IO[bytes], place: int, count: int) -> bytes:
-    """Return `count` bytes at `place`; beyond the end they are zeros."""
-    if place > _FARTHEST:
-        return bytes(count)
-    file.seek(place)
-    return file.read(count).ljust(count, b"\0")
+def _found(*words: str | Path) -> str:
+    return run(
+        ["sh", "-c", _FINDS, "sh", *words],
+        remedy="apt-get install util-linux",
+        limit_seconds=_LIMIT_SECONDS,
+    )

@@ -12,9 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import tomli_w
+
 from hardcost.controls.control import BootParameter, KernelOption, Sysctl
 from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles import tomltext
 from hardcost.profiles.kernel import kerneloptions
 
 LARGEST = 16 << 20
@@ -97,18 +98,14 @@ def profile_toml(findings: Findings, name: str) -> str:
     shown = name if name.isprintable() else ascii(name)
     title = f"Checks of kernel-hardening-checker that fail in {shown}"
     counts = f"{findings.failing} of {findings.checks} checks fail"
-    lines = [
-        f"title = {tomltext.quoted(title)}",
-        f"source = {tomltext.quoted(f'kernel-hardening-checker, {shown}: {counts}')}",
-        *tomltext.array("notes", findings.notes),
-        *tomltext.array("kconfig", map(_option_text, findings.options)),
-        *tomltext.array("boot", (boot.text for boot in findings.boots)),
-    ]
-    if findings.sysctls:
-        lines += ["", "[sysctl]"]
-        quoted = tomltext.quoted
-        lines += [f"{quoted(one.key)} = {quoted(one.value)}" for one in findings.sysctls]
-    return "\n".join(lines) + "\n"
+    found = {
+        "notes": list(findings.notes),
+        "kconfig": [_option_text(option) for option in findings.options],
+        "boot": [boot.text for boot in findings.boots],
+        "sysctl": {one.key: one.value for one in findings.sysctls},
+    }
+    head = {"title": title, "source": f"kernel-hardening-checker, {shown}: {counts}"}
+    return tomli_w.dumps(head | {key: values for key, values in found.items() if values})
 
 
 @dataclass(frozen=True)

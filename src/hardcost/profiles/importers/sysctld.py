@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import tomli_w
+
 from hardcost.controls.control import Sysctl
 from hardcost.errors import InputError, Place, Problem
-from hardcost.profiles import tomltext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,15 +41,9 @@ class Settings:
 
     def toml(self, title: str, source: str) -> str:
         """Return the settings as the TOML file of a profile, which `catalogue.load` reads."""
-        lines = [
-            f"title = {tomltext.quoted(title)}",
-            f"source = {tomltext.quoted(source)}",
-            *tomltext.array("notes", map(_shown, self.notes)),
-            "",
-            "[sysctl]",
-            *(f"{tomltext.quoted(one.key)} = {tomltext.quoted(one.value)}" for one in self.sysctls),
-        ]
-        return "\n".join(lines) + "\n"
+        notes = {"notes": [_shown(note) for note in self.notes]} if self.notes else {}
+        sysctls = {one.key: one.value for one in self.sysctls}
+        return tomli_w.dumps({"title": title, "source": source, **notes, "sysctl": sysctls})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,256 @@
+"""The keys of a finding's JSON, in their order: what each entry holds.
+
+An entry is read from the value that it shows. Numbers that JSON doesn't know (infinite, not a
+number) are null. What stands in parentheses behind a key below is left out where it says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+
+def _finite(value: float) -> float | None:
+    """Return `value` as a float that JSON can hold; adding 0 turns -0 into 0."""
+    return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def _is_unknown(value: object) -> bool:
+    return value is None
+
+
+def _says_nothing(value: object) -> bool:
+    return not value
+
+
+def _is_one(values: tuple[float, ...]) -> bool:
+    return len(values) <= 1
+
+
+Number = Annotated[float, PlainSerializer(_finite, return_type=float | None)]
+"""A number that is null where it is infinite or none."""
+
+
+class Entry(BaseModel):
+    """An object of the JSON."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+class CellEntry(Entry):
+    """A cell of `cells`: (each) holds its trials' values, (resolution) where one is one draw."""
+
+    configuration: str
+    workload: str
+    metric: str
+    unit: str
+    value: Number
+    low: Number
+    high: Number
+    trials: int
+    baseline: str
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    minimum: Number
+    difference: Number
+    each: tuple[Number, ...] = Field((), exclude_if=_is_one)
+    resolution: float = Field(0.0, exclude_if=_says_nothing)
+
+
+class BeforeEntry(Entry):
+    """A cell's value in the run that another is compared to."""
+
+    value: Number
+    low: Number
+    high: Number
+    trials: int
+
+
+class PairEntry(CellEntry):
+    """A cell of a comparison: `before` is its value in the earlier run."""
+
+    before: BeforeEntry
+
+
+class TotalEntry(Entry):
+    """What a whole profile costs on a metric: (low) and (high) where it has an interval."""
+
+    metric: str
+    unit: str
+    baseline: Number
+    with_profile: Number
+    cost: Number
+    distinguishable: bool
+    low: Number | None = Field(None, exclude_if=_is_unknown)
+    high: Number | None = Field(None, exclude_if=_is_unknown)
+
+
+class ItemEntry(Entry):
+    """What a control costs on a metric: (predicted), (findings), (ids) and (caveat)."""
+
+    control: str
+    metric: str
+    cost: Number
+    low: Number
+    high: Number
+    share: Number
+    alone: Number
+    fired: int | None
+    place: str
+    predicted: Number | None = Field(None, exclude_if=_is_unknown)
+    findings: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    ids: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    caveat: str = Field("", exclude_if=_says_nothing)
+
+
+class SumEntry(Entry):
+    """A remainder of a bill on a metric."""
+
+    metric: str
+    cost: Number
+
+
+class LeastEntry(Entry):
+    """The least cost on a metric that can be told from chance."""
+
+    metric: str
+    cost: Number
+    placebos: int
+
+
+class AdviceEntry(Entry):
+    """What to leave out to keep a budget: (budgets) where metrics have one of their own."""
+
+    budget: float | None
+    budgets: dict[str, float] = Field({}, exclude_if=_says_nothing)
+    within: bool
+    kept: int
+    leave_out: tuple[str, ...]
+    totals: tuple[TotalEntry, ...]
+
+
+class SearchEntry(Entry):
+    """How a search came to its bill."""
+
+    statement: str
+    steps: tuple[str, ...]
+    conclusions: tuple[str, ...]
+    configurations: int
+    resolution: float
+    adds_up: bool
+
+
+class ScoreEntry(Entry):
+    """How many of the catalogue's kernel options a kernel has as recommended."""
+
+    met: int
+    of: int
+
+
+class FailureEntry(Entry):
+    """A trial that has no cells."""
+
+    configuration: str
+    workload: str
+    seed: int
+    repetition: int
+    reason: str
+    hint: str | None
+    log: str
+
+
+class StepEntry(Entry):
+    """A step of a trial that was observed."""
+
+    name: str
+    begin: Number
+    end: Number
+    measured: bool = Field(validation_alias="is_measured")
+    operations: int | None
+
+
+class ObservedEntry(Entry):
+    """What an instrument that rode along saw in a trial."""
+
+    configuration: str
+    workload: str
+    seed: int
+    repetition: int
+    instrument: str
+    unit: str
+    totals: dict[str, Number]
+    times: tuple[Number, ...]
+    series: dict[str, tuple[Number, ...]]
+    steps: tuple[StepEntry, ...]
+    own_ticks: Number
+
+
+class FigureEntry(Entry):
+    """A published figure, with ours of the same configurations."""
+
+    source: str | None
+    table: str
+    configuration: str
+    metric: str | None
+    unit: str | None
+    value: Number | None
+    ratio: Number | None
+    ratio_low: Number | None
+    ratio_high: Number | None
+    workload: str | None
+    ours_low: Number | None
+    ours_high: Number | None
+
+
+class MeanEntry(Entry):
+    """The mean penalty of a configuration in a workload, null for all workloads."""
+
+    configuration: str
+    workload: str | None
+    baseline: str
+    ratio: Number
+    metrics: int
+    unknown: int
+
+
+class Head(Entry):
+    """What a run is."""
+
+    run: str
+    study: str
+    machine: str
+    instrument: str
+    environment: dict[str, str]
+
+
+class ComparisonDocument(Head):
+    """A run with an earlier one as its baseline."""
+
+    cells: tuple[PairEntry, ...]
+    notes: tuple[str, ...]
+    compared_to: Head
+    only_before: tuple[CellEntry, ...]
+    only_after: tuple[CellEntry, ...]
+    warnings: tuple[str, ...]
+
+
+class BillKeys(Entry):
+    """What a bill adds."""
+
+    totals: tuple[TotalEntry, ...]
+    items: tuple[ItemEntry, ...]
+    rest: tuple[SumEntry, ...]
+    interaction: tuple[SumEntry, ...]
+    least: tuple[LeastEntry, ...]
+
+
+class BesideKeys(Entry):
+    """What stands beside cells, each left out where it is empty."""
+
+    failures: tuple[FailureEntry, ...] = Field((), exclude_if=_says_nothing)
+    observed: tuple[ObservedEntry, ...] = Field((), exclude_if=_says_nothing)
+    published: tuple[FigureEntry, ...] = Field((), exclude_if=_says_nothing)
+    means: tuple[MeanEntry, ...] = Field((), exclude_if=_says_nothing)
