@@ -39,7 +39,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.present import DuplicateError, check_distinct, taken
+from hardcost.auditrules.loadedrules import DuplicateError, check_distinct, taken
 from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result

@@ -23,8 +23,8 @@ from conformance.run import run_battery
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.kernelrule import Test
+from hardcost.auditrules.loadedrules import taken
 from hardcost.auditrules.optimize.optimise import Options, optimise
-from hardcost.auditrules.present import taken
 from hardcost.auditrules.write import text_of
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware

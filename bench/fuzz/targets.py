@@ -30,7 +30,7 @@ from hardcost.machines import kernelconfig
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
 from hardcost.machines.kernels import patches
-from hardcost.machines.qemu import answers, vmlinux
+from hardcost.machines.qemu import answerlines, vmlinux
 from hardcost.profiles import auditprofile, catalogue
 from hardcost.profiles.importers import khc, scapsettings
 from hardcost.report.text import visible
@@ -199,7 +199,7 @@ def _read_store(path: Path) -> None:
 
 
 def _answers(data: bytes) -> None:
-    found = answers.read(_file(data, "answers"))
+    found = answerlines.read(_file(data, "answers"))
     controls = (Sysctl("kernel.kptr_restrict", "2"),)
     for workload in (
         Workload("syscalls", (("calls", "null"),)),

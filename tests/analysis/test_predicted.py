@@ -9,8 +9,8 @@ import pytest
 from hardcost.analysis.finding import Bill, Item
 from hardcost.analysis.predicted import annotated, expected
 from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.loadedrules import DuplicateError
 from hardcost.auditrules.parse import read_line
-from hardcost.auditrules.present import DuplicateError
 from hardcost.auditrules.rule import Place
 from hardcost.auditrules.translate import AS_WRITTEN, translate
 from hardcost.units import Unit

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardcost.auditrules import loading, present
+from hardcost.auditrules import loadedrules, loading
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
 from hardcost.auditrules.parse import read_bytes
 from hardcost.auditrules.translate import AS_WRITTEN
@@ -155,7 +155,7 @@ def many(how_many: int) -> list[str]:
 
 def steps(readings: tuple[Reading, ...]) -> int:
     """Return how many instructions of Python it takes to find out what becomes of lines."""
-    files = {loading.__file__, present.__file__}
+    files = {loading.__file__, loadedrules.__file__}
     count = 0
 
     def trace(frame: FrameType, event: str, _about: object) -> Callable[..., Any] | None:

@@ -8,7 +8,7 @@ import pytest
 
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.kernelrule import UNSET, KernelRule
-from hardcost.auditrules.present import DuplicateError
+from hardcost.auditrules.loadedrules import DuplicateError
 from hardcost.auditrules.rule import Rule
 from hardcost.auditrules.semantics import (
     Decision,

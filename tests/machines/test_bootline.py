@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.machines.bootline import log_lines, verdicts
-from hardcost.machines.qemu.parameters import Parameters
+from hardcost.machines.qemu.bootparameters import Parameters
 
 if TYPE_CHECKING:
     from pathlib import Path

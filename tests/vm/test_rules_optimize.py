@@ -16,10 +16,10 @@ from conformance.run import Wanted, run_battery
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
+from hardcost.auditrules.loadedrules import DuplicateError, check_distinct
 from hardcost.auditrules.loading import combine
 from hardcost.auditrules.optimize.optimise import Options, optimise
 from hardcost.auditrules.optimize.output import rule_text, text
-from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.calibration import guestlevels

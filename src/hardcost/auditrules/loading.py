@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import KEY_SEPARATOR
-from hardcost.auditrules.present import Present
+from hardcost.auditrules.loadedrules import Present
 from hardcost.auditrules.rule import (
     LOCK,
     Fault,

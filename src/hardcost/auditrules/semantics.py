@@ -24,7 +24,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.present import by_rank, check_distinct
+from hardcost.auditrules.loadedrules import by_rank, check_distinct
 from hardcost.auditrules.rule import plain_path
 from hardcost.auditrules.sending import notes_signals, sends_a_signal
 from hardcost.auditrules.tables import lookup

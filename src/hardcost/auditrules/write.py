@@ -22,7 +22,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.present import by_rank
+from hardcost.auditrules.loadedrules import by_rank
 from hardcost.auditrules.rule import LONGEST_LINE
 from hardcost.auditrules.tables import lookup
 

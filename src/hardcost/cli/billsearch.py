@@ -11,8 +11,8 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
 from hardcost.cli import console, measuring, options
 from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.monitors import monitor_of
 from hardcost.cli.present import notes_of
-from hardcost.cli.progress import monitor_of
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
 from hardcost.design import culprits, placebos

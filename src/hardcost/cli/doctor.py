@@ -20,7 +20,7 @@ from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import QEMU
-from hardcost.machines.qemu.make import counting
+from hardcost.machines.qemu.maker import counting
 from hardcost.machines.qemu.vm import kvm_works
 from hardcost.report.text import visible
 from hardcost.store.store import Store

@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 
 from hardcost.cli.console import note, show
-from hardcost.cli.progress import monitor_of
+from hardcost.cli.monitors import monitor_of
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.debian import PACKAGES, debian_image
 from hardcost.report.text import visible

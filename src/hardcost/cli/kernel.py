@@ -12,7 +12,7 @@ from rich.table import Table
 
 from hardcost.cli import options
 from hardcost.cli.console import note, show
-from hardcost.cli.progress import monitor_of
+from hardcost.cli.monitors import monitor_of
 from hardcost.cli.waiting import until_done
 from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
@@ -21,7 +21,7 @@ from hardcost.machines import kernelconfig
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.built import kept
 from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.qemu.make import kernels
+from hardcost.machines.qemu.maker import kernels
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel import kernelscore
 from hardcost.report.text import visible

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.cli import options, typed
 from hardcost.cli.dryrun import show_plan
+from hardcost.cli.monitors import monitor_of
 from hardcost.cli.present import present
-from hardcost.cli.progress import monitor_of
 from hardcost.cli.waiting import until_done
 from hardcost.run.carryout import Limits
 from hardcost.run.outlook import history, known_records, outlook

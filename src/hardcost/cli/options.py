@@ -22,7 +22,7 @@ from hardcost.study.read import workload
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.cli.progress import Form
+    from hardcost.cli.monitors import Form
     from hardcost.design.plan import Workload
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 """The machines that a user is shown, each with what it is."""
 
-_MAKERS = {"vm": "hardcost.machines.qemu.make", "fake": "hardcost.machines.fake"}
+_MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
 """Modules with `check` and `make` as below, by the part of a machine's name before a colon.
 
 `fake` computes its answers, and is for tests: no list shows it.

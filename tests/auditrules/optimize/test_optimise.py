@@ -20,12 +20,12 @@ from hardcost.auditrules.cost.events import events
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import ALL_CALLS, KernelRule, Test
+from hardcost.auditrules.loadedrules import DuplicateError, check_distinct
 from hardcost.auditrules.optimize import never
 from hardcost.auditrules.optimize.optimise import Optimised, Options, optimise
 from hardcost.auditrules.optimize.output import rule_text
 from hardcost.auditrules.optimize.prices import Prices
 from hardcost.auditrules.optimize.savings import Clock, Savings
-from hardcost.auditrules.present import DuplicateError, check_distinct
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 from hardcost.auditrules.rule import Rule

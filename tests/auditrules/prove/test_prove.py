@@ -13,7 +13,7 @@ from tests.auditrules.drawn import Drawing
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain
 from hardcost.auditrules.kernelrule import CALLS, Action, FilterList, KernelRule
-from hardcost.auditrules.present import DuplicateError, taken
+from hardcost.auditrules.loadedrules import DuplicateError, taken
 from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.prove.prove import can_fire, fires, prove
 from hardcost.auditrules.prove.relation import Relation, Result

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import Action, FilterList, KernelRule, Operator, Test
+from hardcost.auditrules.loadedrules import by_rank
 from hardcost.auditrules.loading import Fate, LoadedLines, load_lines
-from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, Target
 

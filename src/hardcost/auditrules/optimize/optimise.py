@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules.cost.predict import predict
 from hardcost.auditrules.kernelrule import FilterList, Operator, Test
+from hardcost.auditrules.loadedrules import by_rank
 from hardcost.auditrules.optimize import never, signals
 from hardcost.auditrules.optimize.lines import Line, Lines
 from hardcost.auditrules.optimize.moves import RANGE, Moves
 from hardcost.auditrules.optimize.prices import TOLERANCE, Prices, no_directory
-from hardcost.auditrules.present import by_rank
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation
 

@@ -20,7 +20,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.present import by_rank
+from hardcost.auditrules.loadedrules import by_rank
 from hardcost.auditrules.semantics import class_permissions, compare
 from hardcost.auditrules.tables import lookup
 

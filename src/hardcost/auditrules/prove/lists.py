@@ -16,7 +16,7 @@ from hardcost.auditrules.kernelrule import (
     Operator,
     Test,
 )
-from hardcost.auditrules.present import by_rank
+from hardcost.auditrules.loadedrules import by_rank
 from hardcost.auditrules.prove import example, logic
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError
 from hardcost.auditrules.prove.classes import CallClass

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.kernelrule import FilterList, KernelRule
-from hardcost.auditrules.present import check_distinct, taken
+from hardcost.auditrules.loadedrules import check_distinct, taken
 from hardcost.auditrules.prove import example, lists, logic
 from hardcost.auditrules.prove.assumptions import assumptions
 from hardcost.auditrules.prove.atoms import Atoms, UnsupportedError

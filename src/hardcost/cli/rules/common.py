@@ -13,8 +13,8 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.cost import histogram as histograms
 from hardcost.auditrules.kernelrule import UNSET
 from hardcost.auditrules.knownpaths import KnownPaths, read_list
+from hardcost.auditrules.loadedrules import taken
 from hardcost.auditrules.loading import Fate, load_lines
-from hardcost.auditrules.present import taken
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import Fault, RulesError
 from hardcost.auditrules.tables.lookup import OLDEST

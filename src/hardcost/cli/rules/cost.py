@@ -10,7 +10,7 @@ from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.prove.unresolved import numbers_for, resolved
 from hardcost.calibration import check, fitted
 from hardcost.cli.console import note, show
-from hardcost.cli.progress import monitor_of
+from hardcost.cli.monitors import monitor_of
 from hardcost.cli.rules import common
 from hardcost.cli.rules.priced import Priced
 from hardcost.cli.waiting import until_done

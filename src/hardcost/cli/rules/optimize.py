@@ -21,7 +21,7 @@ from hardcost.auditrules.prove.eventwords import difference_words
 from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.tables.lookup import RELEASES
 from hardcost.cli.console import note, show
-from hardcost.cli.progress import work_progress
+from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
 from hardcost.report.text import count, listed, visible

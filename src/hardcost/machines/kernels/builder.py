@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError, MachineError, Problem
 from hardcost.machines import kernelconfig
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.kernels import buildlog, kconfig, overlay, patches, source, tools
+from hardcost.machines.kernels import buildlog, kconfigtool, overlay, patches, source, tools
 from hardcost.machines.kernels.built import Built, built, is_known, read_sealed, write_sealed
 from hardcost.machines.kernels.make import Make, Output, Trust
 from hardcost.machines.kernels.overlay import File
@@ -91,7 +91,7 @@ class Kernels:
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._told = told or (lambda _: None)
         self._patched: dict[tuple[str, ...], _Patched] = {}
-        self._depends: dict[Path, kconfig.Kconfig] = {}
+        self._depends: dict[Path, kconfigtool.Kconfig] = {}
         self._maker = Make(cache, folder, trust)
 
     @cached_property
@@ -113,11 +113,11 @@ class Kernels:
         if self._folder is None and not any((self._cache.root / "sources").glob("*/Makefile")):
             note("fetching and unpacking Linux's source, 140 MB; this happens once …")
 
-    def depends(self, recipe: KernelRecipe) -> kconfig.Kconfig:
+    def depends(self, recipe: KernelRecipe) -> kconfigtool.Kconfig:
         """Return what the options of a recipe's source depend on."""
         folder = self._configured_source(recipe).folder
         if folder not in self._depends:
-            self._depends[folder] = kconfig.read(folder)
+            self._depends[folder] = kconfigtool.read(folder)
         return self._depends[folder]
 
     def _patches(self, recipe: KernelRecipe) -> _Patched:

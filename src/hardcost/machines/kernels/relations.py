@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hardcost.machines.kernels.builder import Kernels
-    from hardcost.machines.kernels.kconfig import Kconfig
+    from hardcost.machines.kernels.kconfigtool import Kconfig
     from hardcost.machines.machine import KernelRecipe
 
 

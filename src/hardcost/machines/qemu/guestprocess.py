@@ -15,7 +15,7 @@ from qemu.qmp import QMPClient, QMPError
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
-from hardcost.machines.qemu.limits import Standstill, StoodStillError, limited
+from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

@@ -12,10 +12,10 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import answers
+from hardcost.machines.qemu import answerlines
 from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
-from hardcost.machines.qemu.limits import Standstill, StoodStillError, limited
+from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -103,7 +103,7 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
     guest, start_seconds = launch.guest, time.monotonic() - launch.started
     await guest.until_ended(limit_seconds)
     try:
-        read = answers.read(*guest.streams.places)
+        read = answerlines.read(*guest.streams.places)
     except MachineError as error:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error

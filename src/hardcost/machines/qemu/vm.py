@@ -23,8 +23,8 @@ from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
 from hardcost.machines.qemu import argv, fresh, initramfs, inquiry, kernel, snapshot
-from hardcost.machines.qemu.limits import twice_at_most
-from hardcost.machines.qemu.parameters import Parameters
+from hardcost.machines.qemu.bootparameters import Parameters
+from hardcost.machines.qemu.guesttime import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
 
 if TYPE_CHECKING:

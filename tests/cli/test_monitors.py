@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.cli import console
-from hardcost.cli.progress import Bars, making_text, monitor_of
+from hardcost.cli.monitors import Bars, making_text, monitor_of
 from hardcost.errors import InputError
 from hardcost.machines.progress import BuildProgress, ImageProgress
 from hardcost.run.monitor import Expected, Failed

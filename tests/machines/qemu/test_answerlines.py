@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.protocol.said import typed
 
 from hardcost.errors import TrialError
-from hardcost.machines.qemu import answers
+from hardcost.machines.qemu import answerlines
 
 HELLO = {"event": "hello", "protocol": 1, "probe": "1", "kernel": "6.1", "gap": None}
 END = {"event": "end"}
@@ -24,18 +24,18 @@ def write(path: Path, *lines: object) -> Path:
 def test_answers_are_what_stands_between_hello_and_end(tmp_path: Path) -> None:
     done = {"event": "installed", "path": "/x", "bytes": 3}
     path = write(tmp_path / "a", {"event": "ready"}, HELLO, done, END, {"event": "late"})
-    assert answers.read(path) == tuple(typed([HELLO, done]))
+    assert answerlines.read(path) == tuple(typed([HELLO, done]))
 
 
 def test_the_first_place_that_is_not_empty_holds_the_answers(tmp_path: Path) -> None:
     empty, other = write(tmp_path / "a"), write(tmp_path / "b", HELLO, END)
-    assert answers.read(empty, other) == tuple(typed([HELLO]))
-    assert answers.read(other, empty) == tuple(typed([HELLO]))
+    assert answerlines.read(empty, other) == tuple(typed([HELLO]))
+    assert answerlines.read(other, empty) == tuple(typed([HELLO]))
     half = write(tmp_path / "c", HELLO)
     with pytest.raises(TrialError, match="ended before"):
-        answers.read(half, other)
+        answerlines.read(half, other)
     with pytest.raises(TrialError, match="ended before"):
-        answers.read(empty, empty)
+        answerlines.read(empty, empty)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_makes_no_sense_fails_the_trial(
     lines: list[object], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(TrialError, match=message):
-        answers.read(write(tmp_path / "a", *lines))
+        answerlines.read(write(tmp_path / "a", *lines))
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "[" * 100_000, "9" * 5000])
@@ -69,14 +69,14 @@ def test_what_is_no_number_of_json_fails_the_trial(value: str, tmp_path: Path) -
     path = tmp_path / "a"
     path.write_text(f'{{"event": "ran", "ticks": {value}}}\n')
     with pytest.raises(TrialError, match=r"no answer|wrong field"):
-        answers.read(path)
+        answerlines.read(path)
 
 
 def test_the_logs_of_an_error_are_what_the_trials_console_holds(tmp_path: Path) -> None:
     logs = {"/run/hardcost/web.log": "no room\n\n", "/var/log/web": "", "x": "y"}
     lines = (HELLO, FAILED | {"message": "the service web died", "logs": logs}, END)
     with pytest.raises(TrialError, match="web died") as caught:
-        answers.read(write(tmp_path / "a", *lines))
+        answerlines.read(write(tmp_path / "a", *lines))
     assert caught.value.console == "== /run/hardcost/web.log\nno room\n== x\ny\n"
 
 
@@ -86,4 +86,4 @@ def test_no_bytes_raise_anything_but_a_trial_error(tmp_path: Path, content: byte
     path = tmp_path / "a"
     path.write_bytes(content)
     with pytest.raises(TrialError):
-        answers.read(path)
+        answerlines.read(path)

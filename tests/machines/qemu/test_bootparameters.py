@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.machines.qemu.parameters import Parameters
+from hardcost.machines.qemu.bootparameters import Parameters
 
 if TYPE_CHECKING:
     from pathlib import Path

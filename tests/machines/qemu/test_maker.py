@@ -6,7 +6,7 @@ import pytest
 
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.qemu.make import roots
+from hardcost.machines.qemu.maker import roots
 from hardcost.run.monitor import Silent
 
 
