@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn an_error_comes_with_its_number_and_text() {
         // SAFETY: closing a descriptor that cannot exist touches nothing.
-        let fault =
-            unsafe { syscall(libc::SYS_close, [usize::MAX]) }.expect_err("no such descriptor");
+        let closed = unsafe { syscall(libc::SYS_close, [usize::MAX]) };
+        let fault = closed.expect_err("no such descriptor");
         assert_eq!(fault, Fault::Errno(libc::EBADF));
         assert_eq!(fault.to_string(), "Bad file descriptor (os error 9)");
     }

@@ -72,8 +72,17 @@ fn with(mut request: Value, more: &Value) -> Value {
 fn ends(line: &str) -> bool {
     (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
-        let left = Command::new("pgrep").args(["-fx", line]).output().expect("pgrep");
-        left.stdout.is_empty()
+        !command_lines().any(|other| other == line)
+    })
+}
+
+/// The command lines of all processes, their words joined by spaces.
+fn command_lines() -> impl Iterator<Item = String> {
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    processes.filter_map(|process| {
+        let words = fs::read(process.path().join("cmdline")).ok()?;
+        let text = String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ");
+        (!text.is_empty()).then_some(text)
     })
 }
 
