@@ -13,3 +13,8 @@ class Unit(StrEnum):
     INSN = "insn"
     NS = "ns"
     INDEX = "index"
+
+
+def counted(amount: int, one: str) -> str:
+    """Return an amount with its noun, such as `1 trial` and `70 trials`."""
+    return f"{amount:,} {one if amount == 1 else one + 's'}"

@@ -36,7 +36,7 @@ def test_workloads_are_read_with_their_parameters(text: str, expected: list[Work
         ("", "no workload ''"),
         ("syscals", "no workload 'syscals'"),
         ("syscalls,", "no workload ''"),
-        ("syscalls,dd,syscalls", "'syscalls' stands twice"),
+        ("syscalls,dd,syscalls", "'syscalls' is named twice"),
         ("syscalls calls=nul", "can't take 'nul' for calls"),
         ("syscalls calls=null+open+null", "can't take 'null' twice for calls"),
         ("fio size=99999999", "can't take '99999999' for size"),
@@ -65,7 +65,7 @@ def test_all_that_is_wrong_with_workloads_is_said_at_once() -> None:
         "--workload: there is no workload 'nothing'",
         "--workload: the workload fio can't take '0' for size",
         "--workload: the workload fio can't take 'x' for cases",
-        "--workload: 'dd' stands twice",
+        "--workload: 'dd' is named twice",
     ]
 
 
@@ -115,7 +115,7 @@ profile = "rhel9-stig"
     ("words", "told"),
     [
         (["run", "STUDY"], ":4: the workload filecopy can't take '0' for concurrency"),
-        (["run", "STUDY"], ":5: the workload 'dd' stands twice"),
+        (["run", "STUDY"], ":5: the workload 'dd' is named twice"),
         (["run", "STUDY"], ":6: the workload syscalls can't take 'nul' for calls"),
         (["run", "STUDY"], ":7: the workload fio can't take '99999999' for size"),
         (["run", "STUDY"], ":7: the workload fio has no parameter 'sizes'"),

@@ -7,11 +7,11 @@ from tests.protocol.said import as_sent, typed
 
 from hardcost.errors import TrialError
 from hardcost.instruments import recorders
-from hardcost.instruments.names import RIDING
+from hardcost.instruments.names import RECORDERS
 
 
 def test_every_instrument_that_may_be_named_has_a_title() -> None:
-    assert tuple(recorders.TITLES) == RIDING
+    assert tuple(recorders.TITLES) == RECORDERS
     assert all(recorders.TITLES.values())
 
 
@@ -28,7 +28,7 @@ def test_all_are_asked_for_at_once() -> None:
     assert after == {"do": "unwatch"}
 
 
-@pytest.mark.parametrize("name", RIDING)
+@pytest.mark.parametrize("name", RECORDERS)
 def test_a_guest_that_tells_nothing_fails_the_trial(name: str) -> None:
     with pytest.raises(TrialError):
         recorders.observed((name,), typed(({"event": "hello"},)))

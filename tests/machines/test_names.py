@@ -17,12 +17,12 @@ from hardcost.run.monitor import Silent
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InputError, match="no machine 'nosuch'") as error:
         names.check("nosuch", Wanted())
-    assert error.value.problems[0].hint == "there are vm"
+    assert error.value.problems[0].hint == "the machines are: vm"
 
 
-def test_what_stands_after_a_colon_is_the_machines_own_business() -> None:
-    assert names.is_known("fake:somewhere")
-    assert not names.is_known("somewhere:fake")
+def test_a_machine_that_takes_nothing_after_a_colon_is_not_named_with_it() -> None:
+    assert names.is_known("fake")
+    assert not names.is_known("fake:somewhere")
 
 
 @pytest.mark.parametrize("module", names._MAKERS.values())

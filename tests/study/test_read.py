@@ -145,7 +145,7 @@ class TestWrong:
         assert problems_of(tmp_path, GOOD.replace('["syscalls calls=null+open"]', listed)) == [
             (4, "the workload filecopy can't take '0' for concurrency"),
             (5, "the workload syscalls can't take 'null' twice for calls"),
-            (6, "the workload 'dd' stands twice"),
+            (6, "the workload 'dd' is named twice"),
         ]
 
     def test_all_that_is_wrong_with_a_workload_is_said_at_once(self, tmp_path: Path) -> None:

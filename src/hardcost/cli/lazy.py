@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,12 @@ def carried_out_by(place: str) -> Callable[[Callable[[], None]], Callable[..., N
     def with_work(described: Callable[[], None]) -> Callable[..., None]:
         @functools.wraps(described)
         def callback(**words: Any) -> None:  # noqa: ANN401  (click's options)
-            imported(place)(**words)
+            try:
+                imported(place)(**words)
+            except KeyboardInterrupt:
+                if sys.stderr.isatty():
+                    raise  # click ends the line on which ^C stands
+                raise click.Abort from None
 
         callback.__dict__["place"] = place  # for the test that both take the same words
         return callback

@@ -69,7 +69,7 @@ def _rows(what: str, store: Path) -> list[Row]:
         "studies": studies.titles,
         "instruments": lambda: {
             **{one.name: one.title for one in INSTRUMENTS.values()},
-            **{name: f"rides along: {title}" for name, title in recorders.TITLES.items()},
+            **{name: f"recorder: {title}" for name, title in recorders.TITLES.items()},
         },
         "machines": lambda: machines.TITLES,
     }

@@ -12,7 +12,7 @@ from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError, Problem
-from hardcost.instruments.names import INSTRUMENTS, RIDING
+from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.machines import debian, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
@@ -80,9 +80,7 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
     """
     console.form(words["progress"])
     if words["fresh"] and words["resume"]:
-        raise InputError(
-            "--fresh starts a run anew and --resume goes on with one: take one of them"
-        )
+        raise InputError("--fresh starts a new run and --resume continues one: use one of them")
     if words["image"] and words["rootfs"]:
         raise InputError("--image and --rootfs each name the guest's root: take one of them")
     if words["timeout"] is not None and math.isnan(words["timeout"]):
@@ -129,10 +127,10 @@ def _recorders(text: str) -> tuple[str, ...]:
     """
     names = tuple(dict.fromkeys(filter(None, text.split(","))))
     for name in names:
-        if name not in RIDING:
+        if name not in RECORDERS:
             raise InputError(
-                f"--record: there is no instrument '{name}' that rides along",
-                hint=f"there are {', '.join(RIDING)}",
+                f"--record: there is no recorder '{name}'",
+                hint=f"the recorders are {', '.join(RECORDERS)}",
             )
     return names
 
@@ -144,7 +142,7 @@ def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
 
     Raises:
         InputError: There is no such workload or parameter, a word is not KEY=VALUE, a value is
-            wrong, or a workload stands twice.
+            wrong, or a workload is named twice.
     """
     found: list[Workload] = []
     problems: list[Problem] = []
@@ -156,7 +154,7 @@ def workloads(text: str, instrument: str | None = None) -> tuple[Workload, ...]:
             continue
         if read in found:
             hint = "it is measured once: leave one of them out"
-            problems.append(Problem(f"'{read}' stands twice", hint=hint))
+            problems.append(Problem(f"'{read}' is named twice", hint=hint))
         found.append(read)
     if problems:
         raise InputError.of(

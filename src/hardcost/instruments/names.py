@@ -11,7 +11,7 @@ from hardcost.instruments.time import TIME
 if TYPE_CHECKING:
     from hardcost.instruments.instrument import Instrument
 
-RIDING = ("cpu", "audit", "avc")
+RECORDERS = ("cpu", "audit", "avc")
 """The names of the instruments that ride along beside one of these."""
 
 INSTRUMENTS = {instrument.name: instrument for instrument in (INSN, TIME)}

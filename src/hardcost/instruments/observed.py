@@ -1,4 +1,4 @@
-"""What an instrument that rides along saw in one trial, beside the metrics."""
+"""What a recorder saw in one trial, beside the metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Step(BaseModel):
 
 
 class Observed(BaseModel):
-    """What one riding instrument saw.
+    """What one recorder saw.
 
     `totals` are amounts over the whole watch, by name, each in `unit_of_totals`: for `cpu` the
     ticks of each process by its name (and `idle`), for `audit` events by key (`key:…`), `records`,

@@ -18,7 +18,7 @@ TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 """The machines that a user is shown, each with what it is."""
 
 _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
-"""Modules with `check` and `make` as below, by the part of a machine's name before a colon.
+"""Modules with `check` and `make` as below, by the machine's name.
 
 `fake` computes its answers, and is for tests: no list shows it.
 """
@@ -26,7 +26,7 @@ _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake
 
 def is_known(name: str) -> bool:
     """Say whether there is a machine of that name."""
-    return name.partition(":")[0] in _MAKERS
+    return name in _MAKERS
 
 
 def check(name: str, wanted: Wanted) -> None:
@@ -52,5 +52,6 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
 
 def _maker(name: str) -> ModuleType:
     if not is_known(name):
-        raise InputError(f"there is no machine '{name}'", hint=f"there are {', '.join(TITLES)}")
-    return import_module(_MAKERS[name.partition(":")[0]])
+        hint = f"the machines are: {', '.join(TITLES)}"
+        raise InputError(f"there is no machine '{name}'", hint=hint)
+    return import_module(_MAKERS[name])

@@ -89,7 +89,7 @@ def _document(finding: Finding) -> _Object:
 def _beside(finding: Finding) -> BesideKeys:
     """Return what stands beside the cells.
 
-    `failures` are the trials that have no cells; `observed` what riding instruments saw, trial by
+    `failures` are the trials that have no cells; `observed` what recorders saw, trial by
     trial; `published` each published figure with ours; `means` the mean penalty of each
     configuration by workload, null for all.
     """

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hardcost.run.outlook import Outlook
     from hardcost.run.prepare import Prepared
     from hardcost.store.record import Record
+from hardcost.units import counted
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ async def outcomes(
                 yield trial, came
                 advance()
     lost = f", {failed} failed" if failed else ""
-    site.monitor.note(f"{len(missing)} trials in {time.monotonic() - started:.1f} s{lost}")
+    site.monitor.note(
+        f"{counted(len(missing), 'trial')} in {time.monotonic() - started:.1f} s{lost}"
+    )
 
 
 def _lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
@@ -132,7 +135,9 @@ async def _boot(
     failed: dict[Boot, MachineError] = {}
     if not boots:
         return failed
-    site.monitor.note(f"booting {len(boots)} guests for their snapshots; this happens once")
+    site.monitor.note(
+        f"booting {counted(len(boots), 'guest')} for their snapshots; this happens once"
+    )
     free = asyncio.Semaphore(site.limits.jobs)
     with site.monitor.stage("boots", len(boots), expected_seconds) as advance:
 

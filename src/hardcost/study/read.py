@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, Problem
-from hardcost.instruments.names import INSTRUMENTS, RIDING
+from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.profiles import catalogue, tomlfile
 from hardcost.profiles.written import Resolver
 from hardcost.study.configurations import configurations
@@ -102,7 +102,7 @@ def workload(text: str, instrument: str | None = None) -> Workload:
     for word in words:
         key, sign, value = word.partition("=")
         if not sign:
-            hint = "such as 'syscalls calls=null+open'; commas part workloads of --workload"
+            hint = "such as 'syscalls calls=null+open'; separate workloads with commas"
             problems.append(Problem(f"'{key}' after '{name}' is not KEY=VALUE", hint=hint))
         elif key in parameters:
             hint = "'+' joins values of one parameter: calls=null+open"
@@ -223,7 +223,7 @@ class _Reader:
                 one = workload(text, instrument)
                 if one in found:
                     hint = "it is measured once: leave one of them out"
-                    self._wrong(f"the workload '{one}' stands twice", *at, index, hint=hint)
+                    self._wrong(f"the workload '{one}' is named twice", *at, index, hint=hint)
                 found.append(one)
             except InputError as error:
                 for problem in error.problems:
@@ -235,8 +235,8 @@ class _Reader:
             hint = tomlfile.meant(written.instrument, INSTRUMENTS, "instruments")
             self._wrong(f"there is no instrument '{written.instrument}'", "instrument", hint=hint)
         for index, name in enumerate(written.record):
-            if name not in RIDING:
-                hint = tomlfile.meant(name, RIDING, "recorders")
+            if name not in RECORDERS:
+                hint = tomlfile.meant(name, RECORDERS, "recorders")
                 message = f"there is no recorder '{name}'"
                 self._wrong(message, "record", index, hint=hint)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.protocol.said import typed
 
-from hardcost.errors import TrialError
+from hardcost.errors import MachineError, TrialError
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, Execution, KernelRecipe
 from hardcost.machines.qemu import initramfs
@@ -55,3 +55,23 @@ def test_a_probe_that_is_built_anew_is_for_the_next_run(
     probe.write_bytes(b"new")
     assert machine._initramfs(boot) == before
     assert VirtualMachine(cache, Hardware("icount"))._initramfs(boot) != before
+
+
+def test_a_machine_serves_one_event_loop_after_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = VirtualMachine(Cache(tmp_path), Hardware("icount"))
+    monkeypatch.setattr(machine, "_name", lambda _boot: "snapshot")
+
+    async def taken(_boot: Boot, _name: str) -> None:
+        await asyncio.sleep(0.01)  # so that the others have to wait
+
+    monkeypatch.setattr(machine, "_take", taken)
+
+    async def together() -> list[BaseException | Path]:
+        return await asyncio.gather(
+            *(machine._snapshot(Boot()) for _ in range(3)), return_exceptions=True
+        )
+
+    for _ in range(2):
+        assert {type(one) for one in asyncio.run(together())} == {MachineError}

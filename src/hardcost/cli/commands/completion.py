@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
-from hardcost.instruments.names import RIDING
+from hardcost.instruments.names import RECORDERS
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.names import TITLES
 from hardcost.store.storeplace import default_path
@@ -47,9 +47,9 @@ def machines(_context: click.Context, _word: click.Parameter, begun: str) -> lis
     return [CompletionItem(one) for one in TITLES if one.startswith(begun)]
 
 
-def riding(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
+def recorders(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer recorders, after those that the word already names."""
-    return _after_commas(RIDING, begun)
+    return _after_commas(RECORDERS, begun)
 
 
 def kernels(_context: click.Context, _word: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.instruments.names import INSTRUMENTS, RIDING
+from hardcost.instruments.names import INSTRUMENTS, RECORDERS
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
 
@@ -149,8 +149,8 @@ def _measuring(
             click.option(
                 "--record",
                 metavar="NAME,…",
-                shell_complete=completion.riding,
-                help=f"Recorders to run beside the instrument: {', '.join(RIDING)}.",
+                shell_complete=completion.recorders,
+                help=f"Recorders to run beside the instrument: {', '.join(RECORDERS)}.",
             ),
             unconfined_option(),
             click.option("--fresh", is_flag=True, help="Measure again what the store already has."),

@@ -8,10 +8,10 @@ import os
 import platform
 import re
 import time
-from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import took
@@ -71,7 +71,9 @@ class VirtualMachine:
         self.kernels = kernels or Kernels(cache)
         self.roots = roots or DebianRoots()
         self._image = image
-        self._making: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = (
+            WeakKeyDictionary()
+        )
         self._initramfses: dict[tuple[str, bool], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
 
@@ -336,7 +338,7 @@ class VirtualMachine:
             MachineError: The guest does not boot.
         """
         name = self._name(boot)
-        async with self._making[name]:
+        async with self._lock(name):
             # Twice at most: another run may have made it meanwhile, or damaged it.
             for _ in range(2):
                 place = await asyncio.to_thread(self.cache.find, "snapshots", name)
@@ -347,6 +349,11 @@ class VirtualMachine:
         if place is None:
             raise MachineError("the snapshot was damaged as soon as it was made", hint=_DISK)
         return place
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        """Return a snapshot's lock in this event loop; a run that measures more has another."""
+        locks = self._making.setdefault(asyncio.get_running_loop(), {})
+        return locks.setdefault(name, asyncio.Lock())
 
     async def _take(self, boot: Boot, name: str) -> None:
         self.cache.make_room("snapshots", _SNAPSHOTS_BYTES)
