@@ -16,6 +16,8 @@ from hardcost.store.storeplace import default_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 STARTS = ("snapshot", "fresh")
 """How trials may start; no kernel parameter has these names."""
@@ -58,132 +60,151 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def _measuring(
-    command: Callable[..., Any], boot: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> Callable[..., Any]:
-    cores = len(os.sched_getaffinity(0))
-    for option in reversed(
-        (
-            click.option(
-                "--machine",
-                metavar="NAME",
-                default="vm",
-                show_default=True,
-                shell_complete=completion.machines,
-                help="Where trials run: one of `hardcost list machines`.",
-            ),
-            click.option(
-                "--instrument",
-                type=click.Choice(list(INSTRUMENTS)),
-                help="What to measure: insn counts instructions exactly; time reads the clock.",
-            ),
-            click.option(
-                "--workload",
-                metavar="'NAME [KEY=VALUE …],…'",
-                shell_complete=completion.workloads,
-                help="What to run, such as syscalls or 'syscalls calls=null+open'. Separate"
-                " workloads with commas.",
-            ),
-            click.option(
-                "--seeds",
-                type=click.IntRange(1, 1000),
-                help="Measure N random layouts of programs' memory (default: one fixed layout).",
-            ),
-            click.option(
-                "--repetitions",
-                type=click.IntRange(1, 1000),
-                help="Trials of each configuration (default: 1 for insn, 5 for time).",
-            ),
-            click.option(
-                "--kernel",
-                type=click.Path(path_type=Path),
-                shell_complete=completion.kernels,
-                help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
-            ),
-            click.option(
-                "--source",
-                type=click.Path(path_type=Path),
-                help="The Linux source from which kernels with options are built (default: Debian"
-                " 12's package linux-source-6.1).",
-            ),
-            click.option(
-                "--image",
-                type=click.Path(path_type=Path),
-                help="Your own root for guests with services: a raw or qcow2 disk with Linux on"
-                " ext4. Its newest kernel is booted unless --kernel names one.",
-            ),
-            click.option(
-                "--rootfs",
-                type=click.Path(path_type=Path),
-                help="Your own root as a folder that holds a whole system.",
-            ),
-            click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
-            click.option(
-                "--scheduler",
-                type=click.Choice(["processes", "serial"]),
-                default="processes",
-                show_default=True,
-                help="Run guests side by side, or one after another.",
-            ),
-            click.option(
-                "--jobs",
-                type=click.IntRange(1, 256),
-                default=cores,
-                show_default="one for each core",
-                help="How many guests run at a time.",
-            ),
-            click.option(
-                "--timeout",
-                type=click.FloatRange(1, 86400),
-                help="Seconds after which a trial fails (default: the study's,"
-                f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
-                f" {USUAL_LIMITS['debian']:.0f}).",
-            ),
-            boot,
-            click.option(
-                "--init",
-                type=click.Choice(["probe", "systemd"]),
-                help="What starts a Debian guest's services: the probe starts those that a trial"
-                " needs, systemd starts all (default: the study's).",
-            ),
-            click.option(
-                "--record",
-                metavar="NAME,…",
-                shell_complete=completion.recorders,
-                help=f"Recorders to run beside the instrument: {', '.join(RECORDERS)}.",
-            ),
-            unconfined_option(),
-            click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
-            click.option(
-                "--resume", is_flag=True, help="Continue the run that was interrupted or failed."
-            ),
-            click.option(
-                "--dry-run",
-                is_flag=True,
-                help="Print the plan and the expected time; measure nothing.",
-            ),
-            click.option(
-                "--progress",
-                type=click.Choice(["auto", "plain", "json", "none"]),
-                default="auto",
-                show_default=True,
-                help="How progress is shown on stderr: on a terminal as bars, else as lines; json"
-                " prints each event as a JSON object on a line; none prints errors alone.",
-            ),
-            click.option(
-                "--report",
-                type=click.Path(path_type=Path, dir_okay=False),
-                help="The HTML report's file (default: beside the store).",
-            ),
-            store_option(),
-            format_option(),
-        )
-    ):
+def _measuring(command: Callable[..., Any], boot: _Option) -> Callable[..., Any]:
+    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept())):
         command = option(command)
     return command
 
 
-def store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _what() -> tuple[_Option, ...]:
+    """Return the options that say what is measured, and where."""
+    return (
+        click.option(
+            "--machine",
+            metavar="NAME",
+            default="vm",
+            show_default=True,
+            shell_complete=completion.machines,
+            help="Where trials run: one of `hardcost list machines`.",
+        ),
+        click.option(
+            "--instrument",
+            type=click.Choice(list(INSTRUMENTS)),
+            help="What to measure: insn counts instructions exactly; time reads the clock.",
+        ),
+        click.option(
+            "--workload",
+            metavar="'NAME [KEY=VALUE …],…'",
+            shell_complete=completion.workloads,
+            help="What to run, such as syscalls or 'syscalls calls=null+open'. Separate"
+            " workloads with commas.",
+        ),
+        click.option(
+            "--seeds",
+            type=click.IntRange(1, 1000),
+            help="Measure N random layouts of programs' memory (default: one fixed layout).",
+        ),
+        click.option(
+            "--repetitions",
+            type=click.IntRange(1, 1000),
+            help="Trials of each configuration (default: 1 for insn, 5 for time).",
+        ),
+    )
+
+
+def _guests() -> tuple[_Option, ...]:
+    """Return the options that say what guests are made of."""
+    return (
+        click.option(
+            "--kernel",
+            type=click.Path(path_type=Path),
+            shell_complete=completion.kernels,
+            help="A bzImage, a vmlinux, or 'host' (default: Debian's kernel).",
+        ),
+        click.option(
+            "--source",
+            type=click.Path(path_type=Path),
+            help="The Linux source from which kernels with options are built (default: Debian"
+            " 12's package linux-source-6.1).",
+        ),
+        click.option(
+            "--image",
+            type=click.Path(path_type=Path),
+            help="Your own root for guests with services: a raw or qcow2 disk with Linux on"
+            " ext4. Its newest kernel is booted unless --kernel names one.",
+        ),
+        click.option(
+            "--rootfs",
+            type=click.Path(path_type=Path),
+            help="Your own root as a folder that holds a whole system.",
+        ),
+        click.option("--cpu", default="max", show_default=True, help="QEMU's processor model."),
+    )
+
+
+def _carried_out(boot: _Option) -> tuple[_Option, ...]:
+    """Return the options that say how trials are carried out."""
+    cores = len(os.sched_getaffinity(0))
+    return (
+        click.option(
+            "--scheduler",
+            type=click.Choice(["processes", "serial"]),
+            default="processes",
+            show_default=True,
+            help="Run guests side by side, or one after another.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1, 256),
+            default=cores,
+            show_default="one for each core",
+            help="How many guests run at a time.",
+        ),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(1, 86400),
+            help="Seconds after which a trial fails (default: the study's,"
+            f" else {USUAL_LIMITS['small']:.0f}, in a Debian guest"
+            f" {USUAL_LIMITS['debian']:.0f}).",
+        ),
+        boot,
+        click.option(
+            "--init",
+            type=click.Choice(["probe", "systemd"]),
+            help="What starts a Debian guest's services: the probe starts those that a trial"
+            " needs, systemd starts all (default: the study's).",
+        ),
+        click.option(
+            "--record",
+            metavar="NAME,…",
+            shell_complete=completion.recorders,
+            help=f"Recorders to run beside the instrument: {', '.join(RECORDERS)}.",
+        ),
+        unconfined_option(),
+    )
+
+
+def _kept() -> tuple[_Option, ...]:
+    """Return the options that say what is kept, and what is shown."""
+    return (
+        click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
+        click.option(
+            "--resume", is_flag=True, help="Continue the run that was interrupted or failed."
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            help="Print the plan and the expected time; measure nothing.",
+        ),
+        click.option(
+            "--progress",
+            type=click.Choice(["auto", "plain", "json", "none"]),
+            default="auto",
+            show_default=True,
+            help="How progress is shown on stderr: on a terminal as bars, else as lines; json"
+            " prints each event as a JSON object on a line; none prints errors alone.",
+        ),
+        click.option(
+            "--report",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="The HTML report's file (default: beside the store).",
+        ),
+        store_option(),
+        format_option(),
+    )
+
+
+def store_option() -> _Option:
     """Return the option `--store`."""
     return click.option(
         "--store",
@@ -195,7 +216,7 @@ def store_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     )
 
 
-def unconfined_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def unconfined_option() -> _Option:
     """Return the option `--allow-unconfined-build`."""
     return click.option(
         "--allow-unconfined-build",
@@ -205,7 +226,7 @@ def unconfined_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     )
 
 
-def format_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_option() -> _Option:
     """Return the option `--format`."""
     return click.option(
         "--format",
