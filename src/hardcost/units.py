@@ -15,6 +15,6 @@ class Unit(StrEnum):
     INDEX = "index"
 
 
-def counted(amount: int, one: str) -> str:
-    """Return an amount with its noun, such as `1 trial` and `70 trials`."""
-    return f"{amount:,} {one if amount == 1 else one + 's'}"
+def count(amount: int, one: str, several: str | None = None) -> str:
+    """Return an amount with its noun, such as `1 control` and `70 controls`."""
+    return f"{amount:,} {one if amount == 1 else several or one + 's'}"

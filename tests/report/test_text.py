@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardcost.report import text
+from hardcost.units import count
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12)
 
@@ -142,8 +143,8 @@ def test_an_option_and_its_value_are_a_phrase() -> None:
 
 
 def test_prose_helpers() -> None:
-    assert text.count(1, "control") == "1 control"
-    assert text.count(1200, "control") == "1,200 controls"
+    assert count(1, "control") == "1 control"
+    assert count(1200, "control") == "1,200 controls"
     assert text.listed(["a", "b", "c"]) == "a, b and c"
     assert text.listed(["a"]) == "a"
     assert text.percent(0.0204) == "2.0%"

@@ -15,7 +15,8 @@ from hardcost.errors import InputError
 from hardcost.profiles import auditprofile
 from hardcost.profiles.importers import khc as reports
 from hardcost.profiles.importers import sysctld
-from hardcost.report.text import count, visible
+from hardcost.report.text import visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

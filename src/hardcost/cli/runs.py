@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hardcost.report.text import count, decimals, number, plain, ratio, signed
+from hardcost.report.text import decimals, number, plain, ratio, signed
 from hardcost.store import glance
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from pathlib import Path

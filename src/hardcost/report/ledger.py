@@ -9,7 +9,8 @@ from functools import cached_property
 from statistics import median_low
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import count, decimals, number, rounded, visible
+from hardcost.report.text import decimals, number, rounded, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

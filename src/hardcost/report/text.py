@@ -160,11 +160,6 @@ def interval(value: float, low: float, high: float, digits: int = 0) -> str:
     return f"{shown} ({below}{TO}{above})"
 
 
-def count(amount: int, one: str, several: str | None = None) -> str:
-    """Return an amount with its noun, such as `1 control` and `70 controls`."""
-    return f"{amount:,} {one if amount == 1 else several or one + 's'}"
-
-
 def listed(names: Iterable[str]) -> str:
     """Return names as a list in prose: `a`, `a and b`, `a, b and c`."""
     *before, last = names

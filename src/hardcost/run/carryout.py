@@ -12,6 +12,8 @@ from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run import parallel
 from hardcost.run.bootlines import BootLines, problems_of
 from hardcost.run.monitor import Failed
+from hardcost.run.outlook import lacking
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from hardcost.run.outlook import Outlook
     from hardcost.run.prepare import Prepared
     from hardcost.store.record import Record
-from hardcost.units import counted
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ async def outcomes(
     if await _build(missing, site):  # of kernels that were not there, nobody could ask before
         given_up.update(await refused(missing, site, keep_going=keep_going))
     unbootable = await _boot(
-        _lacking(missing, site.machine),
+        lacking(missing, site.machine),
         site,
         outlook.expected_seconds("boots"),
         keep_going=keep_going,
@@ -102,21 +103,12 @@ async def outcomes(
                 yield trial, came
                 advance()
     lost = f", {failed} failed" if failed else ""
-    site.monitor.note(
-        f"{counted(len(missing), 'trial')} in {time.monotonic() - started:.1f} s{lost}"
-    )
-
-
-def _lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
-    """Return the boots that have no snapshot yet, or no kernel."""
-    return [
-        boot for boot in dict.fromkeys(trial.boot for trial in trials) if not machine.is_ready(boot)
-    ]
+    site.monitor.note(f"{count(len(missing), 'trial')} in {time.monotonic() - started:.1f} s{lost}")
 
 
 async def _build(missing: Sequence[Prepared], site: Site) -> bool:
     """Build the kernels that are not built yet, and say whether there were any."""
-    boots = [boot for boot in _lacking(missing, site.machine) if boot.kernel is not None]
+    boots = [boot for boot in lacking(missing, site.machine) if boot.kernel is not None]
     kernels = {site.machine.kernel_name(boot): boot for boot in boots}
     for number, boot in enumerate(kernels.values(), 1):
         site.monitor.note(f"building kernel {number} of {len(kernels)}; each is kept")
@@ -136,7 +128,7 @@ async def _boot(
     if not boots:
         return failed
     site.monitor.note(
-        f"booting {counted(len(boots), 'guest')} for their snapshots; this happens once"
+        f"booting {count(len(boots), 'guest')} for their snapshots; this happens once"
     )
     free = asyncio.Semaphore(site.limits.jobs)
     with site.monitor.stage("boots", len(boots), expected_seconds) as advance:

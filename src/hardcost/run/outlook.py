@@ -11,7 +11,7 @@ from hardcost.run import timing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hardcost.machines.machine import Machine
+    from hardcost.machines.machine import Boot, Machine
     from hardcost.run.prepare import Prepared
     from hardcost.run.timing import History, Kind, Stage, Work
     from hardcost.store.record import Record
@@ -84,14 +84,21 @@ def outlook(  # noqa: PLR0913  (it is made of just these)
     return Outlook(tuple(prepared), known, missing, stages)
 
 
+def lacking(trials: Sequence[Prepared], machine: Machine) -> list[Boot]:
+    """Return the boots that have no snapshot yet, or no kernel."""
+    return [
+        boot for boot in dict.fromkeys(one.boot for one in trials) if not machine.is_ready(boot)
+    ]
+
+
 def _work(missing: Sequence[Prepared], machine: Machine, earlier: History) -> Work:
     """Return what has to be done for trials that are not in the store."""
-    lacking = dict.fromkeys(one.boot for one in missing if not machine.is_ready(one.boot))
-    builds = {machine.kernel_name(boot) for boot in lacking if boot.kernel is not None}
+    boots = lacking(missing, machine)
+    builds = {machine.kernel_name(boot) for boot in boots if boot.kernel is not None}
     return timing.Work(
         builds=len(builds),
         begun=earlier.begun,
-        boots=[boot.guest for boot in lacking if boot.kernel is None],
+        boots=[boot.guest for boot in boots if boot.kernel is None],
         trials=[(str(one.trial.workload), one.trial.instrument) for one in missing],
     )
 

@@ -62,15 +62,15 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
         InputError: A control, workload or kernel is wrong, or beyond what the machine can do.
         MachineError: Something is missing on this host.
     """
-    trials = start_order(plan)
-    boots = dict.fromkeys(boot_of(trial) for trial in trials)
+    trials = [(trial, boot_of(trial)) for trial in start_order(plan)]
+    boots = dict.fromkeys(boot for _, boot in trials)
     for boot in boots:
         _check_able(boot, plan.instrument, machine)
     machine.fetch(tuple(boots), monitor.note)
     prepared = []
     with monitor.stage("trials worked out", len(trials)) as advance:
-        for trial in trials:
-            prepared.append(prepare(trial, machine))
+        for trial, boot in trials:
+            prepared.append(_prepared(trial, boot, machine))
             advance()
     return tuple(prepared)
 
@@ -81,11 +81,14 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
     Raises:
         InputError: Its workload, instrument, or a control does not exist or can't be applied.
     """
+    return _prepared(trial, boot_of(trial), machine)
+
+
+def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
     instrument = instrument_named(trial.instrument)
     workload = workload_named(trial.workload.name)
     parameters = asked(workload, dict(trial.workload.parameters))
     controls, setup = trial.configuration.controls, trial.setup
-    boot = boot_of(trial)
     notes = machine.notes(boot)
     job = (
         *apply.requests(controls),

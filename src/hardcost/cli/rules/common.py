@@ -23,7 +23,7 @@ from hardcost.cli.console import note
 from hardcost.controls import watchedpaths
 from hardcost.errors import InputError, Place, Problem
 from hardcost.profiles.written import problems_of
-from hardcost.report.text import count
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

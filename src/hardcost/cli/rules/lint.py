@@ -28,7 +28,8 @@ from hardcost.auditrules.semantics import UnresolvedError
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
 from hardcost.profiles.written import problems_of
-from hardcost.report.text import count, listed, visible
+from hardcost.report.text import listed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -24,7 +24,8 @@ from hardcost.cli.console import note, show
 from hardcost.cli.monitors import work_progress
 from hardcost.cli.rules import common
 from hardcost.errors import InputError
-from hardcost.report.text import count, listed, visible
+from hardcost.report.text import listed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

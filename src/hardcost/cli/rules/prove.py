@@ -16,7 +16,8 @@ from hardcost.auditrules.prove.relation import ProverError, Relation, Result
 from hardcost.auditrules.semantics import Decision
 from hardcost.cli.rules import common
 from hardcost.errors import InputError, Problem
-from hardcost.report.text import count, visible
+from hardcost.report.text import visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

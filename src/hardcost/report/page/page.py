@@ -43,7 +43,8 @@ from hardcost.report.tables.several_table import (
     several_heading,
     totals_grid,
 )
-from hardcost.report.text import MARK, count, phrases, visible
+from hardcost.report.text import MARK, phrases, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import count, listed, percent
+from hardcost.report.text import listed, percent
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from hardcost.analysis.finding import Advice, Total

@@ -14,7 +14,8 @@ from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.text import count, number, ratio, shorten, signed, visible
+from hardcost.report.text import number, ratio, shorten, signed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import count, visible
+from hardcost.report.text import visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from hardcost.analysis.finding import Failure, Finding

@@ -14,7 +14,8 @@ from hardcost.report.axes import numeric_axis
 from hardcost.report.ledger import FEW
 from hardcost.report.sentences.amounts import grown_to, joined, quoted, unit_words
 from hardcost.report.sentences.statement import Answer, Ranked
-from hardcost.report.text import count, decimals, number, ratio, signed, visible
+from hardcost.report.text import decimals, number, ratio, signed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import count, percent, visible
+from hardcost.report.text import percent, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from hardcost.analysis.finding import Search

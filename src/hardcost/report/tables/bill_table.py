@@ -34,7 +34,6 @@ from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import (
     ABSENT,
     MARK,
-    count,
     interval,
     listed,
     number,
@@ -43,6 +42,7 @@ from hardcost.report.text import (
     signed,
     visible,
 )
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,8 @@ from hardcost.report.comparison import Comparison, Pair, compared
 from hardcost.report.sentences.run_answer import compare_sentences
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Prose
 from hardcost.report.tables.run_table import where
-from hardcost.report.text import count, decimals, interval, ratio, signed, visible
+from hardcost.report.text import decimals, interval, ratio, signed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -21,13 +21,13 @@ from hardcost.report.text import (
     MISSING,
     TIMES,
     TO,
-    count,
     number,
     penalty,
     ratio,
     visible,
     written_decimals,
 )
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,18 +21,8 @@ from hardcost.report.tables.published_table import (
     published_title,
     range_grids,
 )
-from hardcost.report.text import (
-    ABSENT,
-    MISSING,
-    TO,
-    count,
-    decimals,
-    interval,
-    ratio,
-    signed,
-    visible,
-)
-from hardcost.units import Unit
+from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, signed, visible
+from hardcost.units import Unit, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

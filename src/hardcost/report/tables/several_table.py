@@ -11,7 +11,8 @@ from hardcost.report.sentences.answer import answer
 from hardcost.report.tables.bill_table import bill_grids, bill_of, bill_size, reading_guide, times
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import ABSENT, count, listed, number, signed, visible
+from hardcost.report.text import ABSENT, listed, number, signed, visible
+from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
