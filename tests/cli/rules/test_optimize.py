@@ -307,6 +307,15 @@ def test_what_is_left_out_stands_in_the_file_and_in_what_it_rests_on(tmp_path: P
     assert "auditctl continues after" in result.stdout
 
 
+def test_a_refused_line_that_begins_like_a_setting_is_left_out(tmp_path: Path) -> None:
+    refused = "-exita always,exit -F exit=-13"  # `-e` alone is a setting
+    text = f"-a always,exit -F dir=/etc -F perm=wa -k etc\n{refused}\n"
+    optimised(tmp_path, text, "--leave-out-faulty")
+    made = (tmp_path / "made.rules").read_text().splitlines()
+    assert f"# left out, since auditctl refuses it: {refused}" in made
+    assert refused not in made
+
+
 def test_the_file_is_written_in_the_bytes_that_were_proved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,14 +142,14 @@ class _Writer:
             if reading.rule is not None and place in index:
                 self._before[index[place]] = waiting
                 waiting, seen = [], True
+            elif reading.kind is Kind.FAULT:
+                waiting += _comment(f"left out, since auditctl refuses it: {reading.text}")
             elif reading.deletes is not None and seen:
                 waiting.append(
                     f"# left out, since the rules that it deleted are gone: {reading.text}"
                 )
             elif reading.text.startswith("-e"):
                 ends.append(reading.text)  # it may lock the rules
-            elif reading.kind is Kind.FAULT:
-                waiting += _comment(f"left out, since auditctl refuses it: {reading.text}")
             elif reading.kind is Kind.COMMENT or reading.kind in _SETTINGS:
                 waiting.append(reading.text)
             elif reading.kind is Kind.BLANK:
