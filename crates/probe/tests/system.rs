@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-const PROBE: &str = env!("CARGO_BIN_EXE_hardcost-probe");
+mod programs;
 
 /// Lets `serve` do a job; its answers without the first and the last.
 fn serve(requests: &[Value]) -> Vec<Value> {
-    let mut probe = Command::new(PROBE)
+    let mut probe = programs::probe()
         .arg("serve")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

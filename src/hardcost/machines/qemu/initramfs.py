@@ -68,10 +68,15 @@ def probe_binary() -> Path:
     Raises:
         MachineError: It was not built.
     """
-    return _built("hardcost-probe")
+    return built("hardcost-probe")
 
 
-def _built(name: str) -> Path:
+def built(name: str) -> Path:
+    """Return one of our programs, by its name.
+
+    Raises:
+        MachineError: It was not built.
+    """
     program = Path(str(resources.files("hardcost"))) / "bin" / name
     if not program.is_file():
         raise MachineError(f"the program {program} is missing", hint="`make setup` builds it")
@@ -91,7 +96,7 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
 
     A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
     """
-    parts = {name: file_digest(_built(name)) for name in _PROGRAMS.values()}
+    parts = {name: file_digest(built(name)) for name in _PROGRAMS.values()}
     parts |= {"recipe": _RECIPE, "guest": kind}
     if kind == "debian":
         found = kernel.modules if kernel is not None else None
@@ -112,9 +117,7 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
 
 
 def _programs() -> list[cpio.File]:
-    return [
-        cpio.regular(path, _built(name).read_bytes(), 0o755) for path, name in _PROGRAMS.items()
-    ]
+    return [cpio.regular(path, built(name).read_bytes(), 0o755) for path, name in _PROGRAMS.items()]
 
 
 def _starter(folder: Path | None) -> list[cpio.File]:
