@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
+SHIPPED = ("hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench")
 TREE = ("cargo", "tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none")
 
 

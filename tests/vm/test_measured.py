@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,8 +81,7 @@ def with_larger(archive: Path, path: Path, *, loaded: bool) -> Path:
 
 
 def test_what_the_probe_loads_enters_no_count(cache_root: Path, tmp_path: Path) -> None:
-    # Both probes are of one size: what an archive takes of the memory moves fork and exec by some
-    # ten instructions, since the kernel's lists of free pages are then of other lengths.
+    # When `fork` copied the probe itself and `exec` ran it, they rose by 8,800 and 23,000.
     cache = Cache(cache_root)
     archive = initramfs.initramfs(cache)
     one, other = (
@@ -89,4 +89,8 @@ def test_what_the_probe_loads_enters_no_count(cache_root: Path, tmp_path: Path) 
         for loaded, folder in ((False, tmp_path / "one"), (True, tmp_path / "other"))
     )
     assert one.keys() == {"null", "open", "fork", "exec"}
-    assert one == other
+    for name in ("null", "open"):
+        assert one[name] == other[name]
+    # The kernel's caches of the objects that it keeps for areas of memory are filled otherwise.
+    for name in ("fork", "exec"):
+        assert median(one[name]) == pytest.approx(median(other[name]), rel=0.0005)

@@ -22,6 +22,7 @@ pub struct Channel {
 
 impl Channel {
     /// A side of the conversation out of its socket.
+    #[must_use]
     pub fn new(socket: OwnedFd) -> Self {
         Self { socket }
     }

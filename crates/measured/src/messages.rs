@@ -183,6 +183,7 @@ fields!(Failure { what, errno });
 
 impl Failure {
     /// What was tried, and how it failed.
+    #[must_use]
     pub fn of(what: String, fault: Fault) -> Self {
         match fault {
             Fault::Errno(number) => Self { what, errno: Some(number) },
@@ -290,7 +291,7 @@ impl Wire for Pace {
             Self::None => out.push(2),
             Self::Tick => out.push(0),
             Self::Pause(pause) => {
-                tagged(1, &u64::try_from(pause.as_micros()).unwrap_or(u64::MAX), out)
+                tagged(1, &u64::try_from(pause.as_micros()).unwrap_or(u64::MAX), out);
             }
         }
     }

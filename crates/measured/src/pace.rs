@@ -45,6 +45,10 @@ pub enum Pacer {
 
 impl Pacer {
     /// Finds out what it takes to keep that pace.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses to let timers go off when they are due.
     pub fn new(pace: Pace) -> Result<Self, Fault> {
         match pace {
             Pace::None => Ok(Self::Pause(Duration::ZERO)),
@@ -58,6 +62,7 @@ impl Pacer {
     }
 
     /// From one tick to the next, in nanoseconds; 0 where it is not by the tick.
+    #[must_use]
     pub fn period(&self) -> u64 {
         match *self {
             Self::Pause(_) => 0,
@@ -66,6 +71,7 @@ impl Pacer {
     }
 
     /// How many ticks there are from one reading of the monotonic clock to another.
+    #[must_use]
     pub fn ticks(&self, from: u64, to: u64) -> u64 {
         let Self::Tick { phase, period } = *self else { return 0 };
         let before = |time: u64| time.saturating_sub(phase) / period;
@@ -73,6 +79,10 @@ impl Pacer {
     }
 
     /// Waits until the next window may begin.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses to let the process sleep.
     pub fn wait(&self) -> Result<(), Fault> {
         match *self {
             Self::Pause(pause) => sleep(pause),

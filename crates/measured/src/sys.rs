@@ -27,6 +27,10 @@ impl From<rustix::io::Errno> for Fault {
 
 /// Makes a system call; the missing arguments are 0.
 ///
+/// # Errors
+///
+/// The kernel refuses it.
+///
 /// # Safety
 ///
 /// As for the system call: what it reads or writes must be valid for that.
@@ -66,11 +70,16 @@ const fn unsigned(number: isize) -> usize {
 
 /// A number as the kernel takes it for an argument.
 #[inline]
+#[must_use]
 pub const fn word(number: i32) -> usize {
     unsigned(number as isize)
 }
 
 /// Makes sure that a call moved as many bytes as it was asked to.
+///
+/// # Errors
+///
+/// It did not.
 #[inline]
 pub fn expect_bytes(moved: usize, asked: usize) -> Result<(), Fault> {
     if moved == asked {
@@ -81,6 +90,10 @@ pub fn expect_bytes(moved: usize, asked: usize) -> Result<(), Fault> {
 }
 
 /// Splits the process as `fork` does, by `clone`: 0 in the child, its id in the parent.
+///
+/// # Errors
+///
+/// The kernel refuses it.
 ///
 /// # Safety
 ///
@@ -102,6 +115,10 @@ pub fn exit(status: u8) -> ! {
 }
 
 /// Waits for a child's end and returns its wait status.
+///
+/// # Errors
+///
+/// There is no such child.
 #[inline]
 pub fn wait(pid: i32) -> Result<i32, Fault> {
     let mut status = 0_i32;

@@ -32,6 +32,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 const OUT_OF_PLACE: &[u8] = b"hardcost-measured is for hardcost-probe's own use\n";
 
 /// Does what it is told over the socket that is its standard input; the exit status.
+#[must_use]
 pub fn run() -> u8 {
     let Ok(channel) = take_channel() else {
         let _ = write(stream(2), OUT_OF_PLACE);

@@ -90,7 +90,9 @@ impl<T: Wire> Wire for Option<T> {
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         put_count(self.len(), out);
-        self.iter().for_each(|value| value.put(out));
+        for value in self {
+            value.put(out);
+        }
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
