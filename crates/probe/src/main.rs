@@ -13,7 +13,6 @@
 mod ascii;
 mod aside;
 mod audit;
-mod base64;
 mod bootline;
 mod calls;
 mod capture;
