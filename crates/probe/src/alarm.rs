@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::error::{Context, Error, Result};
 
-/// How long a job may take, in seconds, unless whoever sends it says otherwise: a day.
+/// How long a job may take, in seconds, unless whoever sends it says otherwise: half a day.
 ///
-/// A guest under the instruction counter skips the time in which it waits, so that a day of waiting
-/// is over in seconds of the host's. A day of work is not, but no host executes a day's instructions
-/// within the day that is the most the host's own limit can be. So this ends only what waits for
-/// nothing, and no job that would have come to an end.
-pub const DAY: u32 = 24 * 60 * 60;
+/// A guest under the instruction counter skips the time in which it waits: half a day of waiting is
+/// over within half a minute of the host's, and so before the host's own limit. Half a day of work is
+/// 4e13 instructions, for which an emulator takes longer than the day that is the most the host's
+/// limit can be. So this ends what waits for nothing; what works without end, the host ends.
+pub const HALF_A_DAY: u32 = 12 * 60 * 60;
 /// It rings again after so many seconds, as the probe may not have been waiting when it rang.
 const AGAIN: i64 = 1;
 
-static SECONDS: AtomicU32 = AtomicU32::new(DAY);
+static SECONDS: AtomicU32 = AtomicU32::new(HALF_A_DAY);
 static RANG: AtomicBool = AtomicBool::new(false);
 
 /// Has it ring in so many seconds, at least one.

@@ -60,7 +60,7 @@ use session::Session;
 
 const USAGE: &str = "usage: hardcost-probe serve [SECONDS] | list\n\n\
     serve  read requests from standard input and answer on standard output;\n\
-    \u{20}      fail after so many seconds (default: a day)\n\
+    \u{20}      fail after so many seconds (default: half a day)\n\
     list   print the calls that can be measured\n";
 
 /// What the C library calls; the process's exit status is what comes back.
@@ -104,7 +104,7 @@ fn misused() -> c_int {
 /// if one failed.
 #[expect(clippy::disallowed_methods, reason = "this is where its answers go")]
 fn serve(seconds: Option<String>) -> c_int {
-    let seconds = seconds.map_or(Some(alarm::DAY), |word| word.parse().ok());
+    let seconds = seconds.map_or(Some(alarm::HALF_A_DAY), |word| word.parse().ok());
     let Some(seconds) = seconds.filter(|&seconds| seconds > 0) else { return misused() };
     let lines = io::stdin().lock().split(b'\n');
     let mut session = Session::new(Place::Host, Box::new(io::stdout())).within(seconds);

@@ -41,7 +41,7 @@ impl Session {
             services: Services::new(place),
             guard: Guard::default(),
             watch: None,
-            seconds: alarm::DAY,
+            seconds: alarm::HALF_A_DAY,
             out: Out::new(out),
         }
     }
