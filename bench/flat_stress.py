@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance.program import built
 from hardcost.errors import MachineError
-from hardcost.machines import debian, kernelconfig
+from hardcost.machines import debianpackages, kernelconfig
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.built import Built
@@ -210,7 +210,7 @@ def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     ]
     files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
     files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
-    checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
+    checkpolicy = debianpackages.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in policies.items():
         (scratch / name).write_text("".join(lines))
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],

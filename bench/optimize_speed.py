@@ -25,7 +25,7 @@ from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 
 _STIG = "30-stig.rules"
 

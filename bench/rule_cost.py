@@ -26,7 +26,7 @@ from hardcost.calibration import check, fitted
 from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.profiles.importers import scap

@@ -31,7 +31,7 @@ from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls import watchedpaths
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules, unpacked
+from hardcost.machines.debianpackages import sample_rules, unpacked
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.profiles import catalogue as profile_catalogue

@@ -25,7 +25,7 @@ from conformance.calls import (
     program,
     remove,
 )
-from conformance.events import key_of
+from conformance.kernelrecords import key_of
 from conformance.program import carry_out
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test

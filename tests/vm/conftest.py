@@ -20,8 +20,8 @@ import pytest
 
 from hardcost.machines.cache import KINDS, Cache
 from hardcost.machines.cacheplace import default_root
-from hardcost.machines.debian import version
-from hardcost.machines.qemu.kernel import debian_kernel
+from hardcost.machines.debianpackages import version
+from hardcost.machines.qemu.bootkernel import debian_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

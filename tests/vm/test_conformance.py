@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance import cases
-from conformance.compare import compare
+from conformance.agreement import compare
+from conformance.battery import Wanted, run_battery
 from conformance.repertoire import CALLS
-from conformance.run import Wanted, run_battery
 from hardcost.auditrules.event import Name
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware

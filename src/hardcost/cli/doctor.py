@@ -14,7 +14,7 @@ from hardcost.cli.waiting import until_done
 from hardcost.errors import HardcostError
 from hardcost.machines import confined, host, process
 from hardcost.machines.cache import Cache
-from hardcost.machines.images import debian as image
+from hardcost.machines.images import debianimage as image
 from hardcost.machines.images import namespace
 from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot

@@ -12,7 +12,7 @@ from rich.table import Table
 from hardcost.cli.console import note, show
 from hardcost.cli.monitors import monitor_of
 from hardcost.machines.cache import Cache
-from hardcost.machines.images.debian import PACKAGES, debian_image
+from hardcost.machines.images.debianimage import PACKAGES, debian_image
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:

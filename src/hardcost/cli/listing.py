@@ -9,12 +9,12 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from hardcost.cli import kerneloptions, runs
+from hardcost.cli import kernelcomparison, runs
 from hardcost.cli.console import note, show
 from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines import names as machines
 from hardcost.machines.cache import Cache
 from hardcost.profiles import catalogue
@@ -43,7 +43,7 @@ def list_(  # noqa: PLR0913  (click's options)
 ) -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs."""
     if what == _KERNEL_OPTIONS:
-        kerneloptions.present((*configs, *files), format, differing=differing)
+        kernelcomparison.present((*configs, *files), format, differing=differing)
         return
     if files or configs or differing:
         raise click.UsageError(f"files, --config and --differing go with {_KERNEL_OPTIONS}")
@@ -105,7 +105,7 @@ def _package_at_hand(package: str) -> Path:
     Raises:
         MachineError: It was never fetched, which for some takes minutes and a gigabyte.
     """
-    kept = debian.kept(Cache(), package)
+    kept = debianpackages.kept(Cache(), package)
     if kept is None:
         raise MachineError(
             f"unknown here: the Debian package {package} is fetched when the profile is billed"

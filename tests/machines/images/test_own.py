@@ -13,9 +13,9 @@ import pytest
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4
-from hardcost.machines.images.image import GRAIN
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.images.ownkernel import own_kernel
+from hardcost.machines.images.rootimage import GRAIN
 
 MIB = 1 << 20
 SECTORS = MIB // 512  # of a MiB

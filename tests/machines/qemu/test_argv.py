@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.machine import Boot, Guest
 
 QEMU = "qemu-system-x86_64"

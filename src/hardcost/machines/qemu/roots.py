@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hardcost.machines.images.debian import debian_image
+from hardcost.machines.images.debianimage import debian_image
 from hardcost.machines.images.ownkernel import own_kernel
 from hardcost.machines.images.sourcetree import tree_image
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.image import RootImage
     from hardcost.machines.images.ownkernel import OwnKernel
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.progress import ImageProgress
 
 

@@ -18,7 +18,7 @@ from hardcost.machines import host, took
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.process import follow, found, run
 from hardcost.machines.progress import ImageProgress
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from hardcost.analysis.finding import Score, Search
 from hardcost.report.jsonout import to_json
 from hardcost.report.page.page import to_html
-from hardcost.report.sentences.search import search_lines
+from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.run_table import run_table
 

@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.events import Ground, event_of, key_of, unrecorded
 from conformance.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
+from conformance.kernelrecords import Ground, event_of, key_of, unrecorded
 from conformance.program import carry_out
 from conformance.repertoire import CALLS
 from hardcost.auditrules.event import FileId
