@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -238,6 +239,21 @@ class TestWrong:
         assert old in GOOD
         problems = problems_of(tmp_path, GOOD.replace(old, new, 1))
         assert any(at == line and text.startswith(message) for at, text in problems), problems
+
+    @pytest.mark.parametrize(
+        ("workloads", "message"),
+        [
+            ('["syscalls", 5]', "workloads has to be a valid string"),
+            ("[]", "workloads is empty"),
+            ('"syscalls"', "workloads has to be a list"),
+            ('["syscals"]', "there is no workload 'syscals'"),
+        ],
+    )
+    def test_a_wrong_workload_is_reported_once(
+        self, tmp_path: Path, workloads: str, message: str
+    ) -> None:
+        text = re.sub("workloads = .*", f"workloads = {workloads}", GOOD)
+        assert problems_of(tmp_path, text) == [(3, message)]
 
     def test_two_configurations_of_one_name_are_told(self, tmp_path: Path) -> None:
         text = GOOD + '\n[[configuration]]\nname = "a"\n\n[[configuration]]\nname = "a"\n'
