@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,13 +55,35 @@ def list_(  # noqa: PLR0913  (click's options)
     if not rows:
         note("nothing yet")
         return
-    shown = [runs.shown(row) for row in rows] if what == "runs" else rows
+    shown = _shown(what, rows)
     table = Table()
     for column in shown[0]:
         table.add_column(column, overflow="fold")
     for row in shown:
         table.add_row(*(escape(visible(text)) for text in row.values()))
     show(table)
+
+
+def _shown(what: str, rows: list[Row]) -> list[Row]:
+    """Return the rows as a table has them; a line of a pipe can't hold what parameters mean."""
+    if what == "runs":
+        return [runs.shown(row) for row in rows]
+    if what != "workloads" or sys.stdout.isatty():
+        return rows
+    note("`--format json` says what each parameter means")
+    return [
+        {
+            "name": row["name"],
+            "parameters": ",".join(_parameters(row["name"])) or "-",
+            "what": row["what"],
+        }
+        for row in rows
+    ]
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    """Return the names of a workload's parameters; a call of `syscalls` has none."""
+    return tuple(described(WORKLOADS[name].Parameters)) if name in WORKLOADS else ()
 
 
 def _rows(what: str, store: Path) -> list[Row]:
