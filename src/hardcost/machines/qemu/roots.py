@@ -49,15 +49,15 @@ class Roots(Protocol):
 class DebianRoots:
     """Debian with the services that workloads drive, and Linux's source, both made here."""
 
-    def __init__(self, told: Callable[[ImageProgress | None], None] | None = None) -> None:
-        """Have `told` hear how far the making of the root is."""
-        self._told = told
+    def __init__(self, report: Callable[[ImageProgress | None], None] | None = None) -> None:
+        """Have `report` called with how far the making of the root is."""
+        self._report = report
         self._made: RootImage | None = None
 
     def root(self, cache: Cache) -> RootImage:
         """Return the root, the same for as long as this lives."""
         if self._made is None:
-            self._made = debian_image(cache, self._told)
+            self._made = debian_image(cache, self._report)
         return self._made
 
     def kernel(self, cache: Cache) -> OwnKernel | None:  # noqa: ARG002  (the protocol's)

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import took
+from hardcost.machines import builtkernel, took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
-from hardcost.machines.kernels import built
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
@@ -192,7 +191,7 @@ class VirtualMachine:
             boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
-                for one in built.kept(self.cache)
+                for one in builtkernel.kept(self.cache)
             ],
             begun=any((self.cache.root / "builds").glob("*/whole")),
         )
@@ -239,7 +238,7 @@ class VirtualMachine:
 
         Where it takes too long and the host or QEMU was stopped meanwhile, it is tried once more.
 
-        The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
+        The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
         """
         if argv.boots_afresh(boot):
