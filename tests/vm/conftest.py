@@ -139,7 +139,7 @@ class Command:
 
 
 def _processes() -> Iterator[tuple[int, str]]:
-    """Yield every process with its command line, its words parted by spaces."""
+    """Yield every process with its command line, its words separated by spaces."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             with contextlib.suppress(OSError):

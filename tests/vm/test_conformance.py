@@ -89,7 +89,7 @@ def test_less_than_the_whole_event_would_be_found_out(
     assert compare(battery, boot.sets, CALLS).disagreements
 
 
-def test_a_set_is_listed_and_its_refused_lines_are_told(machine: VirtualMachine) -> None:
+def test_a_set_is_listed_and_its_refused_lines_are_reported(machine: VirtualMachine) -> None:
     rules = "-w /field/f1 -p wa -k one\n-a always,exit -S nosuchcall\n-w /field/dir/ -k two\n"
     battery = run_battery(machine, [Wanted(rules, calls=(0, 1), listed=True), ""], CALLS[:40])
     first, second = battery.sets

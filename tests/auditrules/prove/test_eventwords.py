@@ -57,7 +57,7 @@ def test_an_example_of_files_can_be_given_to_explain(
         assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words
 
 
-def test_names_that_nobody_resolved_are_told_apart_from_the_event() -> None:
+def test_names_that_nobody_resolved_are_distinguished_from_the_event() -> None:
     difference = prove(rules("-a always,exit -S open -F auid=bob"), []).difference
     assert difference is not None
     number = difference.resolved["user bob"]

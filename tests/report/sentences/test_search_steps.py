@@ -36,7 +36,7 @@ def printed(what: ConsoleRenderable) -> str:
     return captured.get()
 
 
-def test_a_search_is_told_from_what_was_said_before_to_what_it_comes_to() -> None:
+def test_a_search_is_reported_from_what_was_said_before_to_what_it_comes_to() -> None:
     assert search_lines(SEARCH) == [
         "How the culprits were found",
         "64 controls are searched.",
