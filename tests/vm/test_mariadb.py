@@ -1,4 +1,4 @@
-"""MariaDB works in its own domain, the same each time, and what fails is reported with its reason."""
+"""MariaDB works in its own domain, the same each time, and failures have a reason."""
 
 from __future__ import annotations
 

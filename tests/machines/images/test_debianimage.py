@@ -1,4 +1,4 @@
-"""Making the Debian image: what is missing is reported before it begins, and what is made is kept."""
+"""Making the Debian image: what is missing is reported first, and what is made is kept."""
 
 import re
 from dataclasses import replace
