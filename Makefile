@@ -23,7 +23,7 @@ coverage: ## set up, then say what of the code that boots nothing the tests run
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup
-	.venv/bin/python bench/run.py
+	.venv/bin/python bench/overhead.py
 	.venv/bin/python bench/command_line.py
 
 lint: ## set up, then run only the linters

@@ -1,9 +1,10 @@
-"""`hardcost list`: what a pipe gets is whole, and runs can be told from each other."""
+"""`hardcost list`: what a pipe gets is whole, and runs can be distinguished."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ def runs(store: Path) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["profiles", "workloads", "studies", "machines"])
+@pytest.mark.parametrize("kind", ["profiles", "studies", "machines"])
 def test_a_pipe_gets_a_line_for_each_row_without_boxes_and_whole(kind: str) -> None:
     rows = json.loads(said("list", kind, "--format", "json"))
     header, *lines = said("list", kind).splitlines()
@@ -50,6 +51,20 @@ def test_a_pipe_gets_a_line_for_each_row_without_boxes_and_whole(kind: str) -> N
         for text in row.values():
             assert text in line
         assert line.isascii() or any(not text.isascii() for text in row.values())
+
+
+def test_a_pipe_gets_a_readable_line_for_each_workload() -> None:
+    rows = json.loads(said("list", "workloads", "--format", "json"))
+    header, *lines = said("list", "workloads").splitlines()
+    assert header.split() == ["name", "parameters", "what"]
+    assert len(lines) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        name, parameters, what = re.split("  +", line, maxsplit=2)
+        named = [] if parameters == "-" else parameters.split(",")
+        assert (name, what) == (row["name"], row["what"])
+        assert all(f"{one}: " in row["parameters"] for one in named)
+        assert bool(named) == bool(row["parameters"])
+        assert len(line) < 300
 
 
 def cell(configuration: str, metric: str, ratio: float) -> Cell:
@@ -89,7 +104,7 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_runs_are_told_from_each_other_newest_first(store: Path) -> None:
+def test_runs_are_distinguished_newest_first(store: Path) -> None:
     ended, study, bill = runs(store)
     assert [ended["run"], study["run"], bill["run"]] == ["study-2", "study-1", "bill-1"]
     assert [one["state"] for one in (ended, study, bill)] == ["unfinished", *["finished"] * 2]

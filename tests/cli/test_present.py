@@ -30,7 +30,7 @@ def record(workload: str) -> Record:
     )
 
 
-def test_what_differs_from_debians_configuration_of_a_server_is_told_once() -> None:
+def test_what_differs_from_debians_configuration_of_a_server_is_reported_once() -> None:
     records = [record("postfix mails=1"), record("syscalls"), record("postfix mails=2")]
     assert notes_of(records) == (postfix.SETTINGS,)
 

@@ -18,10 +18,10 @@ from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
 from hardcost.machines import kernelconfig
+from hardcost.machines.builtkernel import kept
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.built import kept
+from hardcost.machines.kernelbuilding import kernels
 from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.qemu.maker import kernels
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel import kernelscore
 from hardcost.report.text import visible
@@ -29,7 +29,7 @@ from hardcost.report.text import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.kernels.built import Built
+    from hardcost.machines.builtkernel import Built
     from hardcost.profiles.kernel.kernelscore import Score
 
 

@@ -1,7 +1,7 @@
 //! Watching the system while other things are done, for instruments that ride along.
 //!
 //! A thread of the probe takes a row of each thing watched at equal distances of the guest's clock.
-//! What that takes is told with what was seen.
+//! What that takes is reported with what was seen.
 
 mod audit;
 mod avc;
