@@ -1,0 +1,26 @@
+"""What all tests share: signals as a process on a terminal has them."""
+
+from __future__ import annotations
+
+import signal
+
+
+def pytest_configure() -> None:
+    """Before anything is started, stop handing down that signals are ignored."""
+    heed_again(signal.SIGHUP, signal.SIGINT)
+
+
+def heed_again(*numbers: signal.Signals) -> None:
+    """Let what this process starts heed signals that this process ignores, and go on ignoring them.
+
+    Below nohup, and as a job in the background of a script, tests begin with ignored signals. A
+    program inherits that, but no handler; hardcost rightly leaves them ignored, which tests that
+    send signals do not expect.
+    """
+    for number in numbers:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _nothing)
+
+
+def _nothing(_signal: int, _frame: object) -> None:
+    """Do nothing."""
