@@ -17,9 +17,9 @@ test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
 	@scripts/setup --test
 	@scripts/test $(ARGS)
 
-coverage: ## set up, then say what of the code that boots nothing the tests run
+coverage: ## set up, then say what the tests that boot nothing cover, file by file
 	@scripts/setup --test
-	@scripts/coverage $(ARGS)
+	@scripts/coverage
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup

@@ -50,7 +50,8 @@ def list_(format: str) -> None:  # noqa: A002
     if format == "json":
         print(json.dumps([_data(entry) for entry in entries], indent=2))
         return
-    table = Table(title=f"kept in {visible(str(cache.root))}", title_justify="left")
+    click.echo(f"kept in {visible(str(cache.root))}")  # no title of the table, which would wrap it
+    table = Table()
     for column in ("kind", "name", "what"):
         table.add_column(column, overflow="fold")
     table.add_column("MiB", justify="right")

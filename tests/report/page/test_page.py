@@ -146,7 +146,7 @@ def test_every_name_is_text(hostile: Finding) -> None:
 
 
 def test_a_failure_is_reported_with_its_log_to_unfold() -> None:
-    html = to_html(failed(filecopy(), "audit", "<b>died</b>"))
+    html = to_html(replace(failed(filecopy(), "audit", "<b>died</b>"), observed=()))
     page = Page(html)
     assert "4 trials failed" in page.text
     assert "<b>died</b>" in page.text
@@ -159,7 +159,7 @@ def test_a_failure_is_reported_with_its_log_to_unfold() -> None:
 
 def test_a_log_out_of_the_guest_is_text() -> None:
     lost = Failure("c", "w", 0, 0, HOSTILE, HOSTILE, f"{HOSTILE}\n{HOSTILE}")
-    html = to_html(replace(filecopy(), failures=(lost,)))
+    html = to_html(replace(filecopy(), cells=(), observed=(), failures=(lost,)))
     assert "<script" not in html
     assert "\x1b" not in html
     assert Page(html).text.count(r"<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e") == 4

@@ -99,7 +99,7 @@ def debian_image(
         missing = missing_programs()
         if missing:
             raise MachineError(
-                f"the Debian guest can't be made: {', '.join(missing)} is not installed",
+                f"the Debian guest can't be made without {', '.join(missing)}",
                 hint=f"apt-get install {' '.join(sorted({PROGRAMS[one] for one in missing}))}",
             )
         why_not = namespace.why_not()

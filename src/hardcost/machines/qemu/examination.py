@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError
-from hardcost.machines import confined, host
+from hardcost.machines import confined, host, process
 from hardcost.machines.hostcheck import Check, attempt, program
 from hardcost.machines.images import debianimage, namespace
 from hardcost.machines.kernels import sandbox, source, tools
@@ -49,11 +49,14 @@ async def try_out(cache: Cache) -> Sequence[Check]:
 
 def _confined() -> Check:
     """Say what keeps QEMU from the host; it is no condition of measuring."""
+    name = "QEMU kept apart"
+    if process.found(QEMU) is None:
+        return Check(name, ok=False, found="there is no QEMU", needed=False)
     filtered = bool(confined.sandbox_words(QEMU))
     user = "nobody" if confined.is_other_user(uses_kvm=False) else "this user"
     calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
     remedy = "install a QEMU that is built with seccomp, as Debian's is"
-    return Check("QEMU kept apart", filtered, f"runs as {user}; {calls}", remedy, needed=False)
+    return Check(name, filtered, f"runs as {user}; {calls}", remedy, needed=False)
 
 
 def _building(cache: Cache) -> Check:
