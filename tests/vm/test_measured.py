@@ -15,7 +15,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import cpio, initramfs, snapshot
 from hardcost.machines.qemu.argv import Hardware, Recipe
-from hardcost.machines.qemu.kernel import debian_kernel
+from hardcost.machines.qemu.bootkernel import debian_kernel
 from hardcost.protocol.answers import CallAnswer, all_of
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import asked

@@ -196,7 +196,9 @@ fn without_the_measured_program_it_says_what_is_missing() {
 
 #[test]
 fn without_a_known_verb_it_says_how_it_is_used() {
-    let output = programs::probe().arg("dance").output().expect("starts");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.starts_with(b"usage:"));
+    for words in [&["dance"][..], &["serve", "0"], &["serve", "long"]] {
+        let output = programs::probe().args(words).output().expect("starts");
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(output.stderr.starts_with(b"usage:"));
+    }
 }

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
+from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot, KernelRecipe
     from hardcost.machines.progress import Listener
     from hardcost.machines.wanted import Wanted
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
+_FOUND = "a machine for tests, which computes its answers"
 _CONSOLE = (
     "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
 )
@@ -144,6 +147,16 @@ async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG0
     """Return the machine with the simulated guest."""
     remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
     return FakeMachine(fakeguest.answers, fakeguest.account, remarks=remarks)
+
+
+def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+    """Find everything here: it needs nothing of this host."""
+    return ()
+
+
+async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+    """Return that both instruments read it."""
+    return tuple(Check(f"instrument {name}", ok=True, found=_FOUND) for name in ("insn", "time"))
 
 
 def _behaviour(boot: Boot) -> str | None:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.hostcheck import Check
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
     from hardcost.machines.wanted import Wanted
@@ -22,6 +25,9 @@ _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake
 
 `fake` computes its answers, and is for tests: no list shows it.
 """
+
+_EXAMINERS = {"vm": "hardcost.machines.qemu.examination", "fake": "hardcost.machines.fake"}
+"""Modules with `examine` and `try_out` as below, by the machine's name."""
 
 
 def is_known(name: str) -> bool:
@@ -50,8 +56,32 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
     return machine
 
 
+def examine(name: str, cache: Cache) -> Sequence[Check]:
+    """Look whether a machine can be had on this host, and what it lacks; nothing is booted.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    found: Sequence[Check] = _module(name, _EXAMINERS).examine(cache)
+    return found
+
+
+async def try_out(name: str, cache: Cache) -> Sequence[Check]:
+    """Start a machine with each instrument that reads it, where `examine` found nothing missing.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    found: Sequence[Check] = await _module(name, _EXAMINERS).try_out(cache)
+    return found
+
+
 def _maker(name: str) -> ModuleType:
+    return _module(name, _MAKERS)
+
+
+def _module(name: str, modules: Mapping[str, str]) -> ModuleType:
     if not is_known(name):
         hint = f"the machines are: {', '.join(TITLES)}"
         raise InputError(f"there is no machine '{name}'", hint=hint)
-    return import_module(_MAKERS[name])
+    return import_module(modules[name])

@@ -8,8 +8,7 @@ from hardcost.errors import MachineError
 from hardcost.machines import host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.make import Trust
+from hardcost.machines.kernelbuilding import kernels
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
@@ -59,24 +58,6 @@ async def make(wanted: Wanted, listener: Listener) -> VirtualMachine:
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )
     return _machine(cache, Hardware("tcg", wanted.cpu), wanted, listener, emulated)
-
-
-def counting(cache: Cache) -> VirtualMachine:
-    """Return the machine that counts instructions, with nothing chosen."""
-    return VirtualMachine(cache, Hardware("icount"))
-
-
-def kernels(
-    cache: Cache,
-    listener: Listener,
-    source: Path | None = None,
-    jobs: int | None = None,
-    *,
-    unconfined: bool,
-) -> Kernels:
-    """Return what builds kernels from a source (None: Debian's), `jobs` compilers at a time."""
-    trust = Trust(unconfined=unconfined, warn=lambda text: listener.note(f"note: {text}"))
-    return Kernels(cache, source, jobs=jobs, told=listener.underway, trust=trust)
 
 
 def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:
