@@ -76,9 +76,11 @@ def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     shutil.copy(kernel, tree / "boot")
     release = kernel.name.removeprefix("vmlinuz-")
     (modules,) = (folder for folder in map(package.joinpath, MODULES) if folder.is_dir())
-    for part in ("fs/ext4", "fs/jbd2", "drivers/nvdimm", "lib", "crypto", "fs/mbcache.ko"):
-        source = modules / release / "kernel" / part
-        target = tree / "lib/modules" / release / "kernel" / part
+    kernel_modules = modules / release / "kernel"
+    (alone,) = kernel_modules.glob("fs/mbcache.ko*")  # compressed since Debian 13
+    parts = ("fs/ext4", "fs/jbd2", "drivers/nvdimm", "lib", "crypto")
+    for source in (*map(kernel_modules.joinpath, parts), alone):
+        target = tree / "lib/modules" / release / "kernel" / source.relative_to(kernel_modules)
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     system = folder / "system.img"
