@@ -39,6 +39,7 @@ def rules(folder: Path, text: str) -> tuple[KernelRule, ...]:
     return translate_all(parse.read([path]).rules, AS_WRITTEN)[0]
 
 
+@pytest.mark.usefixtures("read_for")  # and the lines that are edited are those of its samples
 def test_the_kernel_confirms_the_examples_of_edits_of_the_stig_rules(tmp_path: Path) -> None:
     stig = (sample_rules(Cache()) / STIG).read_text()
     text = NEVER + stig
