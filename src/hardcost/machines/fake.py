@@ -17,10 +17,13 @@ from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
+from hardcost.machines.supplies import Order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
+    from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot, KernelRecipe
     from hardcost.machines.progress import Listener
     from hardcost.machines.wanted import Wanted
@@ -122,6 +125,10 @@ class FakeMachine:
         _check_boots(boot)
         self._ready.add(boot.kernel or boot)
 
+    def order(self, boot: Boot) -> Order:
+        """Return that nothing is needed beside the boot."""
+        return Order(self.name, boot, tuple(self.identity(boot).items()))
+
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Return the computed answers, within the time limit."""
         self.started.append(boot)
@@ -144,6 +151,16 @@ async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG0
     """Return the machine with the simulated guest."""
     remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
     return FakeMachine(fakeguest.answers, fakeguest.account, remarks=remarks)
+
+
+def facts() -> dict[str, str]:
+    """Return that nothing of this host matters."""
+    return {}
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> FakeMachine:  # noqa: ARG001  (any maker's)
+    """Return the machine with the simulated guest, which needs nothing."""
+    return FakeMachine(fakeguest.answers, fakeguest.account)
 
 
 def _behaviour(boot: Boot) -> str | None:

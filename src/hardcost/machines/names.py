@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
     from types import ModuleType
 
+    from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
+    from hardcost.machines.supplies import Order
     from hardcost.machines.wanted import Wanted
 
 TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 """The machines that a user is shown, each with what it is."""
 
 _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
-"""Modules with `check` and `make` as below, by the machine's name.
+"""Modules with `check`, `make`, `facts` and `supplied` as below, by the machine's name.
 
 `fake` computes its answers, and is for tests: no list shows it.
 """
@@ -47,6 +51,28 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
         MachineError: It can't measure what is wanted.
     """
     machine: Machine = await _maker(name).make(wanted, listener)
+    return machine
+
+
+def facts(name: str) -> dict[str, str]:
+    """Return what of this host decides what a machine counts, each by its title, such as QEMU.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: The host lacks something.
+    """
+    found: dict[str, str] = _maker(name).facts()
+    return found
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
+    """Return the machine that carries out an order of another host; `files` are by their digest.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: What the order asks for does not come out here.
+    """
+    machine: Machine = _maker(order.machine).supplied(order, files, cache)
     return machine
 
 

@@ -11,7 +11,7 @@ from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run.execute import execute
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from hardcost.machines.machine import Machine
     from hardcost.run.prepare import Prepared
@@ -22,11 +22,11 @@ async def outcomes(
     trials: Sequence[Prepared],
     machine: Machine,
     *,
-    jobs: int,
+    jobs: Callable[[], int],
     limit_seconds: float | None,
     keep_going: bool = False,
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
-    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
+    """Yield each trial with what came of it as it ends; at most `jobs()` guests run at a time.
 
     Trials start in their order. With `keep_going` a trial that fails is yielded with its
     error like any other, also where the user's input is to blame, such as a sysctl that the guest's
@@ -38,11 +38,10 @@ async def outcomes(
     running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
 
     def start_next() -> None:
-        for trial in waiting:
+        most = jobs()
+        while len(running) < most and (trial := next(waiting, None)) is not None:
             task = _came(trial, machine, limit_seconds, keep_going=keep_going)
             running[asyncio.create_task(task)] = trial
-            if len(running) >= jobs:
-                return
 
     try:
         start_next()

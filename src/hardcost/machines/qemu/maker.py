@@ -13,13 +13,16 @@ from hardcost.machines.kernels.make import Trust
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
+from hardcost.machines.qemu.supplied import SuppliedMachine
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hardcost.machines.progress import Listener
     from hardcost.machines.qemu.roots import Roots
+    from hardcost.machines.supplies import Order
     from hardcost.machines.wanted import Wanted
 
 
@@ -64,6 +67,20 @@ async def make(wanted: Wanted, listener: Listener) -> VirtualMachine:
 def counting(cache: Cache) -> VirtualMachine:
     """Return the machine that counts instructions, with nothing chosen."""
     return VirtualMachine(cache, Hardware("icount"))
+
+
+def facts() -> dict[str, str]:
+    """Return the version of QEMU, which decides what is counted."""
+    return {"QEMU": counting(Cache()).qemu_version}
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMachine:
+    """Return the machine of another host's order, made of the files that it names.
+
+    Raises:
+        MachineError: What it is does not come out here.
+    """
+    return SuppliedMachine(order, files, cache)
 
 
 def kernels(
