@@ -3,7 +3,8 @@
 As `--machine fake` it is a simulated guest (`fakeguest.py`), which no list shows. What boots with
 the parameter `fake=WORD` behaves badly: `fail` (the guest dies in its job), `hang` (it
 goes on until its time limit), `slow` (a trial takes 100 s of a clock that only the fake has),
-`unbootable`, `interrupt` (the user presses Ctrl-C).
+`pause` (a trial takes half a second of the host's clock), `unbootable`, `interrupt` (the user
+presses Ctrl-C).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
+_PAUSE_SECONDS = 0.5
 _CONSOLE = (
     "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
 )
@@ -190,6 +192,8 @@ async def _misbehave(behaviour: str | None, limit_seconds: float) -> None:
     takes_longer = behaviour == "slow" and limit_seconds < _SLOW_SECONDS
     if behaviour == "hang" or takes_longer:
         raise TrialError(f"the trial did not end within {limit_seconds:.0f} s", console=_CONSOLE)
+    if behaviour == "pause":
+        await asyncio.sleep(_PAUSE_SECONDS)
     if behaviour == "interrupt":
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(limit_seconds)

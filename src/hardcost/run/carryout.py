@@ -90,7 +90,7 @@ async def outcomes(
         running = parallel.outcomes(
             bootable,
             site.machine,
-            jobs=lambda: site.machine.capabilities.at_once or site.limits.jobs,
+            jobs=site.limits.jobs,
             limit_seconds=site.limits.seconds,
             keep_going=keep_going,
         )

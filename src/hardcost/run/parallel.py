@@ -1,4 +1,4 @@
-"""Trials in parallel on one machine, a guest for each job; they yield records, never write."""
+"""Trials in parallel, a guest for each job; they yield records, never write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run.execute import execute
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from hardcost.machines.machine import Machine
     from hardcost.run.prepare import Prepared
@@ -22,11 +22,12 @@ async def outcomes(
     trials: Sequence[Prepared],
     machine: Machine,
     *,
-    jobs: Callable[[], int],
+    jobs: int,
     limit_seconds: float | None,
     keep_going: bool = False,
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
-    """Yield each trial with what came of it as it ends; at most `jobs()` guests run at a time.
+    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time,
+    or as many as the machine has room for just now, where it knows.
 
     Trials start in their order. With `keep_going` a trial that fails is yielded with its
     error like any other, also where the user's input is to blame, such as a sysctl that the guest's
@@ -38,7 +39,7 @@ async def outcomes(
     running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
 
     def start_next() -> None:
-        most = jobs()
+        most = machine.capabilities.at_once or jobs
         while len(running) < most and (trial := next(waiting, None)) is not None:
             task = _came(trial, machine, limit_seconds, keep_going=keep_going)
             running[asyncio.create_task(task)] = trial

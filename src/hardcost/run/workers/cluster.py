@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0  # between two looks at which workers there are
 _LOOK_SECONDS_EACH = 0.02  # and for each worker: what the scheduler says of one takes about 2 kB
+_LOOKS_IN_VAIN = 5
 _NOBODY_SECONDS = 10.0  # that a run waits for another worker when all are gone
 _CLOSE_SECONDS = 5.0
 _CHECK_SECONDS = 120.0  # that a check trial may take, beside its boot
@@ -141,9 +142,8 @@ class Cluster:
         """
         for _ in range(_ATTEMPTS):
             await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
-            key = f"trial-{self._run}-{next(self._numbers)}"
             trial = place.packed((order, tuple(job), limit_seconds))
-            came = await self._came(key, trial)
+            came = await self._came(trial)
             if isinstance(came, place.Lacks):
                 self._sending.forget(came.worker)
                 continue
@@ -169,10 +169,11 @@ class Cluster:
         if self._ended.done():
             self._ended.exception()
 
-    async def _came(self, key: str, trial: bytes) -> Any:  # noqa: ANN401  (Execution, Fault or Lacks)
+    async def _came(self, trial: bytes) -> Any:  # noqa: ANN401  (Execution, Fault or Lacks)
         """Return what comes of a trial, given to Dask again where no worker was left for it."""
         while True:
             self._admitted_again.clear()
+            key = f"trial-{self._run}-{next(self._numbers)}"  # never again that of a cancelled one
             future = self._client.submit(
                 place.carry_out,
                 key,
@@ -207,12 +208,16 @@ class Cluster:
 
     async def _watch(self) -> None:
         """Look now and then which workers there are, until the run ends."""
+        in_vain = 0
         while not self._ended.done():
             await asyncio.sleep(_LOOK_SECONDS + _LOOK_SECONDS_EACH * len(self._names))
             try:
                 await self._look()
-            except (OSError, TimeoutError, RuntimeError, ValueError):
-                self._end(self._lost())
+                in_vain = 0
+            except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+                in_vain += 1  # a worker that dies while it is asked does no harm
+                if in_vain == _LOOKS_IN_VAIN:
+                    self._end(self._lost(error))
             except WorkersError as error:
                 self._end(error)
 
@@ -323,9 +328,11 @@ class Cluster:
         if not self._ended.done():
             self._ended.set_exception(error)
 
-    def _lost(self) -> WorkersError:
+    def _lost(self, why: Exception | None = None) -> WorkersError:
+        said = f": {why}" if why else ""
         return WorkersError(
-            f"the connection to the Dask scheduler at {self._lab.address} is lost", hint=_RESUME
+            f"the connection to the Dask scheduler at {self._lab.address} is lost{said}",
+            hint=_RESUME,
         )
 
 
