@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import AuditDaemon, AuditRule
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.machines import fake
 from hardcost.machines.wanted import Wanted
@@ -62,7 +62,9 @@ class Spent:
 
 def main() -> None:
     """Print a line for each figure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--guests", type=int, default=4, help="of each worker")
@@ -71,7 +73,7 @@ def main() -> None:
     trials = made(machine, words.trials)
     alone = timed(trials, machine, words.guests)
     with tempfile.TemporaryDirectory() as folder, lab(words, Path(folder)) as (address, processes):
-        scheduler, *workers = processes
+        scheduler = processes[0]
         before = scheduler.memory_info().rss
         with spread(machine, lab_at(address), "insn", Silent(), asyncio.run) as where:
             timed(trials[:50], where, 1)  # first uses
@@ -135,9 +137,7 @@ def timed(trials: Sequence[Prepared], machine: Machine, jobs: int) -> float:
 
 
 @contextlib.contextmanager
-def lab(
-    words: argparse.Namespace, folder: Path
-) -> Iterator[tuple[str, list[psutil.Process]]]:
+def lab(words: argparse.Namespace, folder: Path) -> Iterator[tuple[str, list[psutil.Process]]]:
     """Give a scheduler's address, and the processes of it and its workers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -82,7 +82,7 @@ class TrialError(MachineError):
 
 
 class WorkersError(HardcostError):
-    """The workers of a run can't be had, or none is left: no trial is to blame, and the run ends."""
+    """The workers of a run can't be had, or none is left: no trial is to blame, and it ends."""
 
 
 class StoreError(HardcostError):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def worker(  # noqa: PLR0913  (click's options)
+def worker(  # noqa: PLR0913, PLR0917  (click's options)
     address: str,
     guests: int,
     name: str | None,

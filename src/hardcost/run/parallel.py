@@ -26,8 +26,9 @@ async def outcomes(
     limit_seconds: float | None,
     keep_going: bool = False,
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
-    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time,
-    or as many as the machine has room for just now, where it knows.
+    """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
+
+    A machine that says how many it has room for just now gets so many.
 
     Trials start in their order. With `keep_going` a trial that fails is yielded with its
     error like any other, also where the user's input is to blame, such as a sysctl that the guest's

@@ -252,7 +252,7 @@ class VirtualMachine:
             await self._snapshot(boot)
 
     def order(self, boot: Boot) -> Order:
-        """Return what another host needs to boot so: the files of a guest, and how they go together.
+        """Return what another host needs to boot so: a guest's files, and what is said of them.
 
         Raises:
             MachineError: The kernel that it needs is not built.

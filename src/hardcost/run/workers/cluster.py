@@ -24,7 +24,7 @@ from hardcost.run.workers import place
 from hardcost.run.workers.facts import differences
 from hardcost.run.workers.lab import GUESTS
 from hardcost.run.workers.sending import Sending
-from hardcost.run.workers.serve import quieten, security_of
+from hardcost.run.workers.serve import DASK_ERRORS, quieten, security_of
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Cluster:
                 security=security_of(self._lab),
                 set_as_default=False,
             )
-        except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+        except DASK_ERRORS as error:
             raise WorkersError(
                 f"no Dask scheduler answers at {address}: {error.__cause__ or error}",
                 hint="`dask scheduler` starts one; with certificates, both sides need them",
@@ -102,7 +102,7 @@ class Cluster:
         self._sending = Sending(self._client, self._run)
         there = await self._there()
         if not there:
-            others = (await self._client.scheduler.identity())["n_workers"]
+            others = len((await self._known())["workers"])
             known = f" ({count(others, 'worker')} without it)" if others else ""
             raise WorkersError(
                 f"no worker at {address} has the resource {GUESTS}{known}",
@@ -141,9 +141,11 @@ class Cluster:
             WorkersError: No worker is left, or Dask is gone.
         """
         for _ in range(_ATTEMPTS):
-            await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
-            trial = place.packed((order, tuple(job), limit_seconds))
-            came = await self._came(trial)
+            try:
+                await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
+                came = await self._came(place.packed((order, tuple(job), limit_seconds)))
+            except DASK_ERRORS as error:
+                raise self._lost(error) from error
             if isinstance(came, place.Lacks):
                 self._sending.forget(came.worker)
                 continue
@@ -159,11 +161,11 @@ class Cluster:
             self._watching.cancel()
         if not hasattr(self, "_client"):
             return
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError, ValueError):
+        with contextlib.suppress(*DASK_ERRORS):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 if self._guests and self._client.status == "running":
                     await self._asked(place.admit, self._guests, dict.fromkeys(self._guests, 0.0))
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
+        with contextlib.suppress(*DASK_ERRORS):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._client.close()
         if self._ended.done():
@@ -185,19 +187,19 @@ class Cluster:
             result = asyncio.ensure_future(_result(future))
             again = asyncio.ensure_future(self._admitted_again.wait())
             try:
-                await asyncio.wait(
-                    {result, again, self._ended}, return_when=asyncio.FIRST_COMPLETED
-                )
-                if result.done() and not (came := result.result()) is None:
+                first: set[asyncio.Future[Any]] = {result, again, self._ended}
+                await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+                if result.done() and (came := result.result()) is not None:
                     return place.unpacked(came)
                 if self._ended.done():
                     self._ended.result()
                 if not again.done():
                     raise self._lost()
             except KilledWorker as error:
+                died = error.allowed_failures + 1
                 raise TrialError(
-                    f"{error.allowed_failures + 1} workers died while they had this trial; the"
-                    f" last was {self._names.get(error.last_worker.address, error.last_worker)}",
+                    f"{count(died, 'worker')} died while {'it' if died == 1 else 'they'} had this"
+                    f" trial; the last was {error.last_worker.name}",
                     hint="did they lack memory? `hardcost worker --guests` runs fewer at a time",
                 ) from error
             finally:
@@ -214,7 +216,7 @@ class Cluster:
             try:
                 await self._look()
                 in_vain = 0
-            except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+            except DASK_ERRORS as error:
                 in_vain += 1  # a worker that dies while it is asked does no harm
                 if in_vain == _LOOKS_IN_VAIN:
                     self._end(self._lost(error))
@@ -241,9 +243,17 @@ class Cluster:
             if time.monotonic() - self._nobody_since > _NOBODY_SECONDS:
                 raise WorkersError(f"no worker is left at {self._lab.address}", hint=_RESUME)
 
+    async def _known(self) -> Mapping[str, Any]:
+        """Return what Dask knows of its workers and itself."""
+        scheduler = self._client.scheduler
+        if scheduler is None:
+            raise self._lost()
+        known: dict[str, Any] = await scheduler.identity(n_workers=-1)
+        return known
+
     async def _there(self) -> dict[str, Mapping[str, Any]]:
         """Return what Dask knows of the workers that run guests, by address."""
-        known = await self._client.scheduler.identity(n_workers=-1)
+        known = await self._known()
         return {
             address: about
             for address, about in known["workers"].items()
@@ -275,9 +285,7 @@ class Cluster:
         lost = await self._sending.send(order.supplies, addresses)
         await self._refuse(lost)
         addresses = [one for one in addresses if one not in lost]
-        said = await self._client.run(
-            place.check, trial, workers=addresses, on_error="return"
-        )
+        said = await self._client.run(place.check, trial, workers=addresses, on_error="return")
         reasons = {address: _differing(expected, came) for address, came in said.items()}
         await self._refuse({address: why for address, why in reasons.items() if why})
         fit = {
@@ -336,7 +344,7 @@ class Cluster:
         )
 
 
-async def _result(future: Future[bytes]) -> bytes | None:
+async def _result(future: Future[Any]) -> bytes | None:
     """Return what a task returned; None if Dask has given it up.
 
     Raises:
@@ -344,7 +352,7 @@ async def _result(future: Future[bytes]) -> bytes | None:
         WorkersError: Dask could not run it.
     """
     try:
-        return await future
+        result: bytes = await future
     except KilledWorker:
         raise
     except (futures.CancelledError, futures.TimeoutError):
@@ -354,9 +362,10 @@ async def _result(future: Future[bytes]) -> bytes | None:
             f"Dask could not run a trial: {type(error).__name__}: {error}",
             hint="scheduler and workers need the same hardcost and Dask as this host",
         ) from error
+    return result
 
 
-async def _cancelled(client: Client, future: Future[bytes]) -> None:
+async def _cancelled(client: Client, future: Future[Any]) -> None:
     with contextlib.suppress(Exception):  # the scheduler may be gone
         async with asyncio.timeout(_CLOSE_SECONDS):
             await client.cancel([future])

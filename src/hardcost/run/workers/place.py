@@ -37,7 +37,6 @@ PLUGIN = "hardcost"
 
 _READ = "hardcost_piece"  # what workers ask each other for
 _LEVEL = 1  # of compression, for answers
-_KINDS = {one.__name__: one for one in (TrialError, MachineError, InputError)}
 
 
 @dataclass(frozen=True)
@@ -52,16 +51,16 @@ class Fault:
     @classmethod
     def of(cls, error: HardcostError) -> Fault:
         """Return an error as a value."""
-        kind = next(name for name, of in _KINDS.items() if isinstance(error, of))
+        kind = type(error).__name__
         console = error.console if isinstance(error, MachineError) else ""
         return cls(kind, str(error), error.problems[0].hint, console)
 
     def error(self) -> HardcostError:
         """Return the error again."""
-        of = _KINDS[self.kind]
-        if issubclass(of, MachineError):
-            return of(self.message, hint=self.hint, console=self.console)
-        return of(self.message, hint=self.hint)
+        if self.kind == InputError.__name__:
+            return InputError(self.message, hint=self.hint)
+        of = TrialError if self.kind == TrialError.__name__ else MachineError
+        return of(self.message, hint=self.hint, console=self.console)
 
 
 @dataclass(frozen=True)
@@ -158,6 +157,18 @@ class Place(WorkerPlugin):
         await whole.into(self.cache)
 
 
+def _place_of(worker: Worker) -> Place:
+    """Return what `hardcost worker` added to a worker.
+
+    Raises:
+        TypeError: Something else did.
+    """
+    place = worker.plugins[PLUGIN]
+    if not isinstance(place, Place):
+        raise TypeError(f"{PLUGIN} is another plugin on {worker.address}")
+    return place
+
+
 def packed(value: object) -> bytes:
     """Return a value as bytes, small: Dask's scheduler need not look into it."""
     return zstandard.compress(pickle.dumps(value), _LEVEL)
@@ -171,7 +182,7 @@ def unpacked(data: bytes) -> Any:  # noqa: ANN401  (whatever was packed)
 async def carry_out(key: str, packed_trial: bytes) -> bytes:
     """Carry out a trial, as a task of Dask's; return what came of it, packed."""
     worker = get_worker()
-    place: Place = worker.plugins[PLUGIN]
+    place = _place_of(worker)
     order, job, limit_seconds = unpacked(packed_trial)
     try:
         came = await place.carry_out(key, order, job, limit_seconds)
@@ -196,7 +207,7 @@ def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
 
 async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
     """Carry out the trial by which a worker is compared; return what came of it, packed."""
-    place: Place = dask_worker.plugins[PLUGIN]
+    place = _place_of(dask_worker)
     order, job, limit_seconds = unpacked(packed_trial)
     try:
         return packed(await place.carry_out("check", order, job, limit_seconds))
@@ -206,14 +217,14 @@ async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
 
 async def lacking(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
     """Return the digests of those supplies that a worker does not have."""
-    cache = dask_worker.plugins[PLUGIN].cache
+    cache = _place_of(dask_worker).cache
     places = [await asyncio.to_thread(supplies.found, one, cache) for one in wanted]
     return [one.digest for one, place in zip(wanted, places, strict=True) if place is None]
 
 
 async def take(run: str, supply: Supply, piece: Piece | None, dask_worker: Worker) -> str:
     """Keep a piece of a supply; None: it was the last. Return what went wrong, if anything."""
-    place: Place = dask_worker.plugins[PLUGIN]
+    place = _place_of(dask_worker)
     try:
         if piece is None:
             await place.keep(run, supply)
@@ -224,11 +235,9 @@ async def take(run: str, supply: Supply, piece: Piece | None, dask_worker: Worke
     return ""
 
 
-async def fetch(
-    run: str, supply: Supply, sources: Mapping[str, str], dask_worker: Worker
-) -> str:
+async def fetch(run: str, supply: Supply, sources: Mapping[str, str], dask_worker: Worker) -> str:
     """Fetch a supply from the worker that `sources` names; return what went wrong, if anything."""
-    place: Place = dask_worker.plugins[PLUGIN]
+    place = _place_of(dask_worker)
     start, wanted = 0, packed(supply)
     try:
         async with dask_worker.rpc(sources[dask_worker.address]) as peer:
@@ -253,9 +262,10 @@ async def admit(resource: str, guests: Mapping[str, float], dask_worker: Worker)
 
 def refused(reasons: Mapping[str, str], dask_worker: Worker) -> None:
     """Say on a worker why it gets no trials of a run."""
-    place = dask_worker.plugins.get(PLUGIN)
-    if place is not None:
-        place.say(f"a run gives this worker no trials: {reasons[dask_worker.address]}")
+    if PLUGIN in dask_worker.plugins:
+        _place_of(dask_worker).say(
+            f"a run gives this worker no trials: {reasons[dask_worker.address]}"
+        )
 
 
 def room(cache: Cache) -> float:

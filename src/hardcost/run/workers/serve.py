@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from hardcost.run.workers.lab import Lab
 
+DASK_ERRORS = (OSError, RuntimeError, ValueError)
+"""What Dask raises where a connection is lost, refused or late; its own are subclasses."""
+
 _START_SECONDS = 30  # that a scheduler may take to answer
 _OWN_THREADS = 1  # beside one for each guest: for what is asked of a worker meanwhile
 
 
 def security_of(lab: Lab) -> Security:
-    """Return the certificates that Dask uses: the user's, else those of Dask's own configuration."""
+    """Return the certificates for Dask: the user's, else those of Dask's configuration."""
     if lab.authority is None:
         return Security()
     return Security(
@@ -85,7 +88,7 @@ async def serve(lab: Lab, guests: int, name: str | None, say: Callable[[str], No
 async def _started(worker: Worker, lab: Lab) -> None:
     try:
         await worker
-    except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+    except DASK_ERRORS as error:
         raise MachineError(
             f"no Dask scheduler answers at {lab.address}: {error.__cause__ or error}",
             hint="`dask scheduler` starts one; with certificates, both sides need them",
