@@ -82,18 +82,20 @@ class Cluster:
         """Find workers that are like this host.
 
         Raises:
+            InputError: Certificates are needed, and there are none.
             WorkersError: No scheduler answers, or there is no such worker.
         """
         quieten()
         address = self._lab.address
+        self._client = Client(
+            address,
+            asynchronous=True,
+            timeout=_CONNECT_SECONDS,
+            security=security_of(self._lab),
+            set_as_default=False,
+        )
         try:
-            self._client = await Client(
-                address,
-                asynchronous=True,
-                timeout=_CONNECT_SECONDS,
-                security=security_of(self._lab),
-                set_as_default=False,
-            )
+            await self._client
         except DASK_ERRORS as error:
             raise WorkersError(
                 f"no Dask scheduler answers at {address}: {error.__cause__ or error}",

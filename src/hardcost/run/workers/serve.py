@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import dask.config
 from distributed import Security, Worker
 
-from hardcost.errors import HardcostError, MachineError
+from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.run.workers import facts
 from hardcost.run.workers.place import Place, resources, room
@@ -29,9 +29,20 @@ _OWN_THREADS = 1  # beside one for each guest: for what is asked of a worker mea
 
 
 def security_of(lab: Lab) -> Security:
-    """Return the certificates for Dask: the user's, else those of Dask's configuration."""
+    """Return the certificates for Dask: the user's, else those of Dask's configuration.
+
+    Raises:
+        InputError: The address asks for TLS, and there are none.
+    """
     if lab.authority is None:
-        return Security()
+        known = Security()
+        if lab.address.startswith("tls:") and known.tls_ca_file is None:
+            raise InputError(
+                f"certificates are missing for {lab.address}",
+                hint="name them with --tls-ca, --tls-cert and --tls-key, or in Dask's configuration"
+                " (distributed.comm.tls)",
+            )
+        return known
     return Security(
         require_encryption=True,
         tls_ca_file=str(lab.authority),
