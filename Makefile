@@ -17,13 +17,13 @@ test: ## set up, then run the linters and the tests (ARGS: passed to pytest)
 	@scripts/setup --test
 	@scripts/test $(ARGS)
 
-coverage: ## set up, then say what of the code that boots nothing the tests run
+coverage: ## set up, then say what the tests that boot nothing cover, file by file
 	@scripts/setup --test
-	@scripts/coverage $(ARGS)
+	@scripts/coverage
 
 bench: ## set up, then measure hardcost itself
 	@scripts/setup
-	.venv/bin/python bench/run.py
+	.venv/bin/python bench/overhead.py
 	.venv/bin/python bench/command_line.py
 
 lint: ## set up, then run only the linters

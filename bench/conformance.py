@@ -27,8 +27,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance import cases
-from conformance.beside import Beside, beside
 from conformance.repertoire import CALLS
+from conformance.twokernels import Beside, beside
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot, KernelRecipe, Machine
 from hardcost.machines.qemu.argv import Hardware

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardcost.controls.mechanisms import audit
+from hardcost.controls.mechanisms import auditctl
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError
 from hardcost.machines.cache import Cache
@@ -172,7 +172,7 @@ async def changes(measured: Kernel, rules: RuleSet) -> Changes:
 
 def _before(rules: RuleSet) -> list[Request]:
     """Return the requests that make what rules watch."""
-    return [one for one in audit.requests(rules.controls) if isinstance(one, ask.Make)]
+    return [one for one in auditctl.requests(rules.controls) if isinstance(one, ask.Make)]
 
 
 _guests = asyncio.Semaphore(_JOBS)
@@ -215,7 +215,7 @@ class Memory:
 async def memory(measured: Kernel, rules: RuleSet) -> Memory:
     """Return the kernel's memory use under rules."""
     job = [
-        *audit.requests(rules.controls),
+        *auditctl.requests(rules.controls),
         _install(),
         ask.run("slabs", [_PROGRAM, "slabs"]),
     ]

@@ -311,7 +311,7 @@ def loading_lines(found: Pair[Loaded]) -> Iterator[Line]:
         whole = {"loading, by request": "add"}
         whole |= {f"deleting, the {end} first": f"delete-{end}" for end in ("first", "last")}
         pairs: dict[str, tuple[float, float]] = {
-            told: (_whole(stock, what), _whole(flat, what)) for told, what in whole.items()
+            title: (_whole(stock, what), _whole(flat, what)) for title, what in whole.items()
         }
         pairs |= {what: (was, flat.auditctl[what]) for what, was in stock.auditctl.items()}
         for what, (was, now) in pairs.items():

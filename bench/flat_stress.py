@@ -30,10 +30,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance.program import built
 from hardcost.errors import MachineError
-from hardcost.machines import debian, kernelconfig
+from hardcost.machines import debianpackages, kernelconfig
+from hardcost.machines.builtkernel import Built
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.built import Built
 from hardcost.machines.machine import KernelRecipe
 from hardcost.machines.process import follow, run
 from hardcost.machines.qemu import cpio
@@ -94,7 +94,7 @@ _NO_LEAKS = "kmemleak=off"  # otherwise its own allocations would fail
 class Storm:
     """The output of a guest: reports and faults with the lines after them, counts, and its end."""
 
-    told: list[list[str]] = field(default_factory=list)
+    reports: list[list[str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     lines: list[str] = field(default_factory=list)
     sets: list[str] = field(default_factory=list)
@@ -114,20 +114,20 @@ class Storm:
         elif text == "storm: end":
             self.ended = True
         elif "FAULT:" in text if own else REPORT.search(text):
-            self.told.append([text])
-        elif self.told and not own and len(self.told[-1]) < _SHOWN_LINES:
-            self.told[-1].append(text)
+            self.reports.append([text])
+        elif self.reports and not own and len(self.reports[-1]) < _SHOWN_LINES:
+            self.reports[-1].append(text)
 
     def unknown(self, *, stock: bool) -> list[list[str]]:
         """Return the reports not known of the stock kernel; for another kernel all of them."""
         if not stock:
-            return self.told
-        return [one for one in self.told if known(one) is None]
+            return self.reports
+        return [one for one in self.reports if known(one) is None]
 
 
-def known(told: list[str]) -> str | None:
+def known(reports: list[str]) -> str | None:
     """Return why the stock kernel reports this, None if that is unknown."""
-    text = "\n".join(told)
+    text = "\n".join(reports)
     return next((why for form, why in KNOWN_OF_STOCK.items() if re.search(form, text)), None)
 
 
@@ -210,7 +210,7 @@ def guest(cache: Cache, scratch: Path) -> list[cpio.File]:
     ]
     files = [cpio.regular("init", built("hardcost-storm").read_bytes(), 0o755)]
     files += [cpio.File(folder, 0o040755) for folder in ("dev", "proc", "sys")]
-    checkpolicy = debian.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
+    checkpolicy = debianpackages.unpacked(cache, "checkpolicy") / "usr/bin/checkpolicy"
     for name, lines in policies.items():
         (scratch / name).write_text("".join(lines))
         run([checkpolicy, "-U", "allow", "-c", _POLICY_VERSION, "-o", f"{name}.bin", name],
@@ -262,9 +262,9 @@ def _weathered(kernel: Built, archive: Path, chosen: argparse.Namespace, way: st
     try:
         follow(words(kernel, archive, chosen, way), heard, remedy="apt-get install qemu-system-x86")
     except MachineError as error:
-        storm.told.append([f"the guest failed: {error}"])
+        storm.reports.append([f"the guest failed: {error}"])
     if not storm.ended:
-        storm.told.append(["the guest did not come to its end", *storm.lines[-_SHOWN_LINES:]])
+        storm.reports.append(["the guest did not come to its end", *storm.lines[-_SHOWN_LINES:]])
     return storm
 
 
@@ -283,7 +283,7 @@ def _again(
 def _tell(storm: Storm, where: str, *, stock: bool) -> int:
     """Print the reports to look into, and return their number."""
     unknown = storm.unknown(stock=stock)
-    of_stock = Counter((one[0], known(one)) for one in storm.told if one not in unknown)
+    of_stock = Counter((one[0], known(one)) for one in storm.reports if one not in unknown)
     for (line, why), times in of_stock.items():
         print(f"known of the stock kernel, {times} times: {line} ({why})")
     for one in unknown[:_SHOWN_REPORTS]:

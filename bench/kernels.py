@@ -23,7 +23,7 @@ from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.machine import KernelRecipe
 
 if TYPE_CHECKING:
-    from hardcost.machines.kernels.built import Built
+    from hardcost.machines.builtkernel import Built
 
 RANDOM = ("RANDSTRUCT_FULL=y", "GCC_PLUGIN_LATENT_ENTROPY=y")
 

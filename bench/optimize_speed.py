@@ -25,7 +25,7 @@ from hardcost.auditrules.optimize.savings import Clock, Savings
 from hardcost.auditrules.prove.prove import prove
 from hardcost.cli.rules.common import NOWHERE
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 
 _STIG = "30-stig.rules"
 
@@ -42,12 +42,12 @@ def main() -> int:
         for size in map(int, arguments.sizes.split(",")):
             file = Path(folder) / f"{size}.rules"
             file.write_text(text(size))
-            told("generated", file, arguments.least_seconds)
-    told("30-stig", sample_rules(Cache()) / _STIG, arguments.least_seconds)
+            show("generated", file, arguments.least_seconds)
+    show("30-stig", sample_rules(Cache()) / _STIG, arguments.least_seconds)
     return 0
 
 
-def told(name: str, file: Path, least_seconds: float | None) -> None:
+def show(name: str, file: Path, least_seconds: float | None) -> None:
     """Print a line of the table."""
     constants, times = Constants.of_debian(), [time.process_time()]
     written = parse.read([file])

@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.auditrules.drawn import Drawing
 
+from conformance.battery import Wanted, run_battery
 from conformance.field import DIRECTORIES, FILES, PROGRAMS
 from conformance.repertoire import CALLS
-from conformance.run import Wanted, run_battery
 from conformance.witness import Testimony, Witness, run_witnesses, witness
 from hardcost.auditrules import parse
 from hardcost.auditrules.kernelrule import (
@@ -49,7 +49,7 @@ from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import Target, translate, translate_all
 from hardcost.auditrules.write import UnwritableError, text_of
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.rule_optimize import sets
 
-from conformance.run import run_battery
+from conformance.battery import run_battery
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
 from hardcost.auditrules.kernelrule import Test

@@ -26,7 +26,7 @@ from hardcost.calibration import check, fitted
 from hardcost.cli.options import package_root
 from hardcost.cli.rules import common
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.profiles.importers import scap
@@ -61,7 +61,7 @@ def main() -> int:
         rows = asyncio.run(check.compare(machine, constants, rules, baseline, LIMIT_SECONDS))
         print(f"\n{name}: {len(rules)} rules")
         for row in rows:
-            print(told(row), flush=True)
+            print(line_of(row), flush=True)
         worst += [(name, row) for row in rows]
     return summary(worst)
 
@@ -89,7 +89,7 @@ def of_profiles() -> Iterator[tuple[str, RuleSet]]:
 
 
 def loadable(name: str, rule_set: RuleSet) -> tuple[KernelRule, ...]:
-    """Return the rules without those that the guest can't load, which are told."""
+    """Return the rules without those that the guest can't load, which are printed."""
     found = load_rules(rule_set.rules, common.NOWHERE.likely_target(rule_set.rules))
     for line in found.failing:
         if line.fault is not None:
@@ -111,7 +111,7 @@ def resolved(rule: KernelRule) -> bool:
     )
 
 
-def told(row: Row) -> str:
+def line_of(row: Row) -> str:
     """Return a line on an operation."""
     spread = f"±{row.spread:.0f}" if row.spread else ""
     off = f"{row.off:+.1%}" if abs(row.measured) >= LEAST else ""

@@ -31,7 +31,7 @@ from hardcost.cli.rules.common import NOWHERE
 from hardcost.controls import watchedpaths
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules, unpacked
+from hardcost.machines.debianpackages import sample_rules, unpacked
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.profiles import catalogue as profile_catalogue
@@ -79,11 +79,11 @@ def main() -> int:
     good = True
     for published in sets(arguments.folders):
         for mode, options in MODES.items() if arguments.only in published.name else ():
-            good &= told(published, mode, options, measure=arguments.measure)
+            good &= show(published, mode, options, measure=arguments.measure)
     return int(not good)
 
 
-def told(published: Published, mode: str, options: Options, *, measure: bool) -> bool:
+def show(published: Published, mode: str, options: Options, *, measure: bool) -> bool:
     """Print the result for one set, and say whether it is as good as it should be."""
     constants = Constants.of_debian()
     made = optimise(published.rules, constants, general(), options)

@@ -7,16 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from conformance.compare import Comparison, compare
+from conformance.agreement import Comparison, compare
+from conformance.battery import run_battery
 from conformance.random_rules import Drawing
 from conformance.repertoire import CALLS
-from conformance.run import run_battery
 from hardcost.machines.machine import Boot as State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.run import Battery, Wanted
+    from conformance.battery import Battery, Wanted
     from hardcost.machines.machine import Machine
 
 CALLS_A_SET = 60

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.aimed import WATCHED, Aimed, contested, happens, keys, letters, watchable
+from conformance.battery import Wanted
 from conformance.field import DIRECTORIES
-from conformance.run import Wanted
 from hardcost.auditrules.tables import lookup
 
 if TYPE_CHECKING:

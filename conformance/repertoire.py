@@ -33,7 +33,7 @@ _AT = -100  # AT_FDCWD
 _INTERNET, _UNIX, _HELD, _HELD_DIRECTORY = 1001, 1002, 1003, 1004
 _BIND_MOUNT = 4096
 _SHOWN = 4  # arguments in a record
-_TAG = 0x5000  # where the numbers begin by which calls with the same arguments are told apart
+_TAG = 0x5000  # where the numbers begin by which calls with the same arguments are distinguished
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ def _drawn(templates: Iterable[_Template], tag: int = _TAG) -> Iterator[Call]:
 
 
 def _tagged(arguments: tuple[Argument, ...], tag: int) -> tuple[Argument, ...]:
-    """Return the arguments with a number that the call ignores, by which its record is told."""
+    """Return the arguments with a number that the call ignores: its record is known by it."""
     if len(arguments) >= _SHOWN:
         return arguments
     return (*arguments, *(0,) * (_SHOWN - 1 - len(arguments)), tag)

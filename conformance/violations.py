@@ -10,9 +10,9 @@ import base64
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from conformance.battery import Site, Wanted, run_battery
 from conformance.calls import Call, Text, directory, file, remove, symlink
 from conformance.field import FIXTURE
-from conformance.run import Site, Wanted, run_battery
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.prove.relation import Relation, Result

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from conformance.agreement import GUEST
 from conformance.aimed import happens
+from conformance.battery import Site, Wanted, run_battery
 from conformance.calls import directory, file, link, mount, symlink
-from conformance.compare import GUEST
 from conformance.field import FIXTURE, PATHS
 from conformance.random_rules import Drawing
 from conformance.repertoire import CALLS, calls_about
-from conformance.run import Site, Wanted, run_battery
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
+    from conformance.battery import Battery, SetResult
     from conformance.calls import Call, Step
-    from conformance.run import Battery, SetResult
     from hardcost.auditrules.optimize.optimise import Options
     from hardcost.auditrules.translate import Target
     from hardcost.machines.machine import Machine

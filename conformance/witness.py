@@ -25,7 +25,7 @@ from conformance.calls import (
     program,
     remove,
 )
-from conformance.events import key_of
+from conformance.kernelrecords import key_of
 from conformance.program import carry_out
 from hardcost.auditrules.event import NO_INODE
 from hardcost.auditrules.kernelrule import UNSET, FilterList, KernelRule, Test
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _LIMIT_SECONDS = 1800.0
 _AT = -100  # AT_FDCWD
 _NO_FILE = 999  # a descriptor that nothing has
-_TAG = 0x6000  # where the numbers begin by which calls with the same arguments are told apart
+_TAG = 0x6000  # where the numbers begin by which calls with the same arguments are distinguished
 _SHOWN = 4  # arguments in a record
 _FIRST_PID = 700
 _NOATIME = 0o1000000
@@ -371,7 +371,7 @@ class _Maker:
         return _Made((Text(self._only_path()), words, Words((0,))), child=True)
 
     def _tagged(self, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        """Return the arguments with a number that the call ignores, by which its record is told."""
+        """Return the arguments with a number that the call ignores: its record is known by it."""
         if len(arguments) >= _SHOWN or "a3" in self._tested:
             return arguments
         filled = (*arguments, *self.event.arguments[len(arguments) : _SHOWN - 1])

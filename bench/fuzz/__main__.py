@@ -14,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench.fuzz.run import fuzz, tried
+from bench.fuzz.campaign import fuzz, tried
 from bench.fuzz.targets import TARGETS
 
 

@@ -18,7 +18,7 @@ import zstandard
 from lxml import etree
 
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debianpackages import unpacked
 from hardcost.store.record import Record
 from hardcost.store.store import Store
 from hardcost.workloads.measured import Measured

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from bench.fuzz import mutate, seeds
-from bench.fuzz.run import Target
+from bench.fuzz.campaign import Target
 
 from bench import fuzz_rules
 from hardcost.analysis.saved import unpacked as finding_unpacked

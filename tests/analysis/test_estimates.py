@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from hardcost.analysis.estimates import (
     Estimate,
@@ -54,6 +55,17 @@ def plan(*names: str, seeds: tuple[int, ...] = (0,)) -> Plan:
         for seed in seeds
     )
     return Plan("study", "a study", "insn", names[0], trials)
+
+
+def test_intervals_are_those_of_scipys_distributions() -> None:
+    counts = np.arange(1, 300)
+    below = np.maximum(stats.binom.ppf(0.025, counts, 0.5) - 1, 0)
+    assert [median(range(count)).low for count in counts] == below.tolist()
+    for count in counts[1:]:
+        numbers = np.sqrt(np.arange(count))
+        half = stats.t.ppf(0.975, count - 1) * stats.sem(numbers)
+        found = mean(numbers.tolist())
+        assert (found.low, found.high) == (numbers.mean() - half, numbers.mean() + half)
 
 
 def test_samples_that_are_all_alike_are_a_point() -> None:

@@ -1,4 +1,4 @@
-"""The least cost that is told from chance: false alarms stay below what they may be."""
+"""The least cost that is distinguishable from chance: false alarms stay below what they may be."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_where_nothing_was_busy_there_are_no_shares() -> None:
     assert math.isnan(shares.idle)
 
 
-def test_a_total_is_told_for_each_operation() -> None:
+def test_a_total_is_reported_for_each_operation() -> None:
     loads = during_load(selinux(), "avc", "lookups")
     assert loads["enforcing", "postfix"] == Load(100, 20_500)
     assert loads["enforcing", "postfix"].each == 205
@@ -122,7 +122,7 @@ def test_small_parts_of_a_timeline_are_joined() -> None:
     assert processes.series == {"cp": (0.98,), "idle": (0,), "(others)": (0.02,)}
 
 
-def test_lookups_are_told_by_time() -> None:
+def test_lookups_are_reported_by_time() -> None:
     (line,) = timelines(rows("avc", lookups=(10, 20, 60)), 2)
     assert line == Timeline("counts per million ticks", (2e6, 3e6), {"lookups": (15, 60)})
 

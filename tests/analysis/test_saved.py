@@ -34,6 +34,6 @@ def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
     assert finding.cells[0].each == ()
 
 
-def test_a_damaged_finding_is_told() -> None:
+def test_a_damaged_finding_is_reported() -> None:
     with pytest.raises(StoreError, match="can't be read"):
         unpacked("{")

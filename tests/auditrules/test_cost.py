@@ -130,7 +130,7 @@ def test_every_call_of_both_architectures_has_a_price() -> None:
             assert predict(DEBIAN, loaded, event).total > 0, name
 
 
-def test_calls_that_were_never_measured_are_told() -> None:
+def test_calls_that_were_never_measured_are_reported() -> None:
     line = "-a always,exit -F arch=b64 -S mount -k m"
     assert of("openat", line).estimated == frozenset()
     assert of("symlink", line).estimated == {"base of symlink"}
@@ -261,7 +261,7 @@ def test_counts_in_json_are_read_with_and_without_architectures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "told"),
+    ("content", "line", "message"),
     [
         (b"", 1, "does not count"),
         (b"\xff\xfe", 1, "UTF-8"),
@@ -286,13 +286,13 @@ def test_counts_in_json_are_read_with_and_without_architectures() -> None:
     ],
 )
 def test_what_holds_no_counts_is_refused_with_its_place(
-    content: bytes, line: int | None, told: str
+    content: bytes, line: int | None, message: str
 ) -> None:
     with pytest.raises(RulesError) as caught:
         histogram.read(content, "counts.txt")
     fault = caught.value.faults[0]
     assert (fault.file, fault.line) == ("counts.txt", line)
-    assert told in fault.message
+    assert message in fault.message
 
 
 def test_the_mix_that_is_assumed_names_calls_that_there_are() -> None:

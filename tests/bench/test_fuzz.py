@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.fuzz.run import MOST_MEMORY, Target, fuzz
+from bench.fuzz.campaign import MOST_MEMORY, Target, fuzz
 from bench.fuzz.targets import TARGETS
 
 from hardcost.errors import InputError

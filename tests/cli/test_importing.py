@@ -85,7 +85,7 @@ def test_nothing_is_written_where_the_report_is_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["/nonexistent/report.json", "x" * 5000])
-def test_a_report_that_cant_be_read_is_told(name: str) -> None:
+def test_a_report_that_cant_be_read_is_reported(name: str) -> None:
     result = run(name)
     assert isinstance(result.exception, InputError)
     assert "can't be read: " in str(result.exception)
@@ -100,14 +100,14 @@ def test_a_report_that_is_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["/nonexistent/x.toml", "x" * 5000])
-def test_a_profile_that_cant_be_written_is_told(report: Path, name: str) -> None:
+def test_a_profile_that_cant_be_written_is_reported(report: Path, name: str) -> None:
     result = run(str(report), "-o", name)
     assert isinstance(result.exception, InputError)
     assert "can't be written: " in str(result.exception)
 
 
 @pytest.mark.parametrize("words", [(), ("a", "b"), ("/",), ("-", "-o", "/")])
-def test_bad_usage_is_told(words: tuple[str, ...]) -> None:
+def test_bad_usage_is_reported(words: tuple[str, ...]) -> None:
     assert run(*words).exit_code == 2
 
 

@@ -90,7 +90,7 @@ def test_a_folder_of_rules_becomes_one_profile_in_the_order_of_loading(tmp_path:
     assert lines == ["-b 5", "-w /b -k 'x", "-w /a", "-e 1"]
 
 
-def test_faults_of_rules_are_told_all_at_once(tmp_path: Path) -> None:
+def test_faults_of_rules_are_reported_all_at_once(tmp_path: Path) -> None:
     path = tmp_path / "x.rules"
     path.write_text("-w /a -Z\n-w /b\nnonsense\n")
     result = run("audit", str(path))

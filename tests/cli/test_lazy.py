@@ -82,6 +82,15 @@ def test_help_imports_nothing_of_what_the_verbs_work_with(words: tuple[str, ...]
     assert not modules & HEAVY
 
 
+def test_what_draws_charts_is_imported_only_for_a_page(tmp_path: Path) -> None:
+    words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
+    own = {"HARDCOST_STORE": str(tmp_path / "store")}
+    _, planning = imported_by(*words, "--dry-run", **own)
+    _, measuring = imported_by(*words, **own)
+    assert "altair" in measuring - planning
+    assert "scipy.stats" not in measuring
+
+
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

@@ -83,7 +83,7 @@ def test_only_where_trials_are_saved_an_interrupted_command_can_go_on(
     assert main._measures() is kept
 
 
-def test_all_problems_of_an_error_are_told(
+def test_all_problems_of_an_error_are_reported(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     problems = tuple(Problem(f"problem {n}", Place("f", n)) for n in range(1, 4))

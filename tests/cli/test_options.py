@@ -1,4 +1,4 @@
-"""Options become values once, and what is wrong with them is told."""
+"""Options become values once, and what is wrong with them is reported."""
 
 from pathlib import Path
 from typing import get_args
@@ -76,7 +76,7 @@ def test_a_time_limit_is_a_number() -> None:
         )
 
 
-def test_figures_that_nobody_published_are_told_before_anything_runs(tmp_path: Path) -> None:
+def test_figures_that_nobody_published_are_reported_before_anything_runs(tmp_path: Path) -> None:
     study = tmp_path / "mine.toml"
     study.write_text(
         'title = "Mine"\nworkloads = ["syscalls"]\nbaseline = "a"\npublished = "nothing"\n'
@@ -112,7 +112,7 @@ profile = "rhel9-stig"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["run", "STUDY"], ":4: the workload filecopy can't take '0' for concurrency"),
         (["run", "STUDY"], ":5: the workload 'dd' is named twice"),
@@ -142,8 +142,8 @@ profile = "rhel9-stig"
         (["bill", "stig-reduced", "--cpu", "Skylak"], "processor model 'Skylak'"),
     ],
 )
-def test_wrong_words_are_told_before_anything_is_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+def test_wrong_words_are_reported_before_anything_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     cache, study = tmp_path / "cache", tmp_path / "study.toml"
     study.write_text(STUDY)
@@ -153,6 +153,6 @@ def test_wrong_words_are_told_before_anything_is_fetched(
     assert isinstance(ended.exception, InputError)
     assert ended.exception.exit_status == 2
     said = [f"{problem.place}: {problem.message}" for problem in ended.exception.problems]
-    assert any(told in one for one in said), said
+    assert any(message in one for one in said), said
     assert not cache.exists()
     assert not (tmp_path / "s").exists()

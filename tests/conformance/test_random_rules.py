@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from conformance.compare import GUEST
+from conformance.agreement import GUEST
 from conformance.random_rules import Drawing
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.parse import read_line

@@ -48,7 +48,7 @@ def test_what_is_counted_has_no_caveat() -> None:
         ("tsx_async_abort=zzz", "off or full or full,nosmt or auto or auto,nosmt"),
     ],
 )
-def test_a_value_that_no_kernel_takes_is_told_with_the_one_that_was_meant(
+def test_a_value_that_no_kernel_takes_is_reported_with_the_one_that_was_meant(
     word: str, meant: str
 ) -> None:
     assert wrong_value(BootParameter(word)) == meant

@@ -130,7 +130,7 @@ def test_equal_costs_are_all_found() -> None:
     assert found.outcome.adds_up
 
 
-def test_neighbours_are_told_apart() -> None:
+def test_neighbours_are_distinguished() -> None:
     assert run(additive({31: 0.02, 32: -0.02, 33: 0.05}), problem(), EXACT).found == {31, 32, 33}
 
 
@@ -341,7 +341,7 @@ def test_too_much_noise_raises_the_resolution_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("deviation", [0.001, 0.01, 0.05])
-def test_rises_of_the_resolution_are_told_from_none(deviation: float) -> None:
+def test_rises_of_the_resolution_are_reported_from_none(deviation: float) -> None:
     generator = np.random.default_rng(3)
     told = noise.precision(deviation, 10**6, 0.01)
     means = generator.standard_normal((2, 100_000)) * deviation / np.sqrt(told.repetitions)
@@ -448,7 +448,7 @@ def test_a_problem_that_makes_no_sense_is_refused(asked: Problem, said: str) -> 
     assert said in str(refused(asked))
 
 
-def test_all_settings_that_make_no_sense_are_told_at_once() -> None:
+def test_all_settings_that_make_no_sense_are_reported_at_once() -> None:
     error = refused(problem(), Settings(threshold=0, most=1, noise=-1, level=1))
     assert len(error.problems) == 4
 

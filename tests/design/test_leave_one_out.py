@@ -82,7 +82,7 @@ def test_a_security_module_is_left_out_for_none() -> None:
     }
 
 
-def test_the_rules_that_fire_are_told_by_their_keys() -> None:
+def test_the_rules_that_fire_are_reported_by_their_keys() -> None:
     found = names(bill_plan(PROFILE, SYSCALLS))["fired"]
     assert found == [
         "auditd",
@@ -136,7 +136,7 @@ def test_a_run_is_called_by_the_profile_without_its_folder() -> None:
     assert "inode number" in plan.notes[1]
 
 
-def test_too_many_controls_to_be_measured_singly_are_told_with_what_it_would_take() -> None:
+def test_too_many_controls_to_be_measured_singly_are_reported_with_what_it_would_take() -> None:
     boots = tuple(BootParameter(f"p{number}") for number in range(1001))
     with pytest.raises(InputError, match=r"1001 controls .* about 6006 trials") as caught:
         bill_plan(Profile("x", "X", "", boots), SYSCALLS, seeds=(1, 2, 3))

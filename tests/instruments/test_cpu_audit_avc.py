@@ -50,7 +50,7 @@ def without(part: str) -> list[dict[str, Any]]:
     return [WATCHED | {part: None}, COPY]
 
 
-def test_what_processes_had_is_told_in_ticks() -> None:
+def test_what_processes_had_is_reported_in_ticks() -> None:
     seen = cpu.observed(typed([STARTED, COPY, WATCHED]))
     assert seen.totals == {"cp": 36e6, "idle (process)": 3e6, "idle": 21e6}
     assert sum(seen.totals.values()) == WATCHED["ticks"]

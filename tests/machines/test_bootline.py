@@ -59,7 +59,7 @@ def one(
         ("sysctl.kernel.foo=1", "Failed to set sysctl parameter 'kernel.foo=1'"),
     ],
 )
-def test_a_complaint_is_told_in_the_kernels_own_words(
+def test_a_complaint_is_reported_in_the_kernels_own_words(
     word: str, said: str, known: Parameters
 ) -> None:
     others = ["page_alloc.shuffle=maybe", "audit=maybe"]

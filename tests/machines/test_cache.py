@@ -366,7 +366,7 @@ print(Cache(root).remove_all()[0][0].name, [one.name for one in (root / "kernels
 """
 
 
-def test_a_full_disk_is_told_and_something_can_be_removed_from_it(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_something_can_be_removed_from_it(tmp_path: Path) -> None:
     mount = f"mount -t tmpfs -o size=8m none {tmp_path}"
     words = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh", sys.executable]
     able = subprocess.run([*words, "-c", ""], capture_output=True, check=False)

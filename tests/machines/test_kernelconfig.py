@@ -61,7 +61,7 @@ CONFIG_A=n
         'CONFIG_X="\\$(shell id)"',
     ],
 )
-def test_a_line_that_is_none_is_told_at_its_place(line: str) -> None:
+def test_a_line_that_is_none_is_reported_at_its_place(line: str) -> None:
     with pytest.raises(InputError) as caught:
         kernelconfig.read(f"CONFIG_A=y\n{line}\n", "my.config")
     (problem,) = caught.value.problems
@@ -70,7 +70,7 @@ def test_a_line_that_is_none_is_told_at_its_place(line: str) -> None:
     assert problem.hint
 
 
-def test_only_so_many_lines_are_told_of() -> None:
+def test_only_so_many_lines_are_reported_of() -> None:
     with pytest.raises(InputError) as caught:
         kernelconfig.read("nonsense\n" * 1000, "x")
     assert len(caught.value.problems) == 20
@@ -112,7 +112,7 @@ def test_a_base_may_be_a_file(tmp_path: Path) -> None:
     assert kernelconfig.base_text(str(own)) == "CONFIG_A=y\n"
 
 
-def test_a_base_that_is_none_is_told(tmp_path: Path) -> None:
+def test_a_base_that_is_none_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file") as caught:
         kernelconfig.base_text(str(tmp_path / "none"))
     assert "lean" in (caught.value.problems[0].hint or "")

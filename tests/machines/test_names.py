@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hardcost.errors import InputError
 from hardcost.machines import names
+from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
 from hardcost.machines.wanted import Wanted
 from hardcost.run.monitor import Silent
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
@@ -30,6 +35,22 @@ def test_every_maker_checks_and_makes(module: str) -> None:
     maker = import_module(module)
     assert callable(maker.check)
     assert asyncio.iscoroutinefunction(maker.make)
+
+
+@pytest.mark.parametrize("module", names._EXAMINERS.values())
+def test_every_machine_can_be_examined_and_tried(module: str) -> None:
+    examiner = import_module(module)
+    assert callable(examiner.examine)
+    assert asyncio.iscoroutinefunction(examiner.try_out)
+    assert names._EXAMINERS.keys() == names._MAKERS.keys()
+
+
+def test_the_fake_lacks_nothing_and_has_both_instruments(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    checks = (*names.examine("fake", cache), *asyncio.run(names.try_out("fake", cache)))
+    assert [check.name for check in checks if check.ok] == ["instrument insn", "instrument time"]
+    with pytest.raises(InputError, match="no machine 'nosuch'"):
+        names.examine("nosuch", cache)
 
 
 def test_the_fake_is_hidden_needs_nothing_and_is_no_other_machine() -> None:

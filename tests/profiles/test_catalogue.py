@@ -136,7 +136,7 @@ def test_a_name_that_leads_nowhere_is_an_error_and_no_crash(name: str) -> None:
     assert problems_of(name)
 
 
-def test_all_faults_of_a_rules_file_are_told(tmp_path: Path) -> None:
+def test_all_faults_of_a_rules_file_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "bad.rules"
     path.write_text("nonsense\n-w /x\n-q\n")
     assert [str(problem.place) for problem in problems_of(str(path))] == [

@@ -99,7 +99,7 @@ def test_mounts_and_the_security_module_are_controls() -> None:
         ('[ids]\n"kernel.x=1" = ["A-1"]', 2, "there is no control named 'kernel.x=1' here"),
     ],
 )
-def test_a_mistake_is_told_at_its_line(text: str, line: int, message: str) -> None:
+def test_a_mistake_is_reported_at_its_line(text: str, line: int, message: str) -> None:
     problems = resolved(text)[1]
     assert [(at, said[: len(message)]) for at, said in problems] == [(line, message)]
 

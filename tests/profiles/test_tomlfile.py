@@ -51,18 +51,18 @@ def test_an_unknown_key_deep_inside_gets_a_hint_from_its_own_table() -> None:
     ]
 
 
-def test_what_is_missing_is_told_at_its_table() -> None:
+def test_what_is_missing_is_reported_at_its_table() -> None:
     listed, model = problems_of('title = "t"\n\n[[part]]\ncount = 1\n')
     assert listed == [(3, "'name' is missing")]
     assert model is None
 
 
-def test_a_wrong_type_within_a_choice_of_types_is_told() -> None:
+def test_a_wrong_type_within_a_choice_of_types_is_reported() -> None:
     listed, _ = problems_of('[one]\nname = "a"\ncount = 1.5\n')
     assert listed == [(3, "one.count has a value of the wrong kind")]
 
 
-def test_what_is_not_toml_is_told_at_its_line_and_column() -> None:
+def test_what_is_not_toml_is_reported_at_its_line_and_column() -> None:
     with pytest.raises(InputError) as caught:
         parse(b"a = 1\nb = \n", "f.toml")
     (problem,) = caught.value.problems
@@ -72,7 +72,7 @@ def test_what_is_not_toml_is_told_at_its_line_and_column() -> None:
     )
 
 
-def test_what_is_not_utf8_is_told_at_its_line() -> None:
+def test_what_is_not_utf8_is_reported_at_its_line() -> None:
     with pytest.raises(InputError) as caught:
         parse(b"a = 1\n\n# \xff\n", "f.toml")
     assert str(caught.value.problems[0].place) == "f.toml:3"
@@ -99,7 +99,7 @@ DEEP = ".".join("k" * 500)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             f"a = 1\nb = {'9' * 5000}\n",
@@ -118,14 +118,14 @@ DEEP = ".".join("k" * 500)
         (f"a = '{'x' * (2 << 20)}'\n", "f.toml: this is larger than 2 MiB"),
     ],
 )
-def test_what_is_too_much_for_a_file_is_told(text: str, told: str) -> None:
+def test_what_is_too_much_for_a_file_is_reported(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse(text.encode(), "f.toml")
     (problem,) = caught.value.problems
-    assert f"{problem.place}: {problem.message}" == told
+    assert f"{problem.place}: {problem.message}" == message
 
 
-def test_of_very_many_mistakes_the_first_are_told_and_the_others_counted() -> None:
+def test_of_very_many_mistakes_the_first_are_reported_and_the_others_counted() -> None:
     listed, _ = problems_of("".join(f"k{number} = 1\n" for number in range(20_000)))
     assert len(listed) == 101
     assert listed[0] == (1, "there is no key 'k0' here")

@@ -123,7 +123,7 @@ def test_a_profiles_audit_rules_can_be_taken_or_all_of_it() -> None:
     assert "only the audit rules of the profile known are used" in rules.notes
 
 
-def test_everything_wrong_is_told_at_its_line(tmp_path: Path) -> None:
+def test_everything_wrong_is_reported_at_its_line(tmp_path: Path) -> None:
     _, problems = resolved(
         """
 profile = "unknown"
@@ -163,13 +163,13 @@ files = ["missing.rules"]
         ),
     ],
 )
-def test_a_table_that_contradicts_itself_is_told(text: str, problem: str) -> None:
+def test_a_table_that_contradicts_itself_is_reported(text: str, problem: str) -> None:
     assert resolved(text)[1] == [(1, problem)]
 
 
 @pytest.mark.parametrize("name", [r"a\u0000b", "x" * 5000])
 @pytest.mark.parametrize("key", ["profile = ", "audit.profile = ", "audit.files = "])
-def test_a_name_that_no_file_can_have_is_told(key: str, name: str) -> None:
+def test_a_name_that_no_file_can_have_is_reported(key: str, name: str) -> None:
     written = f'["{name}"]' if "files" in key else f'"{name}"'
     assert len(resolved(key + written)[1]) == 1
 
@@ -227,7 +227,7 @@ def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["", "no/such", ".", r"a\u0000b", "x." * 5000])
-def test_a_kernel_that_is_no_file_is_told(name: str) -> None:
+def test_a_kernel_that_is_no_file_is_reported(name: str) -> None:
     ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
     assert line == 2
     assert message.startswith("the kernel configuration '")
@@ -250,7 +250,7 @@ def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_th
 
 
 @pytest.mark.parametrize("name", ["", "no/such", "such.patch", r"a\u0000b", "x." * 5000])
-def test_a_patch_that_is_no_file_is_told_at_its_line(name: str) -> None:
+def test_a_patch_that_is_no_file_is_reported_at_its_line(name: str) -> None:
     ((line, message),) = resolved(f'kernel-patches = [\n"flat",\n"{name}",\n]')[1]
     assert line == 3
     assert message.startswith("the patch '")
@@ -268,7 +268,7 @@ def test_patches_of_several_tables_add_up_and_stay_with_a_profile() -> None:
     )
 
 
-def test_an_option_that_is_none_is_told_at_its_line() -> None:
+def test_an_option_that_is_none_is_reported_at_its_line() -> None:
     controls, problems = resolved('kconfig = [\n"A=y",\n"B",\n"C=a b",\n]')
     assert controls.kernel_options == (KernelOption("A", "y"),)
     assert problems == [
@@ -291,7 +291,7 @@ def test_a_group_of_the_catalogue_brings_its_options_and_notes_and_some_may_chan
     assert everything.notes == kerneloptions.gone_notes()
 
 
-def test_an_unknown_group_is_told_at_its_line() -> None:
+def test_an_unknown_group_is_reported_at_its_line() -> None:
     assert resolved('\nkconfig-group = "everything"')[1] == [
         (2, "there is no group 'everything' of kernel options")
     ]

@@ -22,7 +22,7 @@ _SIGNED = {"int32": 32, "int64": 64}
 
 
 class Schema:
-    """A schema as plain values: what a message is told by, its fields, and what each is."""
+    """A schema as plain values: what a message is known by, its fields, and what each is."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.root = root

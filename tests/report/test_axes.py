@@ -31,7 +31,7 @@ def test_words_make_no_axis() -> None:
     assert numeric_axis({word: (("mode", word),) for word in ("off", "on", "nan", "inf")}) is None
 
 
-def test_lines_of_the_same_pattern_are_told_apart_by_their_levels() -> None:
+def test_lines_of_the_same_pattern_are_distinguished_by_their_levels() -> None:
     levels = {
         f"{kind} n={n}": (("kind", kind), ("n", str(n))) for kind in "ab" for n in range(3)
     } | {f"n={n}": (("kind", "a"), ("n", str(n))) for n in range(3, 6)}

@@ -64,7 +64,7 @@ def test_the_first_failure_stops_what_would_follow() -> None:
     assert len(machine.started) <= 6
 
 
-def test_of_two_that_fail_the_one_that_started_first_is_told_whichever_ends_first() -> None:
+def test_of_two_that_fail_the_one_that_started_first_is_reported_whichever_ends_first() -> None:
     class Slow(FakeMachine):
         """Ends later jobs sooner."""
 

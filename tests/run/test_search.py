@@ -65,8 +65,8 @@ def searched(folder: Path) -> tuple[Outcome, Bill, list[Record], str]:
     records = carried_out.records
     bill = blamed.itemise(PROFILE, found.problem, outcome, records)
     said = statement(found.problem, settings)
-    told = blamed.told(found.problem.names, outcome, said, "the mean")
-    log = "\n".join((told.statement, *told.steps, *told.conclusions))
+    story = blamed.story(found.problem.names, outcome, said, "the mean")
+    log = "\n".join((story.statement, *story.steps, *story.conclusions))
     return outcome, bill, records, log
 
 
@@ -95,7 +95,7 @@ def test_no_configuration_is_measured_twice(tmp_path: Path) -> None:
     assert len(names) == len(set(names)) == outcome.configurations
 
 
-def test_controls_of_one_name_are_told_apart() -> None:
+def test_controls_of_one_name_are_distinguished() -> None:
     twice = Profile("p", "t", "", (BootParameter("a"), BootParameter("b"), BootParameter("a")))
     assert culprits.suspects(twice).problem.names == ("a", "b", "a (2)")
 

@@ -175,7 +175,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("key", "value", "reason"), DAMAGE)
-def test_a_damaged_record_counts_as_not_there_and_is_told(
+def test_a_damaged_record_counts_as_not_there_and_is_reported(
     tmp_path: Path, key: str, value: object, reason: str
 ) -> None:
     path = with_record(tmp_path / "s")

@@ -133,16 +133,16 @@ REPEAT = 'audit.repeat = "-a always,exit -S open -F uid={n}"\n'
         ("values = [999999]\n" + REPEAT, "a rule can be repeated from 0 to 10000 times"),
     ],
 )
-def test_an_axis_that_makes_no_sense_is_told(tmp_path: Path, axis: str, message: str) -> None:
+def test_an_axis_that_makes_no_sense_is_reported(tmp_path: Path, axis: str, message: str) -> None:
     assert message in messages(tmp_path, f'[[axis]]\nname = "a"\n{axis}\n')
 
 
-def test_two_axes_of_one_name_are_told(tmp_path: Path) -> None:
+def test_two_axes_of_one_name_are_reported(tmp_path: Path) -> None:
     axis = '[[axis]]\nname = "a"\nswitch = true\n'
     assert "two axes are called 'a'" in messages(tmp_path, axis + axis)
 
 
-def test_a_grid_too_large_to_be_meant_is_told(tmp_path: Path) -> None:
+def test_a_grid_too_large_to_be_meant_is_reported(tmp_path: Path) -> None:
     axes = "".join(f'[[axis]]\nname = "a{n}"\nswitch = true\n' for n in range(20))
     assert "the axes span more than 10000 configurations" in messages(tmp_path, axes)
 
@@ -197,6 +197,6 @@ kconfig = ["SLUB_DEBUG_ON=y"]
         f"values = {list(range(5000))}\ncumulative = true\nboot = ['a{{value}}']\n",
     ],
 )
-def test_axes_that_come_to_far_too_many_rules_are_told(tmp_path: Path, axis: str) -> None:
+def test_axes_that_come_to_far_too_many_rules_are_reported(tmp_path: Path, axis: str) -> None:
     found = messages(tmp_path, f'[[axis]]\nname = "a"\n{axis}')
     assert "the axes generate more than 1000000 rules over all configurations" in found

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -232,22 +233,37 @@ class TestWrong:
             ("switch", "swtich", 8, "there is no key 'swtich' here"),
         ],
     )
-    def test_a_mistake_is_told_at_its_line(
+    def test_a_mistake_is_reported_at_its_line(
         self, tmp_path: Path, old: str, new: str, line: int | None, message: str
     ) -> None:
         assert old in GOOD
         problems = problems_of(tmp_path, GOOD.replace(old, new, 1))
         assert any(at == line and text.startswith(message) for at, text in problems), problems
 
-    def test_two_configurations_of_one_name_are_told(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("workloads", "message"),
+        [
+            ('["syscalls", 5]', "workloads has to be a valid string"),
+            ("[]", "workloads is empty"),
+            ('"syscalls"', "workloads has to be a list"),
+            ('["syscals"]', "there is no workload 'syscals'"),
+        ],
+    )
+    def test_a_wrong_workload_is_reported_once(
+        self, tmp_path: Path, workloads: str, message: str
+    ) -> None:
+        text = re.sub("workloads = .*", f"workloads = {workloads}", GOOD)
+        assert problems_of(tmp_path, text) == [(3, message)]
+
+    def test_two_configurations_of_one_name_are_reported(self, tmp_path: Path) -> None:
         text = GOOD + '\n[[configuration]]\nname = "a"\n\n[[configuration]]\nname = "a"\n'
         assert problems_of(tmp_path, text) == [(15, "two configurations are called 'a'")]
 
-    def test_a_study_of_nothing_is_told(self, tmp_path: Path) -> None:
+    def test_a_study_of_nothing_is_reported(self, tmp_path: Path) -> None:
         text = 'title = "x"\nworkloads = ["syscalls"]\nbaseline = "a"\n'
         assert problems_of(tmp_path, text) == [(None, "the study compares nothing")]
 
-    def test_what_is_wrong_in_another_file_is_told_after_it(self, tmp_path: Path) -> None:
+    def test_what_is_wrong_in_another_file_is_reported_after_it(self, tmp_path: Path) -> None:
         (tmp_path / "x.rules").write_text("nonsense\n")
         text = GOOD + 'audit.files = ["x.rules"]\ncolour = 1\n'
         assert problems_of(tmp_path, text) == [

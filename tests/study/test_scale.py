@@ -84,7 +84,7 @@ def test_a_scale_that_is_not_there_is_refused_with_those_that_are(path: Path) ->
         ("timeout = 70", "timeout = 0", 11, "greater than or equal to 1"),
     ],
 )
-def test_a_mistake_is_told_at_its_line(
+def test_a_mistake_is_reported_at_its_line(
     path: Path, old: str, new: str, line: int, message: str
 ) -> None:
     path.write_text(STUDY.replace(old, new))

@@ -20,8 +20,8 @@ import pytest
 
 from hardcost.machines.cache import KINDS, Cache
 from hardcost.machines.cacheplace import default_root
-from hardcost.machines.debian import version
-from hardcost.machines.qemu.kernel import debian_kernel
+from hardcost.machines.debianpackages import version
+from hardcost.machines.qemu.bootkernel import debian_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -139,7 +139,7 @@ class Command:
 
 
 def _processes() -> Iterator[tuple[int, str]]:
-    """Yield every process with its command line, its words parted by spaces."""
+    """Yield every process with its command line, its words separated by spaces."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             with contextlib.suppress(OSError):

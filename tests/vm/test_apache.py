@@ -64,7 +64,9 @@ def test_a_page_that_is_not_the_right_one_fails_the_trial(
         PREFORK.measured(asked(PREFORK, SMALL), done.answers, INSN)
 
 
-def test_a_server_that_selinux_keeps_from_its_port_is_told_with_its_log(cache_root: Path) -> None:
+def test_a_server_that_selinux_keeps_from_its_port_is_reported_with_its_log(
+    cache_root: Path,
+) -> None:
     elsewhere = ask.install("/etc/apache2/conf-enabled/elsewhere.conf", "Listen 2525\n")
     job = PREFORK.requests(asked(PREFORK, SMALL), INSN)
     with pytest.raises(TrialError, match="the service apache died") as raised:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.auditrules.lines import APART, WITHOUT_A_RULE, at_random, by_hand
 
-from conformance.run import SetResult, Wanted, run_battery
+from conformance.battery import SetResult, Wanted, run_battery
 from hardcost.auditrules.parse import read_line
 from hardcost.auditrules.rule import Place, RulesError
 from hardcost.auditrules.translate import Target, translate

@@ -149,7 +149,7 @@ def test_settings_without_a_file_are_billed(hardcost: Command) -> None:
     assert alone.data()["totals"] == outcome.data()["totals"]
 
 
-def test_what_fits_no_metric_s_budget_is_told_with_its_cost(hardcost: Command) -> None:
+def test_what_fits_no_metric_s_budget_is_reported_with_its_cost(hardcost: Command) -> None:
     rules = hardcost.write("my.rules", CHMOD)
     words = ("bill", rules, "--workload", WORKLOAD, "--budget", "chmod<=50%,open=900%")
     outcome = hardcost(*words, status=1)

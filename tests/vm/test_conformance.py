@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance import cases
-from conformance.compare import compare
+from conformance.agreement import compare
+from conformance.battery import Wanted, run_battery
 from conformance.repertoire import CALLS
-from conformance.run import Wanted, run_battery
 from hardcost.auditrules.event import Name
 from hardcost.machines.cache import Cache
 from hardcost.machines.qemu.argv import Hardware
@@ -89,7 +89,7 @@ def test_less_than_the_whole_event_would_be_found_out(
     assert compare(battery, boot.sets, CALLS).disagreements
 
 
-def test_a_set_is_listed_and_its_refused_lines_are_told(machine: VirtualMachine) -> None:
+def test_a_set_is_listed_and_its_refused_lines_are_reported(machine: VirtualMachine) -> None:
     rules = "-w /field/f1 -p wa -k one\n-a always,exit -S nosuchcall\n-w /field/dir/ -k two\n"
     battery = run_battery(machine, [Wanted(rules, calls=(0, 1), listed=True), ""], CALLS[:40])
     first, second = battery.sets

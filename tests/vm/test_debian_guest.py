@@ -11,7 +11,7 @@ import pytest
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import ext4
-from hardcost.machines.images.image import GRAIN, RootImage
+from hardcost.machines.images.rootimage import GRAIN, RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots

@@ -100,7 +100,7 @@ def test_a_kernel_that_cannot_be_read_is_one_error_that_names_it(
         assert f" {name} " in f" {error} "
 
 
-def test_a_guest_that_panics_while_it_boots_is_told_with_its_console(hardcost: Command) -> None:
+def test_a_guest_that_panics_while_it_boots_is_reported_with_its_console(hardcost: Command) -> None:
     study = """
 title = "no init"
 workloads = ["syscalls calls=null"]
@@ -120,7 +120,7 @@ boot = ["rdinit=/none", "quiet"]
     assert "Unknown child" not in outcome.err
 
 
-def test_a_guest_that_panics_in_its_job_is_told_with_its_console(cache_root: Path) -> None:
+def test_a_guest_that_panics_in_its_job_is_reported_with_its_console(cache_root: Path) -> None:
     machine = VirtualMachine(Cache(cache_root), Hardware("icount"))
     crash = Write(path="/proc/sysrq-trigger", value="c")
     with pytest.raises(TrialError, match="Kernel panic - not syncing: sysrq") as error:
@@ -155,7 +155,7 @@ def test_a_guest_killed_from_outside_is_a_failed_trial(
     assert not hardcost.outlived(process)
 
 
-def test_a_trial_that_fails_is_told_and_the_others_go_on(hardcost: Command) -> None:
+def test_a_trial_that_fails_is_reported_and_the_others_go_on(hardcost: Command) -> None:
     study = """
 title = "one of three can't boot"
 workloads = ["syscalls calls=null"]

@@ -38,7 +38,7 @@ def test_selinux_lets_a_user_copy_and_costs_something(cache_root: Path) -> None:
     assert free["wall"] < enforcing["wall"] < 2 * free["wall"]
 
 
-def test_a_disk_that_is_full_is_told_in_the_words_of_cp(cache_root: Path) -> None:
+def test_a_disk_that_is_full_is_reported_in_the_words_of_cp(cache_root: Path) -> None:
     script = "fallocate -l $(($(stat -f -c '%a * %S' /) - 100000)) /fill"
     fill = run("fill", ["/bin/sh", "-c", script])
     with pytest.raises(TrialError, match=r"copying the tree.*No space left on device"):

@@ -30,7 +30,7 @@ def test_a_slow_disk_is_waited_for(cache_root: Path) -> None:
     assert found["latency-randread"] == pytest.approx(1e9 / 5000, rel=0.2)
 
 
-def test_under_time_fio_runs_for_as_long_as_it_is_told(cache_root: Path) -> None:
+def test_under_time_fio_runs_for_as_long_as_it_is_asked_to(cache_root: Path) -> None:
     case = {"size": "2", "cases": "latency-read", "seconds": "1"}
     assert work(cache_root, "fio", case, instrument="time")["latency-read"] > 1000
 
@@ -44,7 +44,7 @@ def test_dd_writes_in_four_ways_the_same_each_time(cache_root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "parameters"), [("dd", {"count": "8"}), ("fio", FIO)], ids=["dd", "fio"]
 )
-def test_a_full_disk_is_told_as_that(
+def test_a_full_disk_is_reported_as_that(
     name: str, parameters: dict[str, str], cache_root: Path
 ) -> None:
     script = "fallocate -l $(($(stat -f -c '%a * %S' /) - 4000000)) /fill"

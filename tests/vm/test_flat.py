@@ -13,9 +13,9 @@ import pytest
 from tests.vm.conftest import Command
 
 from conformance import cases
-from conformance.beside import beside
 from conformance.calls import Call, Text, Worker, file, mount, program, remove
 from conformance.repertoire import CALLS
+from conformance.twokernels import beside
 from conformance.witness import Witness, run_witnesses
 from hardcost.auditrules.tables import lookup
 from hardcost.machines.cache import Cache

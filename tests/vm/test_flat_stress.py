@@ -45,21 +45,21 @@ def stress() -> Any:  # noqa: ANN401  (a module that mypy does not see)
         "storm: FAULT: sentinel 3: after 7 came 9",
     ],
 )
-def test_a_line_that_begins_a_report_is_told_with_what_follows(line: str) -> None:
+def test_a_line_that_begins_a_report_is_reported_with_what_follows(line: str) -> None:
     storm = stress().Storm()
     for one in ("storm: policy: true", line, "[    3.2] RIP: somewhere", "storm: end"):
         storm.hear(one)
-    ((first, second),) = storm.told
+    ((first, second),) = storm.reports
     assert first.endswith(line.removeprefix("[    3.141592]").removeprefix("[  T123]").strip())
     assert second == "RIP: somewhere"
 
 
-def test_what_is_known_of_the_stock_kernel_is_told_of_another() -> None:
+def test_what_is_known_of_the_stock_kernel_is_reported_of_another() -> None:
     storm = stress().Storm()
     storm.hear("storm: FAULT: audit_n_rules is 3 with no rule loaded")
     assert not storm.unknown(stock=True)
-    assert storm.unknown(stock=False) == storm.told
-    assert len(storm.told) == 1
+    assert storm.unknown(stock=False) == storm.reports
+    assert len(storm.reports) == 1
 
 
 def test_a_report_is_known_of_the_stock_kernel_by_all_that_it_says() -> None:
@@ -74,7 +74,7 @@ def test_ordinary_lines_are_no_reports_and_counts_are_summed() -> None:
     storm = stress().Storm()
     for line in ("[ 1.0] tsc: Marking", "storm: count rules added: 7", "storm: count faults: 0"):
         storm.hear(line)
-    assert not storm.told
+    assert not storm.reports
     assert storm.counts == {"rules added": 7, "faults": 0}
 
 

@@ -1,4 +1,4 @@
-"""A snapshot for which there is no room is told as what it is."""
+"""A snapshot for which there is no room is reported as what it is."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_nothing_that_a_program_prints_disturbs_its_run(
     assert not control_characters(report.out + report.err + first.err)
 
 
-def test_what_a_failing_program_prints_is_told_without_control_characters(
+def test_what_a_failing_program_prints_is_reported_without_control_characters(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
     hardcost.write("program", compiled(SPEAKS.replace("STATUS", "7")))
@@ -79,7 +79,7 @@ def test_what_a_failing_program_prints_is_told_without_control_characters(
     assert len(outcome.err) < 4000
 
 
-def test_a_program_that_crashes_is_told_by_its_signal(
+def test_a_program_that_crashes_is_reported_by_its_signal(
     hardcost: Command, compiled: Callable[[str], bytes]
 ) -> None:
     hardcost.write("program", compiled("int main(void) { __builtin_trap(); }"))

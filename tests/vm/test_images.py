@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4
-from hardcost.machines.images.debian import PACKAGES, debian_image
+from hardcost.machines.images.debianimage import PACKAGES, debian_image
 from hardcost.machines.images.own import image_file
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu.argv import Hardware
@@ -63,7 +63,7 @@ def test_the_image_is_sound_and_labelled_and_says_nothing_of_the_host(cache_root
 
 def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     """Return a disk with a system of one program in its first partition, and a kernel of Debian."""
-    tree, package = folder / "tree", debian.kernel_package(cache)
+    tree, package = folder / "tree", debianpackages.kernel_package(cache)
     for name in ("bin", "etc", "boot", "dev", "proc", "sys", "run", "tmp"):
         (tree / name).mkdir(parents=True)
     (tree / "bin" / "sh").write_bytes(shell)

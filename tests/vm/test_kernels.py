@@ -144,7 +144,7 @@ def test_stock_and_flat_are_measured_beside_each_other_and_beside_what_was_publi
         (["ARCH_MMAP_RND_BITS=99"], "a valid value?"),
     ],
 )
-def test_options_that_do_not_come_out_are_told_with_the_reason(
+def test_options_that_do_not_come_out_are_reported_with_the_reason(
     hardcost: Command, options: list[str], message: str
 ) -> None:
     words = [word for option in options for word in ("--option", option)]
@@ -210,7 +210,7 @@ def test_interrupted_in_the_midst_it_leaves_no_kernel_and_no_compiler(apart: Com
     assert not (place.parent / "o/manifest").exists()
 
 
-def test_a_full_disk_is_told_and_leaves_no_kernel(apart: Command) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_kernel(apart: Command) -> None:
     namespace = mount_namespace()
     before = kernels(apart)
     # All that a build writes to, on a file system that is too small for it.

@@ -1,4 +1,4 @@
-"""Security modules and mount options in a Debian guest, and that what did not take is told."""
+"""Security modules and mount options in a Debian guest, and that what did not take is reported."""
 
 from __future__ import annotations
 

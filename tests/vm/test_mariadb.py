@@ -1,4 +1,4 @@
-"""MariaDB works in its own domain, the same each time, and what fails is told with its reason."""
+"""MariaDB works in its own domain, the same each time, and failures have a reason."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_queries_of_mysqlslap_are_carried_out_under_selinux(cache_root: Path) ->
     assert costs(cache_root, SLAP)["slap-2"] > 1e4
 
 
-def test_sysbench_that_selinux_refuses_its_compiler_is_told(cache_root: Path) -> None:
+def test_sysbench_that_selinux_refuses_its_compiler_is_reported(cache_root: Path) -> None:
     job = mariadb.requests(asked(mariadb, SMALL), INSN)
     job = [one for one in job if getattr(one, "name", None) != "label sysbench"]
     with pytest.raises(TrialError, match="prepare") as raised:
@@ -52,7 +52,7 @@ def test_sysbench_that_selinux_refuses_its_compiler_is_told(cache_root: Path) ->
     assert "runtime code generation failed" in raised.value.console
 
 
-def test_a_server_with_a_broken_configuration_is_told_with_its_log(cache_root: Path) -> None:
+def test_a_server_with_a_broken_configuration_is_reported_with_its_log(cache_root: Path) -> None:
     broken = ask.install("/etc/mysql/mariadb.conf.d/99-broken.cnf", "[mariadbd]\nno_such_thing=1\n")
     with pytest.raises(TrialError, match="the service mariadb died") as raised:
         applied(cache_root, (), [broken, *mariadb.requests(asked(mariadb, SMALL), INSN)])

@@ -1,4 +1,4 @@
-"""Postfix delivers in its own domain, the same each time, and a mail that is lost is told."""
+"""Postfix delivers in its own domain, the same each time, and a mail that is lost is reported."""
 
 from __future__ import annotations
 

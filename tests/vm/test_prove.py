@@ -11,7 +11,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.prove.prove import prove
 from hardcost.auditrules.translate import AS_WRITTEN, translate_all
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 

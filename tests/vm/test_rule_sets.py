@@ -13,7 +13,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Place
 from hardcost.auditrules.translate import translate_all
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import unpacked
+from hardcost.machines.debianpackages import unpacked
 from hardcost.profiles.importers import scap
 
 if TYPE_CHECKING:

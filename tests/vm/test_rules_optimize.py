@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.compare import GUEST
+from conformance.agreement import GUEST
+from conformance.battery import Wanted, run_battery
 from conformance.random_rules import Drawing
 from conformance.repertoire import CALLS
-from conformance.run import Wanted, run_battery
 from hardcost.auditrules import parse
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.cost.histogram import general
@@ -26,7 +26,7 @@ from hardcost.calibration import guestlevels
 from hardcost.calibration.guestlevels import Often, Watched
 from hardcost.controls.watchedpaths import paths
 from hardcost.machines.cache import Cache
-from hardcost.machines.debian import sample_rules
+from hardcost.machines.debianpackages import sample_rules
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 

@@ -1,4 +1,4 @@
-"""Programs and services in a Debian guest: who they are, and how each way to fail is told."""
+"""Programs and services in a Debian guest: who they are, and how each way to fail is reported."""
 
 from __future__ import annotations
 

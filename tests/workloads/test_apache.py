@@ -118,7 +118,7 @@ def test_output_that_is_not_of_ab_fails_the_trial() -> None:
         check("", 20, 1)
 
 
-def test_a_load_that_failed_is_told_in_its_own_words() -> None:
+def test_a_load_that_failed_is_reported_in_its_own_words() -> None:
     failed = [*answers()[:2], ran("ab-1", status=104, stderr="apr_socket_recv: reset")]
     with pytest.raises(TrialError, match="ab with 1 clients ended with status 104: apr_socket"):
         PREFORK.measured(asked(PREFORK, SMALL), typed(failed), INSN)

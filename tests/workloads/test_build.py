@@ -1,4 +1,4 @@
-"""The workload `build`: what make is told, and that nothing but a right result is a number."""
+"""The workload `build`: what make is asked for, and that nothing but a right result is a number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def done(**other: object) -> dict[str, Any]:
     }
 
 
-def test_makefile_and_check_are_installed_and_make_is_told_what_to_build() -> None:
+def test_makefile_and_check_are_installed_and_make_is_reported_what_to_build() -> None:
     *installs, run = as_sent(
         build.requests(asked(build, {"compiler": "tcc", "files": "10", "jobs": "2"}), INSN)
     )

@@ -1,4 +1,4 @@
-"""What workloads of a Debian guest share: who runs programs, and how a failed one is told."""
+"""What workloads of a Debian guest share: who runs programs, and how a failed one is reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_program_is_measured_where_there_is_an_instrument() -> None:
         ([ran("x", status=None, signal=9)], "copying ended with signal 9"),
     ],
 )
-def test_a_program_that_failed_is_told_with_its_words(
+def test_a_program_that_failed_is_reported_with_its_words(
     answers: list[dict[str, object]], message: str
 ) -> None:
     with pytest.raises(TrialError, match=message):

@@ -25,7 +25,7 @@ SAMPLE = (Path(__file__).parent / "unixbench-run.txt").read_text()
 RUN = {"program": "/opt/UnixBench/Run"}
 
 
-def told(name: str, operations: float = 4, ticks: int = 1000) -> dict[str, Any]:
+def result_of(name: str, operations: float = 4, ticks: int = 1000) -> dict[str, Any]:
     said = {"test": name, "copies": 1, "operations": operations, "ticks": ticks}
     return ran(name, json.dumps(said) + "\n")
 
@@ -56,7 +56,7 @@ def test_work_multiplies_loops_and_seconds_are_those_of_each_test() -> None:
 
 
 def test_a_test_costs_ticks_for_each_operation_and_has_no_index_when_instructions_count() -> None:
-    answers = [told(name) for name in unixbench.tests()]
+    answers = [result_of(name) for name in unixbench.tests()]
     found = unixbench.measured(asked(unixbench, {}), typed(answers), INSN)
     assert [one.metric for one in found] == list(unixbench.tests())
     assert all((one.unit, one.samples) == (INSN.per_op, (250.0,)) for one in found)
@@ -68,7 +68,7 @@ def test_the_index_is_ten_at_the_baseline_and_only_of_all_twelve() -> None:
     rates["pipe"] *= 2**12
     assert unixbench.index(rates) == pytest.approx(20)
     answers = [
-        told(name, operations=test.baseline / test.rate, ticks=10**9)
+        result_of(name, operations=test.baseline / test.rate, ticks=10**9)
         for name, test in unixbench.tests().items()
     ]
     *_, index = unixbench.measured(asked(unixbench, {}), typed(answers), TIME)
@@ -85,8 +85,8 @@ def test_the_index_is_ten_at_the_baseline_and_only_of_all_twelve() -> None:
         (ran("pipe", "nonsense"), "nothing of use"),
         (ran("pipe", "[]"), "nothing of use"),
         (ran("pipe", '{"test": "pipe", "ticks": 5}'), "nothing of use"),
-        (told("pipe", operations=0), "nothing of use"),
-        (told("pipe", ticks=0), "nothing of use"),
+        (result_of("pipe", operations=0), "nothing of use"),
+        (result_of("pipe", ticks=0), "nothing of use"),
         (ran("pipe", json.dumps({"test": "execl", "operations": 1, "ticks": 1})), "nothing of use"),
     ],
 )

@@ -27,7 +27,7 @@ pub enum Answer {
     Set(SetAnswer),
 }
 
-/// What lies at a path. Files are told by their device's major and minor number and their inode's.
+/// What lies at a path. Files are known by their device's major and minor number and their inode's.
 #[derive(Debug, Serialize)]
 pub struct FileAnswer {
     /// The file.

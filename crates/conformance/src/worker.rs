@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::ptr;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use hardcost_linux::gate::by_syscall;
@@ -26,6 +27,8 @@ pub const VERB: &str = "worker";
 const SOCKET: c_int = 1000;
 /// What calls may refer to by descriptor begins here.
 const HELD: c_int = 1001;
+/// How long a worker may take to make a call; none of them waits for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// What calls open lies from here to below the socket.
 const FIRST_OPENED: libc::c_uint = 3;
 
@@ -50,6 +53,7 @@ impl Worker {
         let order = Order { identity: identity.clone(), calls: calls.to_vec() };
         let mut line = serde_json::to_vec(&order)?;
         line.push(b'\n');
+        near.set_read_timeout(Some(PATIENCE)).context("a pair of sockets")?;
         let mut worker = Self { socket: near };
         worker.socket.write_all(&line).context("instructing a worker")?;
         match worker.hear()? {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::line::{self, Line};
 use crate::protocol::Answer;
 
-/// The connection to the host, once it is open: a fault may have to be told at any time.
+/// The connection to the host, once it is open: a fault may have to be reported at any time.
 static LINE: OnceLock<Line> = OnceLock::new();
 
 /// Opens the line to the host.

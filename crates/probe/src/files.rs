@@ -6,9 +6,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::Path;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use rustix::fs::{statvfs, sync};
 
-use crate::base64;
 use crate::error::{Context, Error, Result};
 use crate::protocol::Answer;
 use crate::system::{group_id, tail, user_id};
@@ -46,8 +47,9 @@ fn inode(path: &str, found: io::Result<Metadata>) -> Result<u64> {
 
 /// Writes a file.
 pub fn install(path: String, mode: u32, content: &str, owner: &Owner) -> Result<Answer> {
-    let content = base64::decode(content)
-        .ok_or_else(|| Error::Other(format!("{path}: its content is not base64")))?;
+    let content = BASE64_STANDARD.decode(content);
+    let content =
+        content.map_err(|why| Error::Other(format!("{path}: its content is not base64: {why}")))?;
     make_parents(&path)?;
     fs::write(&path, &content).map_err(|source| full(&path, source))?;
     if owner.user.is_some() || owner.group.is_some() {

@@ -49,7 +49,7 @@ fn carried_out(job: impl FnOnce() -> Result<()>) -> c_int {
 }
 
 fn run_job() -> Result<()> {
-    // A failure of these is told once somebody can hear it.
+    // A failure of these is reported once somebody can hear it.
     let prepared =
         mount_all().and_then(|()| open_standard_streams().context(|| "/dev/null".into()));
     let boot_line = BootLine::read();

@@ -10,10 +10,10 @@
 // A test has nothing to look after while it waits.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod alarm;
 mod ascii;
 mod aside;
 mod audit;
-mod base64;
 mod bootline;
 mod calls;
 mod capture;
@@ -58,8 +58,9 @@ use place::Place;
 use protocol::{Listing, PROTOCOL_VERSION};
 use session::Session;
 
-const USAGE: &str = "usage: hardcost-probe serve | list\n\n\
-    serve  read requests from standard input and answer on standard output\n\
+const USAGE: &str = "usage: hardcost-probe serve [SECONDS] | list\n\n\
+    serve  read requests from standard input and answer on standard output;\n\
+    \u{20}      fail after so many seconds (default: half a day)\n\
     list   print the calls that can be measured\n";
 
 /// What the C library calls; the process's exit status is what comes back.
@@ -80,27 +81,33 @@ fn is_noop(name: &CStr) -> bool {
 }
 
 /// Does what the first argument says and returns the exit status.
-#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
 fn run(verb: Option<&str>) -> c_int {
     match verb {
-        Some("serve") => serve(),
+        Some("serve") => serve(std::env::args().nth(2)),
         Some("list") => list(),
         Some("workload") => workload::run(),
         Some(systemd::VERB) if std::process::id() != 1 => guest::run_as_service(),
         // The kernel gives its init the words of the boot line that it did not understand.
         _ if std::process::id() == 1 => guest::run(),
-        _ => {
-            eprint!("{USAGE}");
-            2
-        }
+        _ => misused(),
     }
 }
 
-/// Answers requests from standard input until it ends: 0 if all were done, 1 if one failed.
+/// Says how the probe is used.
+#[expect(clippy::disallowed_macros, reason = "its user is at a terminal")]
+fn misused() -> c_int {
+    eprint!("{USAGE}");
+    2
+}
+
+/// Answers requests from standard input until it ends, within so many seconds: 0 if all were done, 1
+/// if one failed.
 #[expect(clippy::disallowed_methods, reason = "this is where its answers go")]
-fn serve() -> c_int {
+fn serve(seconds: Option<String>) -> c_int {
+    let seconds = seconds.map_or(Some(alarm::HALF_A_DAY), |word| word.parse().ok());
+    let Some(seconds) = seconds.filter(|&seconds| seconds > 0) else { return misused() };
     let lines = io::stdin().lock().split(b'\n');
-    let mut session = Session::new(Place::Host, Box::new(io::stdout()));
+    let mut session = Session::new(Place::Host, Box::new(io::stdout())).within(seconds);
     let done = session.hello(None).and_then(|()| session.run(lines));
     c_int::from(!done.unwrap_or(false))
 }

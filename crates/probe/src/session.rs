@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use rustix::system::uname;
 
-use crate::audit::Audit;
+use crate::alarm;
+use crate::audit::{self, Audit, Said};
 use crate::error::{Context, Error, Result};
 use crate::files::Owner;
 use crate::measure::Bench;
@@ -26,6 +27,8 @@ pub struct Session {
     services: Services,
     guard: Guard,
     watch: Option<Watch>,
+    /// How long a job may take.
+    seconds: u32,
     out: Out,
 }
 
@@ -38,8 +41,14 @@ impl Session {
             services: Services::new(place),
             guard: Guard::default(),
             watch: None,
+            seconds: alarm::HALF_A_DAY,
             out: Out::new(out),
         }
+    }
+
+    /// The same with other time for a job, in seconds.
+    pub fn within(self, seconds: u32) -> Self {
+        Self { seconds, ..self }
     }
 
     /// Says one thing.
@@ -56,6 +65,7 @@ impl Session {
 
     /// Does a job, one request a line, and says when it is over. Whether all of it was done.
     pub fn run(&mut self, lines: impl Iterator<Item = io::Result<Vec<u8>>>) -> Result<bool> {
+        alarm::set(self.seconds)?;
         let mut done = true;
         let full =
             |line: &io::Result<Vec<u8>>| !matches!(line, Ok(line) if line.trim_ascii().is_empty());
@@ -94,12 +104,10 @@ impl Session {
     /// Has somebody watch over a request that a service may hold up.
     fn call_guard(&mut self, index: usize, request: &Request) {
         let limit = match request {
-            Request::Calls { limit: Some(limit), .. } => Some(*limit),
-            Request::Command(CommandPlan { limit: Some(limit), runs, .. }) => {
-                Some(limit * f64::from((*runs).max(1)))
+            Request::Calls { limit, .. } => Some(limit.unwrap_or(self.seconds.into())),
+            Request::Command(CommandPlan { limit, runs, .. }) => {
+                Some(limit.map_or(self.seconds.into(), |limit| limit * f64::from((*runs).max(1))))
             }
-            // They may take as long as they do.
-            Request::Calls { .. } | Request::Command(_) => return,
             Request::Run(job) => Some(job.limit),
             Request::Start(job) => Some(job.limit),
             Request::Stop(job) => Some(job.limit),
@@ -164,7 +172,10 @@ impl Session {
             none => none.insert(Audit::new()?),
         };
         audit.enable(backlog_limit)?;
-        audit.load(rules)
+        let (mut company, _) = self.parts();
+        let Said { exit, stdout, stderr } = audit::load(rules, &mut company)?;
+        let loaded = company.audit.map_or(Ok(0), Audit::loaded)?;
+        Ok(Answer::Audit { exit, stdout, stderr, loaded })
     }
 
     /// All that goes on beside what is waited for, and where answers go.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::alarm;
 use crate::error::{Context, Error, Result};
 
 /// A point in time, on the clock `CLOCK_MONOTONIC`, or none.
@@ -17,7 +18,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// No end: what is waited for takes as long as it does.
+    /// No end but the job's: what is waited for takes as long as it does.
     pub const NEVER: Self = Self { then: None, seconds: 0.0 };
 
     /// So many seconds from now; what is no length of time is refused.
@@ -69,13 +70,14 @@ pub trait Beside {
 }
 
 /// Waits until one of `wanted` is ready, and says which are; none: it is over. Meanwhile looks after
-/// what goes on beside it.
+/// what goes on beside it. That the job's own time is over is an error.
 pub fn wait(
     wanted: &[Wanted<'_>],
     beside: &mut dyn Beside,
     deadline: Deadline,
 ) -> Result<Vec<bool>> {
     loop {
+        alarm::check()?;
         let is_over = deadline.is_over();
         let (ready, others) = poll_all(wanted, &beside.sources(), deadline.left())?;
         if others {

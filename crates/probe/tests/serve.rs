@@ -181,7 +181,9 @@ fn executed_as_noop_the_probe_does_nothing() {
 
 #[test]
 fn without_a_known_verb_it_says_how_it_is_used() {
-    let output = Command::new(PROBE).arg("dance").output().expect("starts");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.starts_with(b"usage:"));
+    for words in [&["dance"][..], &["serve", "0"], &["serve", "long"]] {
+        let output = Command::new(PROBE).args(words).output().expect("starts");
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(output.stderr.starts_with(b"usage:"));
+    }
 }

@@ -13,8 +13,13 @@ const PROBE: &str = env!("CARGO_BIN_EXE_hardcost-probe");
 
 /// Lets `serve` do a job; its answers without the first and the last.
 fn serve(requests: &[Value]) -> Vec<Value> {
+    serve_within(3600, requests)
+}
+
+/// The same with so many seconds for the whole job.
+fn serve_within(seconds: u32, requests: &[Value]) -> Vec<Value> {
     let mut probe = Command::new(PROBE)
-        .arg("serve")
+        .args(["serve", &seconds.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -450,4 +455,31 @@ fn a_command_that_takes_too_long_is_ended() {
     assert_eq!(late["message"], "what is measured did not end within 0.2 s");
     assert!(ends("sleep 73.5"));
     assert!(text(&error(&[command(&["true"], -1.0)])["message"]).contains("no limit"));
+}
+
+#[test]
+fn what_has_no_limit_of_its_own_ends_with_the_time_of_the_job() {
+    let most = 1 << 20;
+    let call = json!({"name": "null", "batch": most, "samples": most, "warmup": 0});
+    let calls = json!({"do": "calls", "clock": "monotonic", "calls": [call]});
+    let command =
+        |script: &str| json!({"do": "command", "argv": ["sh", "-c", script], "clock": "tsc"});
+    let quiet = command("sleep 75.7; true");
+    // What it prints wakes the probe over and over, so that it never waits for long.
+    let loud = command("while :; do echo y; done; : 75.8");
+    for measured in [calls, quiet, loud] {
+        let service = start("exec yes", &json!({"run": ["true"]}), &json!({}));
+        let late = serve_within(2, &[service, measured]).pop().expect("an answer");
+        assert_eq!((&late["event"], &late["request"]), (&json!("error"), &json!(1)), "{late}");
+        assert_eq!(late["message"], "the job did not end within 2 s");
+        let logs = late["logs"].as_object().expect("logs");
+        assert!(logs.values().any(|log| text(log).ends_with("y\n")), "{logs:?}");
+    }
+    assert!(ends("sleep 75.7") && ends("sh -c while :; do echo y; done; : 75.8"));
+}
+
+#[test]
+fn a_job_that_ends_in_time_is_not_disturbed() {
+    let answers = serve_within(1, &[run(&["sleep", "0.3"], &json!({}))]);
+    assert_eq!(answers[0]["status"], 0, "{answers:?}");
 }

@@ -18,6 +18,7 @@ mod races;
 mod random;
 mod random_rules;
 mod reader;
+mod record;
 mod rule;
 mod sentinel;
 mod shared;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crate::netlink::{Netlink, SYSCALL};
+use crate::record::Record;
 use crate::sentinel::{self, FIRST_USER, QUIET_USER};
 use crate::shared::{Count, SENTINELS, Shared};
 use crate::survey;
@@ -24,34 +25,6 @@ pub fn read(
         if !netlink.wait(Duration::from_millis(50))? && ended() {
             return Ok(());
         }
-    }
-}
-
-/// The parts of a call's record that the storm checks.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Record<'a> {
-    pub user: u32,
-    pub mark: u64,
-    pub call: u64,
-    pub arch: u64,
-    pub key: &'a str,
-}
-
-impl<'a> Record<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let mut record = Self { user: u32::MAX, mark: 0, call: 0, arch: 0, key: "" };
-        for word in text.trim_end_matches(['\0', '\n']).split(' ') {
-            let Some((name, value)) = word.split_once('=') else { continue };
-            match name {
-                "uid" => record.user = value.parse().ok()?,
-                "a3" => record.mark = u64::from_str_radix(value, 16).ok()?,
-                "syscall" => record.call = value.parse().ok()?,
-                "arch" => record.arch = u64::from_str_radix(value, 16).ok()?,
-                "key" => record.key = value.trim_matches('"'),
-                _ => {}
-            }
-        }
-        (record.user != u32::MAX).then_some(record)
     }
 }
 
@@ -91,20 +64,4 @@ fn heard_of(record: &Record<'_>, text: &str, shared: &Shared) {
     }
     own.heard.store(record.mark, SeqCst);
     shared.count(Count::Heard);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Record;
-
-    #[test]
-    fn a_record_is_read() {
-        let text = "audit(1.2:3): arch=c000003e syscall=110 success=yes exit=1 a0=0 a1=0 a2=0 \
-                    a3=1f items=0 ppid=1 pid=9 auid=4294967295 uid=60001 gid=0 comm=\"init\" \
-                    exe=\"/init\" subj=kernel key=\"sentinel-1\"";
-        let record =
-            Record { user: 60001, mark: 31, call: 110, arch: 0xc000_003e, key: "sentinel-1" };
-        assert_eq!(Record::parse(text), Some(record));
-        assert_eq!(Record::parse("audit(1.2:3): nothing"), None);
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::calls::{Place, call, call32, execute, n32, n64, open_close};
 use crate::netlink::Netlink;
-use crate::reader::Record;
+use crate::record::Record;
 use crate::rule;
 use crate::sentinel;
 use crate::shared::{Count, SURVEYED, Shared, USERS, become_user, pause, say, spawn, wait};
@@ -200,7 +200,7 @@ fn make_calls() {
 #[cfg(test)]
 mod tests {
     use super::digest;
-    use crate::reader::Record;
+    use crate::record::Record;
 
     #[test]
     fn another_key_is_another_decision() {

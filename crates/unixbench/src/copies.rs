@@ -6,18 +6,9 @@ use std::io::{Read, Write};
 use crate::fault::{Context, Fault, Result};
 use crate::options::Options;
 use crate::process::{self, Child};
-use crate::work::{Place, Prepared};
-
-/// The work of one copy of a test, and its times by the clock.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Report {
-    /// When it began.
-    pub begin: u64,
-    /// When it ended.
-    pub end: u64,
-    /// The number of operations.
-    pub operations: f64,
-}
+use crate::report::Report;
+use crate::task::Place;
+use crate::work::Prepared;
 
 /// The work of all copies together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,25 +17,6 @@ pub struct Sum {
     pub operations: f64,
     /// From the start of the first copy to the end of the last.
     pub ticks: u64,
-}
-
-impl Report {
-    /// Writes it, in one piece.
-    pub fn send(&self, mut out: &File) -> Result<()> {
-        let line = format!("{} {} {}\n", self.begin, self.end, self.operations);
-        out.write_all(line.as_bytes()).context(|| "reporting".into())
-    }
-
-    fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split(' ');
-        let report = Self {
-            begin: words.next()?.parse().ok()?,
-            end: words.next()?.parse().ok()?,
-            operations: words.next()?.parse().ok()?,
-        };
-        (words.next().is_none() && report.end >= report.begin && report.operations > 0.0)
-            .then_some(report)
-    }
 }
 
 /// Runs all copies to their end.

@@ -16,6 +16,9 @@ mod copies;
 mod fault;
 mod options;
 mod process;
+mod report;
+mod task;
+mod test;
 mod until;
 mod work;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::clock::Clock;
+use crate::test::Test;
 use crate::until::Span;
-use crate::work::Test;
 
 /// What the program understands.
 pub const USAGE: &str = "\
@@ -84,8 +84,8 @@ fn number(word: &str) -> Result<u64, String> {
 mod tests {
     use super::{Options, USAGE};
     use crate::clock::Clock;
+    use crate::test::Test;
     use crate::until::Span;
-    use crate::work::Test;
 
     fn parse(line: &str) -> Result<Options, String> {
         Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())

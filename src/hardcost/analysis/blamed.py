@@ -120,7 +120,7 @@ def itemise(
     )
 
 
-def told(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
+def story(names: Sequence[str], outcome: Outcome, statement: str, guided_by: str) -> Search:
     """Return a search for a reader: its statement, each step, and its conclusions."""
     steps = tuple(_step(step, len(names)) for step in outcome.steps)
     whole = outcome.profile.value - outcome.baseline.value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy import special  # scipy.stats would say the same, but takes half a second to import
 
 from hardcost.analysis.finding import Cell, Total
 from hardcost.design.leave_one_out import BASELINE
@@ -71,7 +73,7 @@ def median(samples: Sequence[float]) -> Estimate:
     """
     ordered = np.sort(np.asarray(samples, dtype=np.float64))
     count = len(ordered)
-    below = max(int(stats.binom.ppf((1 - CONFIDENCE) / 2, count, 0.5)) - 1, 0)
+    below = max(_binomial_quantile(count) - 1, 0)
     return Estimate(
         on_grid(float(np.median(ordered))),
         on_grid(float(ordered[below])),
@@ -88,8 +90,16 @@ def mean(values: Sequence[float]) -> Estimate:
     middle = float(numbers.mean())
     if float(np.ptp(numbers)) == 0.0:
         return Estimate(middle, middle, middle)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1)) * float(stats.sem(numbers))
+    quantile = float(special.stdtrit(len(numbers) - 1, (1 + CONFIDENCE) / 2))
+    half = quantile * float(numbers.std(ddof=1) / math.sqrt(len(numbers)))
     return Estimate(middle, middle - half, middle + half)
+
+
+@cache
+def _binomial_quantile(count: int) -> int:
+    """Return the lower 2.5 % quantile of how many of `count` tosses of a coin are heads."""
+    at_most = special.bdtr(np.arange(count), count, 0.5)
+    return int(np.searchsorted(at_most, (1 - CONFIDENCE) / 2))
 
 
 def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:

@@ -30,7 +30,7 @@ SEEN = {
     **dict.fromkeys(("chmod", "chown", "utimensat", "setxattr"), 3.0),
     **dict.fromkeys(("creat", "link", "mkdir", "connect"), 6.0),
 }
-"""Instructions by which a placebo moved a call of `syscalls` in bench/placebos.py (37 placebos).
+"""Instructions by which 37 placebos moved a call of `syscalls` in bench/false_alarms.py.
 
 One name in forty collides with another in the kernel's cache by chance: too rare for a bill's own
 placebos to show it each time."""

@@ -135,7 +135,7 @@ class _Fitting:
         for operation, calls in by_unknown:
             saved = _plain(calls, null, -self.cost("task never", operation))
             base = _plain(calls, call, self._base_of(operation))
-            if operation == "exec":  # what is told of it is execve alone
+            if operation == "exec":  # what is reported of it is execve alone
                 self.base["readlink"] = self.base["newfstatat"]
                 self.idle["readlink"] = self.idle["newfstatat"]
             self._share(self.base, base, calls, call)

@@ -9,9 +9,8 @@ from hardcost.analysis import blamed
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
-from hardcost.cli import console, measuring, options
+from hardcost.cli import console, measuring
 from hardcost.cli.billsingle import baseline_note
-from hardcost.cli.monitors import monitor_of
 from hardcost.cli.present import notes_of
 from hardcost.controls.apply import kernel
 from hardcost.controls.control import KernelOption
@@ -24,18 +23,21 @@ from hardcost.instruments.insn import INSN
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.profiles.kernel import kerneloptions
+from hardcost.run.prepare import boot_of, check_able
 from hardcost.run.search import Search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.finding import Search as Story
+    from hardcost.cli.measuring import Monitored
     from hardcost.cli.options import Choices
     from hardcost.controls.control import Control, Profile
     from hardcost.design.culprits import Suspects
     from hardcost.design.group_testing import Outcome
     from hardcost.design.plan import Plan, Workload
     from hardcost.instruments.instrument import Instrument
+    from hardcost.machines.machine import KernelRecipe
     from hardcost.store.record import Record
 
 MOST_KERNELS = 12
@@ -65,32 +67,54 @@ def bill(profile: Profile, workloads: Sequence[Workload], chosen: Choices, wante
             "a search decides itself how often it measures",
             hint="leave --repetitions out, or take --method single",
         )
-    profile, found = _suspects(profile, chosen)
+    on = _machine_for_options(profile, workloads, chosen)
+    profile, found = _suspects(profile, on)
     settings = _settings(found, chosen, wanted)
     said = statement(found.problem, settings)
     console.note(said)
     plan = _first_plan(profile, found, workloads, chosen)
     plan = replace(plan, notes=(*plan.notes, said) if chosen.dry_run else plan.notes)
-    with measuring.run_of(plan, chosen, most=most_configurations(found, settings)) as run:
+    most = most_configurations(found, settings)
+    with measuring.run_of(plan, chosen, most=most, on=on) as run:
         if run is None:
             return
         records = run.measure().records
         searched = Search(run, plan, found, records)
         outcome = searched.outcome(_above_chance(settings, records))
         named_by = blamed.guide_name(records)
-        story = blamed.told(found.problem.names, outcome, said, named_by)
+        story = blamed.story(found.problem.names, outcome, said, named_by)
         finding = _finding(profile, plan, run.name, found, outcome, searched.records, story)
         finding = measuring.finished(run, finding)
     measuring.shown(finding, chosen)
 
 
-def _suspects(profile: Profile, chosen: Choices) -> tuple[Profile, Suspects]:
+def _machine_for_options(
+    profile: Profile, workloads: Sequence[Workload], chosen: Choices
+) -> Monitored | None:
+    """Return the machine where it has to be asked about kernel options, and can do what is wanted.
+
+    Raises:
+        InputError: A workload is wrong, or the profile is beyond the machine.
+    """
+    recipe = kernel(profile.controls)
+    if recipe is None or not recipe.options:
+        return None
+    everything = culprits.suspects(profile, group_of=_group_of)
+    plan = _first_plan(profile, everything, workloads, chosen)
+    on = measuring.monitored(plan, chosen)
+    check_able(map(boot_of, plan.trials), plan.instrument, on.machine)
+    return on
+
+
+def _suspects(profile: Profile, on: Monitored | None) -> tuple[Profile, Suspects]:
     """Return what a search may switch, and the profile without what it need not ask about.
 
     Raises:
         InputError: There is nothing to be searched.
     """
-    profile, requires = _that_hold(profile, chosen)
+    recipe, requires = kernel(profile.controls), None
+    if recipe is not None and on is not None:
+        profile, requires = _that_hold(profile, recipe, on)
     found = culprits.suspects(profile, requires, _group_of)
     if not found.switched:
         why = "; ".join(profile.notes)
@@ -172,17 +196,12 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
 
 
 def _that_hold(
-    profile: Profile, chosen: Choices
-) -> tuple[Profile, Mapping[str, frozenset[str]] | None]:
+    profile: Profile, recipe: KernelRecipe, on: Monitored
+) -> tuple[Profile, Mapping[str, frozenset[str]]]:
     """Return the profile without kernel options that change nothing or can't hold, with notes."""
-    recipe = kernel(profile.controls)
-    if recipe is None or not recipe.options:
-        return profile, None
-    listener = monitor_of(chosen.progress)
-    machine = options.machine(chosen, _instrument(chosen).name, listener)
-    machine.fetch((Boot(kernel=recipe),), listener.note)
+    on.machine.fetch((Boot(kernel=recipe),), on.monitor.note)
     console.note("asking Kconfig what the options do to the base …")
-    known = machine.relations(recipe)
+    known = on.machine.relations(recipe)
     kept = {KernelOption(name, value) for name, value in known.effective}
     notes = [f"{one.option}={one.wanted} does not come out: {one.why}" for one in known.unmet]
     if known.already:

@@ -11,18 +11,18 @@ from rich.table import Table
 
 from hardcost.cli.console import note, show
 from hardcost.cli.monitors import monitor_of
+from hardcost.machines import guestimages
 from hardcost.machines.cache import Cache
-from hardcost.machines.images.debian import PACKAGES, debian_image
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
     from hardcost.machines.cache import Entry
 
 
-def build(what: str, format: str) -> None:  # noqa: A002, ARG001  (there is one so far)
+def build(what: str, format: str) -> None:  # noqa: A002
     """Make the root image of guests with services, unless it is kept, and say where it lies."""
     since = time.monotonic()
-    made = debian_image(Cache(), monitor_of("auto").underway)
+    made, packages = guestimages.make(what, Cache(), monitor_of("auto").underway)
     seconds = time.monotonic() - since
     if format == "json":
         said = {
@@ -39,7 +39,7 @@ def build(what: str, format: str) -> None:  # noqa: A002, ARG001  (there is one 
     size = f"{made.path.stat().st_blocks * 512 >> 20} MiB on disk"
     click.echo(f"{visible(made.title)}: {visible(str(made.path))}")
     click.echo(f"{size}, room for {made.size >> 20} MiB in the guest; {seconds:.1f} s")
-    wanted = ", ".join(f"{name} {made.packages[name]}" for name in PACKAGES)
+    wanted = ", ".join(f"{name} {made.packages[name]}" for name in packages)
     click.echo(f"with {visible(wanted)}, and what these need")
 
 
@@ -50,7 +50,8 @@ def list_(format: str) -> None:  # noqa: A002
     if format == "json":
         print(json.dumps([_data(entry) for entry in entries], indent=2))
         return
-    table = Table(title=f"kept in {visible(str(cache.root))}", title_justify="left")
+    click.echo(f"kept in {visible(str(cache.root))}")  # no title of the table, which would wrap it
+    table = Table()
     for column in ("kind", "name", "what"):
         table.add_column(column, overflow="fold")
     table.add_column("MiB", justify="right")

@@ -18,10 +18,10 @@ from hardcost.controls.apply import kernel as recipe_of
 from hardcost.controls.control import KernelOption
 from hardcost.errors import InputError
 from hardcost.machines import kernelconfig
+from hardcost.machines.builtkernel import kept
 from hardcost.machines.cache import Cache
-from hardcost.machines.kernels.built import kept
+from hardcost.machines.kernelbuilding import kernels
 from hardcost.machines.machine import KernelRecipe
-from hardcost.machines.qemu.maker import kernels
 from hardcost.profiles import catalogue
 from hardcost.profiles.kernel import kernelscore
 from hardcost.report.text import visible
@@ -29,7 +29,7 @@ from hardcost.report.text import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hardcost.machines.kernels.built import Built
+    from hardcost.machines.builtkernel import Built
     from hardcost.profiles.kernel.kernelscore import Score
 
 
@@ -49,8 +49,8 @@ def build(  # noqa: PLR0913  (click's options)
     cache = Cache()
     monitor = monitor_of("auto")
     made = kernels(cache, monitor, source, jobs, unconfined=allow_unconfined_build)
-    made.announce(monitor.note)
     recipe, own = _recipe(base, profile, fragments, single)
+    made.announce(monitor.note)
     recipe = replace(recipe, patches=(*recipe.patches, *patches))
     note("asking Kconfig what comes of the options …")
     if recipe.tolerant:
@@ -73,7 +73,8 @@ def check(file: Path, format: str) -> None:  # noqa: A002
     if format == "json":
         print(json.dumps(_score_data(score, every=True), indent=2))
     else:
-        table = Table(title=f"{visible(str(file))}: {shown(score)}", title_justify="left")
+        click.echo(f"{visible(str(file))}: {shown(score)}")
+        table = Table()
         for column in ("option", "recommended", "found", "severity"):
             table.add_column(column, overflow="fold")
         for lack in score.missing:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.markup import escape
 from rich.table import Table
 
-from hardcost.cli import kerneloptions, runs
+from hardcost.cli import kernelcomparison, runs
 from hardcost.cli.console import note, show
 from hardcost.errors import HardcostError, MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import INSTRUMENTS
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines import names as machines
 from hardcost.machines.cache import Cache
 from hardcost.profiles import catalogue
@@ -43,7 +44,7 @@ def list_(  # noqa: PLR0913  (click's options)
 ) -> None:
     """List controls, profiles, workloads, instruments, studies, machines or runs."""
     if what == _KERNEL_OPTIONS:
-        kerneloptions.present((*configs, *files), format, differing=differing)
+        kernelcomparison.present((*configs, *files), format, differing=differing)
         return
     if files or configs or differing:
         raise click.UsageError(f"files, --config and --differing go with {_KERNEL_OPTIONS}")
@@ -54,13 +55,35 @@ def list_(  # noqa: PLR0913  (click's options)
     if not rows:
         note("nothing yet")
         return
-    shown = [runs.shown(row) for row in rows] if what == "runs" else rows
+    shown = _shown(what, rows)
     table = Table()
     for column in shown[0]:
         table.add_column(column, overflow="fold")
     for row in shown:
         table.add_row(*(escape(visible(text)) for text in row.values()))
     show(table)
+
+
+def _shown(what: str, rows: list[Row]) -> list[Row]:
+    """Return the rows as a table has them; a line of a pipe can't hold what parameters mean."""
+    if what == "runs":
+        return [runs.shown(row) for row in rows]
+    if what != "workloads" or sys.stdout.isatty():
+        return rows
+    note("`--format json` says what each parameter means")
+    return [
+        {
+            "name": row["name"],
+            "parameters": ",".join(_parameters(row["name"])) or "-",
+            "what": row["what"],
+        }
+        for row in rows
+    ]
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    """Return the names of a workload's parameters; a call of `syscalls` has none."""
+    return tuple(described(WORKLOADS[name].Parameters)) if name in WORKLOADS else ()
 
 
 def _rows(what: str, store: Path) -> list[Row]:
@@ -105,7 +128,7 @@ def _package_at_hand(package: str) -> Path:
     Raises:
         MachineError: It was never fetched, which for some takes minutes and a gigabyte.
     """
-    kept = debian.kept(Cache(), package)
+    kept = debianpackages.kept(Cache(), package)
     if kept is None:
         raise MachineError(
             f"unknown here: the Debian package {package} is fetched when the profile is billed"

@@ -142,7 +142,7 @@ def _open_streams() -> None:
 
 
 def _find_home() -> None:
-    """Make sure that the places of cache and store can be told.
+    """Make sure that the places of cache and store can be determined.
 
     Raises:
         InputError: Nothing says where the user's home folder is.

@@ -30,18 +30,40 @@ if TYPE_CHECKING:
     from hardcost.run.timing import Stage
 
 
+@dataclasses.dataclass(frozen=True)
+class Monitored:
+    """A machine, and the monitor that hears what it says."""
+
+    machine: Machine
+    monitor: Monitor
+
+
+def monitored(plan: Plan, chosen: Choices) -> Monitored:
+    """Return the machine on which a plan is to be measured.
+
+    Raises:
+        InputError: A workload of the plan is wrong.
+        MachineError: It can't measure so.
+    """
+    check_workloads(plan)
+    monitor = monitor_of(chosen.progress)
+    return Monitored(options.machine(chosen, plan.instrument, monitor), monitor)
+
+
 @contextlib.contextmanager
-def run_of(plan: Plan, chosen: Choices, *, most: int | None = None) -> Iterator[Run | None]:
+def run_of(
+    plan: Plan, chosen: Choices, *, most: int | None = None, on: Monitored | None = None
+) -> Iterator[Run | None]:
     """Begin a run of a plan; None after --dry-run, when the plan has been printed instead.
 
     `most` is how many configurations a search measures at most, whose first ones are the plan's.
+    `on` is the machine where there is one already.
 
     Raises:
         HardcostError: Something is wrong with the input, the machine or the store.
     """
-    check_workloads(plan)
-    monitor = monitor_of(chosen.progress)
-    machine = options.machine(chosen, plan.instrument, monitor)
+    found = on or monitored(plan, chosen)
+    machine, monitor = found.machine, found.monitor
     prepared = prepare_all(plan, machine, monitor)
     if chosen.dry_run:
         show_plan(plan, prepared, _expected(prepared, machine, chosen, most), chosen.format)

@@ -13,7 +13,7 @@ from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError, Problem
 from hardcost.instruments.names import INSTRUMENTS, RECORDERS
-from hardcost.machines import debian, names
+from hardcost.machines import debianpackages, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.wanted import Wanted
@@ -194,7 +194,7 @@ def machine(chosen: Choices, instrument: str, listener: Listener) -> Machine:
 
 def package_root(package: str) -> Path:
     """Return the folder in which a Debian package lies unpacked."""
-    return debian.unpacked(_packages(default_root()), package)
+    return debianpackages.unpacked(_packages(default_root()), package)
 
 
 @functools.cache

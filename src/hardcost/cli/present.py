@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.cli.console import note, show
+from hardcost.cli.lazy import imported
 from hardcost.errors import StoreError
 from hardcost.report.jsonout import to_json
-from hardcost.report.page.page import to_html
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
@@ -67,6 +67,7 @@ def write_report(finding: Finding, path: Path) -> None:
     Raises:
         StoreError: The file can't be written.
     """
+    to_html = imported("hardcost.report.page.page:to_html")  # its charts take long to import
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(to_html(finding), encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls.control import SystemControl
 from hardcost.controls.mechanisms import (
-    audit,
+    auditctl,
     auditd,
     boot,
     fapolicyd,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Services take up what those before them hand on: auditd needs a syslog daemon to speak to, and
 # what hooks into every opened file comes last. They are stopped in the opposite order.
-_LIVE = (lsm, mount, sysctl, placebo, rsyslog, auditd, audit, scanner, fapolicyd)
+_LIVE = (lsm, mount, sysctl, placebo, rsyslog, auditd, auditctl, scanner, fapolicyd)
 _STOPPED = (fapolicyd, scanner, auditd, rsyslog, lsm)
 _COUNTED = (auditd, rsyslog)
 
@@ -118,5 +118,5 @@ def explain(controls: Sequence[Control], message: str) -> InputError | None:
 
     The probe ends at a request that fails, so that there are no answers to verify.
     """
-    mechanisms = (sysctl, audit, auditd)
+    mechanisms = (sysctl, auditctl, auditd)
     return next(filter(None, (one.explain(controls, message) for one in mechanisms)), None)

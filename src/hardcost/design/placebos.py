@@ -34,7 +34,7 @@ USUAL = 8
 _FEW = 4  # where a trial takes a minute
 _NAME = re.compile(r"placebo:(?P<on>\w+):\d+")
 _BASELINE, _PROFILE = "baseline", "profile"
-_FIRST = 100  # numbers unlike those that bench/placebos.py puts in place of controls
+_FIRST = 100  # numbers unlike those that bench/false_alarms.py puts in place of controls
 _CHEAP = frozenset({"syscalls", "command", "build"})
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
+from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
 from hardcost.machines.supplies import Order
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
 _PAUSE_SECONDS = 0.5
+_FOUND = "a machine for tests, which computes its answers"
 _CONSOLE = (
     "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
 )
@@ -163,6 +165,16 @@ def facts() -> dict[str, str]:
 def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> FakeMachine:  # noqa: ARG001  (any maker's)
     """Return the machine with the simulated guest, which needs nothing."""
     return FakeMachine(fakeguest.answers, fakeguest.account)
+
+
+def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+    """Find everything here: it needs nothing of this host."""
+    return ()
+
+
+async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
+    """Return that both instruments read it."""
+    return tuple(Check(f"instrument {name}", ok=True, found=_FOUND) for name in ("insn", "time"))
 
 
 def _behaviour(boot: Boot) -> str | None:

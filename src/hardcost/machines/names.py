@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
 
     from hardcost.machines.cache import Cache
+    from hardcost.machines.hostcheck import Check
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
     from hardcost.machines.supplies import Order
@@ -27,6 +28,9 @@ _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake
 `fake` computes its answers, and is for tests: no list shows it.
 """
 
+_EXAMINERS = {"vm": "hardcost.machines.qemu.examination", "fake": "hardcost.machines.fake"}
+"""Modules with `examine` and `try_out` as below, by the machine's name."""
+
 
 def is_known(name: str) -> bool:
     """Say whether there is a machine of that name."""
@@ -40,7 +44,7 @@ def check(name: str, wanted: Wanted) -> None:
         InputError: There is none of that name, or what is wanted of it can't be.
         MachineError: Something is missing on this host.
     """
-    _maker(name).check(wanted)
+    _module(name, _MAKERS).check(wanted)
 
 
 async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
@@ -50,7 +54,7 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
         InputError: There is none of that name.
         MachineError: It can't measure what is wanted.
     """
-    machine: Machine = await _maker(name).make(wanted, listener)
+    machine: Machine = await _module(name, _MAKERS).make(wanted, listener)
     return machine
 
 
@@ -61,7 +65,7 @@ def facts(name: str) -> dict[str, str]:
         InputError: There is no machine of that name.
         MachineError: The host lacks something.
     """
-    found: dict[str, str] = _maker(name).facts()
+    found: dict[str, str] = _module(name, _MAKERS).facts()
     return found
 
 
@@ -72,12 +76,32 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
         InputError: There is no machine of that name.
         MachineError: What the order asks for does not come out here.
     """
-    machine: Machine = _maker(order.machine).supplied(order, files, cache)
+    machine: Machine = _module(order.machine, _MAKERS).supplied(order, files, cache)
     return machine
 
 
-def _maker(name: str) -> ModuleType:
+def examine(name: str, cache: Cache) -> Sequence[Check]:
+    """Look whether a machine can be had on this host, and what it lacks; nothing is booted.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    found: Sequence[Check] = _module(name, _EXAMINERS).examine(cache)
+    return found
+
+
+async def try_out(name: str, cache: Cache) -> Sequence[Check]:
+    """Start a machine with each instrument that reads it, where `examine` found nothing missing.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    found: Sequence[Check] = await _module(name, _EXAMINERS).try_out(cache)
+    return found
+
+
+def _module(name: str, modules: Mapping[str, str]) -> ModuleType:
     if not is_known(name):
         hint = f"the machines are: {', '.join(TITLES)}"
         raise InputError(f"there is no machine '{name}'", hint=hint)
-    return import_module(_MAKERS[name])
+    return import_module(modules[name])

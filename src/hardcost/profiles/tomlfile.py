@@ -128,7 +128,7 @@ def validated(
             return Validated(model.model_validate(data), frozenset(dropped))
         except ValidationError as error:
             details = error.errors(include_url=False)
-        causes = _causes(details)
+        causes = [one for one in _causes(details) if not _was_left_out(file, one)]
         for detail in causes[:_MOST_PROBLEMS]:
             problem = _problem(file, model, detail)
             if problem not in problems:
@@ -187,6 +187,12 @@ def _causes(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """Return the errors without those of arrays that became empty because of another."""
     within = {detail["loc"][:-1] for detail in details if detail["loc"]}
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in within]
+
+
+def _was_left_out(file: TomlFile, detail: ErrorDetails) -> bool:
+    """Say whether a key is missing because its value was wrong, which is reported already."""
+    found = _in_file(file.data, detail["loc"])
+    return detail["type"] == "missing" and len(found) == len(detail["loc"])
 
 
 def _in_file(data: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...]:  # noqa: ANN401

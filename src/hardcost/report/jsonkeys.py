@@ -114,7 +114,7 @@ class SumEntry(Entry):
 
 
 class LeastEntry(Entry):
-    """The least cost on a metric that can be told from chance."""
+    """The least cost on a metric that is distinguishable from chance."""
 
     metric: str
     cost: Number

@@ -18,7 +18,7 @@ from hardcost.workloads.names import check as check_workload
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from hardcost.design.plan import Plan, Trial
     from hardcost.machines.machine import Guest, Machine
@@ -55,6 +55,21 @@ def check_workloads(plan: Plan) -> None:
         check_workload(one.name, dict(one.parameters), [instrument])
 
 
+def check_able(boots: Iterable[Boot], instrument: str, machine: Machine) -> None:
+    """Check that a machine can boot so, and has the instrument, before anything is fetched.
+
+    Raises:
+        InputError: It can't, or has not.
+    """
+    for boot in boots:
+        lacking = list(_beyond(boot, instrument, machine))
+        if lacking:
+            raise InputError(
+                f"the machine {machine.name} can't do what is asked: {'; '.join(lacking)}",
+                hint="leave that out, or take another machine: `hardcost list machines`",
+            )
+
+
 def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepared, ...]:
     """Have the machine fetch what it needs, and work out every trial, in the order of their start.
 
@@ -63,10 +78,9 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
         MachineError: Something is missing on this host.
     """
     trials = [(trial, boot_of(trial)) for trial in start_order(plan)]
-    boots = dict.fromkeys(boot for _, boot in trials)
-    for boot in boots:
-        _check_able(boot, plan.instrument, machine)
-    machine.fetch(tuple(boots), monitor.note)
+    boots = tuple(dict.fromkeys(boot for _, boot in trials))
+    check_able(boots, plan.instrument, machine)
+    machine.fetch(boots, monitor.note)
     prepared = []
     with monitor.stage("trials worked out", len(trials)) as advance:
         for trial, boot in trials:
@@ -143,20 +157,6 @@ def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
         " whole Debian system",
         hint="`hardcost list workloads` shows others",
     )
-
-
-def _check_able(boot: Boot, instrument: str, machine: Machine) -> None:
-    """Check that a machine can boot so, and has the instrument.
-
-    Raises:
-        InputError: It can't, or has not.
-    """
-    lacking = list(_beyond(boot, instrument, machine))
-    if lacking:
-        raise InputError(
-            f"the machine {machine.name} can't do what is asked: {'; '.join(lacking)}",
-            hint="leave that out, or take another machine: `hardcost list machines`",
-        )
 
 
 def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What workloads of a whole Debian guest share: programs of the ordinary user, and how they ended.
 
-A program that failed is told with its own words, so that a full disk or a refusal by SELinux is
+A failed program is reported in its own words, so that a full disk or a refusal by SELinux is
 known for what it is.
 """
 

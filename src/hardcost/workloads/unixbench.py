@@ -227,10 +227,10 @@ def _cost(name: str, rate: float, instrument: Instrument) -> Measured:
 def _told(text: str, name: str) -> tuple[float, int]:
     """Return the operations and ticks that the program printed."""
     try:
-        told = json.loads(text)
-        operations, ticks = float(told["operations"]), int(told["ticks"])
+        result = json.loads(text)
+        operations, ticks = float(result["operations"]), int(result["ticks"])
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}") from error
-    if told.get("test") != name or not (operations > 0 and ticks > 0):
+    if result.get("test") != name or not (operations > 0 and ticks > 0):
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}")
     return operations, ticks

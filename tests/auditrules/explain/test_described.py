@@ -172,7 +172,7 @@ def test_a_program_that_the_call_visits_is_that_file() -> None:
         ("syscall=open flags=1", [(None, "flags is only for openat2")]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_at_once_with_a_remedy(
+def test_what_is_wrong_is_reported_at_once_with_a_remedy(
     text: str, faults: list[tuple[int | None, str]]
 ) -> None:
     assert faults_of(text) == faults

@@ -117,6 +117,6 @@ def test_nothing_is_priced_without_constants() -> None:
     assert [step.instructions for step in found.walked] == [None]
 
 
-def test_a_user_whom_nobody_knows_is_told() -> None:
+def test_a_user_whom_nobody_knows_is_reported() -> None:
     with pytest.raises(UnresolvedError, match="chrony"):
         explained("syscall=open", "-a always,exit -S all -F uid=chrony -k x")

@@ -75,7 +75,7 @@ def test_each_result_names_its_rule_level_message_and_place(log: dict[str, Any])
         assert re.fullmatch("[0-9a-f]{32}", result["partialFingerprints"]["rule/v1"])
 
 
-def test_place_related_lines_and_costs_are_told(log: dict[str, Any]) -> None:
+def test_place_related_lines_and_costs_are_reported(log: dict[str, Any]) -> None:
     by_code = {result["ruleId"]: result for result in only_run(log)["results"]}
     assert by_code["cannot-load"]["locations"][0]["physicalLocation"]["region"] == {
         "startLine": 1,

@@ -317,7 +317,7 @@ def test_calls_that_no_rule_tells_apart_are_walked_once() -> None:
         assert alike.predict(case.event) == predict(CONSTANTS, loaded, case.event)
 
 
-def test_what_is_decided_about_a_call_that_sends_a_signal_is_told_from_others() -> None:
+def test_what_is_decided_about_a_call_that_sends_a_signal_is_reported_from_others() -> None:
     loaded = load(rules("-a always,exit -F arch=b64 -S kill,getppid -k both"))
     alike = Alike(CONSTANTS, loaded)
     for call in ("getppid", "kill"):

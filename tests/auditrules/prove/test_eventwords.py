@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from hypothesis import given, settings
+from tests.auditrules.prove.sets import (
+    STIG,
+    edited,
+    loadable,
+    pairs_of_sets,
+    proved,
+    rules,
+)
 
 from hardcost.auditrules.explain.described import described
 from hardcost.auditrules.explain.explain import explain
+from hardcost.auditrules.kernelrule import FilterList
 from hardcost.auditrules.prove.eventwords import difference_words, remark
 from hardcost.auditrules.prove.prove import prove
-from hardcost.auditrules.rule import Rule
-from hardcost.auditrules.translate import AS_WRITTEN, translate
-
-if TYPE_CHECKING:
-    from hardcost.auditrules.kernelrule import KernelRule
-
-
-def rules(lines: tuple[str, ...]) -> list[KernelRule]:
-    return [translate(Rule(line), AS_WRITTEN) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -49,23 +48,57 @@ def rules(lines: tuple[str, ...]) -> list[KernelRule]:
 def test_an_example_of_files_can_be_given_to_explain(
     one: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
-    difference = prove(rules(one), rules(other)).difference
+    difference = prove(rules(*one), rules(*other)).difference
     assert difference is not None
     words = difference_words(difference)
     again = described(words)
     for lines, outcome in ((one, difference.outcome_a), (other, difference.outcome_b)):
-        said = explain(rules(lines), again).outcome
+        said = explain(rules(*lines), again).outcome
         assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words
 
 
-def test_names_that_nobody_resolved_are_told_apart_from_the_event() -> None:
-    difference = prove(rules(("-a always,exit -S open -F auid=bob",)), []).difference
+def test_names_that_nobody_resolved_are_distinguished_from_the_event() -> None:
+    difference = prove(rules("-a always,exit -S open -F auid=bob"), []).difference
     assert difference is not None
     number = difference.resolved["user bob"]
     assert remark(difference) == (
         f"where user bob is {number}; pass this to explain with --passwd and --group"
     )
     assert described(difference_words(difference)).event.auid == number
-    known = prove(rules(("-a always,exit -S open -F auid=5",)), []).difference
+    known = prove(rules("-a always,exit -S open -F auid=5"), []).difference
     assert known is not None
     assert remark(known) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        edited(13, "unlinkat,", ""),
+        edited(10, "auid>=1000", "auid>=500"),
+        edited(14, "-p wa", "-p w"),
+        (*STIG, "-a always,exit -S execve -F exe=/opt/a\\ b -F egid=5 -F obj_uid=7 -k x"),
+        (*STIG, "-a always,exit -S connect -F saddr_fam=2 -F sessionid!=1 -F pers=8 -F gid=9"),
+        (*STIG, "-a always,exit -S openat2 -F filetype=dir -F perm=w -F subj_user=a\\ b"),
+    ],
+)
+def test_an_example_can_be_given_to_explain(other: tuple[str, ...]) -> None:
+    difference = proved(STIG, other).difference
+    assert difference is not None
+    again = described(difference_words(difference))
+    for lines, outcome in ((STIG, difference.outcome_a), (other, difference.outcome_b)):
+        said = explain(rules(*lines), again)
+        assert (said.outcome.recorded, said.outcome.key) == (outcome.recorded, outcome.key)
+
+
+@settings(max_examples=80, deadline=None)
+@given(pairs_of_sets())
+def test_any_example_can_be_given_to_explain(pair: tuple[list[str], list[str]]) -> None:
+    a, b = (loadable(text) for text in pair)
+    difference = prove(a, b).difference
+    if difference is None or difference.list is not FilterList.EXIT or difference.resolved:
+        return
+    words = difference_words(difference)
+    again = described(words)
+    for loaded, outcome in ((a, difference.outcome_a), (b, difference.outcome_b)):
+        said = explain(loaded, again).outcome
+        assert (said.recorded, said.key) == (outcome.recorded, outcome.key), words

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.auditrules.prove.test_prove import (
+from tests.auditrules.prove.sets import (
     RELATIONS,
     STIG,
     loadable,

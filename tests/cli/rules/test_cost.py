@@ -78,7 +78,7 @@ def test_a_rule_that_the_kernel_refuses_as_a_duplicate_is_left_out_and_told(
     assert f"left out: 1 rule that repeats an earlier one: {path}:2" in result.stderr
 
 
-def test_a_bad_histogram_is_told_with_its_line(rules: Path, tmp_path: Path) -> None:
+def test_a_bad_histogram_is_reported_with_its_line(rules: Path, tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"
     counts.write_text('{"getppid": 3,\n "munmap": "many"}')
     result = run(rules, "--histogram", counts)

@@ -78,7 +78,7 @@ def test_a_call_that_no_rule_decides_is_not_recorded(rules: Path) -> None:
     assert "Not recorded: no rule decides." in result.stdout
 
 
-def test_a_key_that_a_losing_rule_left_is_told(tmp_path: Path) -> None:
+def test_a_key_that_a_losing_rule_left_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "x.rules"
     path.write_text("-w /x -p wa\n-a always,exit -F arch=b64 -S unlink -k delete\n")
     result = run(path, event="syscall=unlink path=/x")

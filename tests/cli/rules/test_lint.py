@@ -31,7 +31,7 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_error_makes_the_answer_no_and_is_told_with_line_and_remedy(rules: Path) -> None:
+def test_an_error_makes_the_answer_no_and_is_reported_with_line_and_remedy(rules: Path) -> None:
     result = run(rules)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
@@ -80,7 +80,7 @@ def test_nothing_but_the_sum_is_said_of_rules_without_fault(tmp_path: Path) -> N
     assert "predicted" in second
 
 
-def test_what_stays_loaded_is_told_and_where_auditctl_stops(tmp_path: Path) -> None:
+def test_what_stays_loaded_is_reported_and_where_auditctl_stops(tmp_path: Path) -> None:
     path = tmp_path / "x.rules"
     path.write_text("-w /etc/a -p wa -k a\n-w /etc/b -p wa -k b\n-D\n" + GOOD)
     result = run(path)
@@ -218,7 +218,7 @@ def test_what_is_no_file_of_rules_is_bad_input_and_an_empty_file_is_not(
         assert result.exit_code == 0
 
 
-def test_bad_usage_is_told(tmp_path: Path) -> None:
+def test_bad_usage_is_reported(tmp_path: Path) -> None:
     assert run().exit_code == 2
     assert run(tmp_path / "nowhere").exit_code == 2
     assert isinstance(run(tmp_path).exception, InputError)

@@ -99,7 +99,7 @@ def test_a_rule_that_stands_twice_is_left_out_and_where_auditctl_stops_is_said(
     assert "auditctl stops" not in tolerant.stderr
 
 
-def test_what_is_wrong_in_both_is_told_at_once(tmp_path: Path) -> None:
+def test_what_is_wrong_in_both_is_reported_at_once(tmp_path: Path) -> None:
     result = run(tmp_path, "-a always,exit -S nosuch", "-a always,exit -F uid=")
     assert isinstance(result.exception, InputError)
     places = [str(one.place) for one in result.exception.problems if one.place]
@@ -206,7 +206,7 @@ def test_no_name_can_act_on_a_terminal(tmp_path: Path) -> None:
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in result.output
 
 
-def test_a_set_without_rules_records_nothing_and_one_that_turns_audit_off_is_told(
+def test_a_set_without_rules_records_nothing_and_one_that_turns_audit_off_is_reported(
     tmp_path: Path,
 ) -> None:
     assert run(tmp_path, "-b 8192", "-b 1").exit_code == 0

@@ -64,14 +64,14 @@ def test_a_daemon_that_took_and_lost_nothing_needs_no_note() -> None:
     assert apply.verify(CONTROLS, typed(answers())) == ()
 
 
-def test_what_the_kernel_lost_during_the_trial_is_told() -> None:
+def test_what_the_kernel_lost_during_the_trial_is_reported() -> None:
     lost = ran("audit-end", STATUS.replace("lost 2", "lost 5"))
     assert apply.verify(CONTROLS, typed(answers(end=lost))) == (
         "audit lost 3 records in the kernel's queue",
     )
 
 
-def test_an_overflow_and_a_log_without_its_beginning_are_told() -> None:
+def test_an_overflow_and_a_log_without_its_beginning_are_reported() -> None:
     state = {
         "event": "content",
         "name": "audit-state",

@@ -52,7 +52,7 @@ def test_nothing_is_asked_without_the_control() -> None:
     assert lsm.verify((), typed(())) == ()
 
 
-def test_enforcing_that_is_there_is_told_with_the_services_domains() -> None:
+def test_enforcing_that_is_there_is_reported_with_the_services_domains() -> None:
     assert notes("enforcing", selinux()) == ("lsm=enforcing: services ran as httpd: httpd_t",)
     assert notes("none", [content("lsm", NONE + "\n")]) == ()
 

@@ -10,7 +10,7 @@ import pytest
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4, kept, labels
-from hardcost.machines.images.image import GRAIN, RootImage
+from hardcost.machines.images.rootimage import GRAIN, RootImage
 from hardcost.machines.images.sourcetree import _entries, spread, tree_image
 
 

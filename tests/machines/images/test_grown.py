@@ -9,7 +9,7 @@ import pytest
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache, file_digest
 from hardcost.machines.images.grown import grown
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pytest
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import Cache
 from hardcost.machines.images import contents, ext4
-from hardcost.machines.images.image import GRAIN
 from hardcost.machines.images.own import image_file, rootfs_dir
 from hardcost.machines.images.ownkernel import own_kernel
+from hardcost.machines.images.rootimage import GRAIN
 
 MIB = 1 << 20
 SECTORS = MIB // 512  # of a MiB
@@ -148,7 +148,7 @@ def test_the_largest_root_of_a_gpt_is_taken(tmp_path: Path, cache: Cache) -> Non
     assert (image.partition, image.title) == (3, "Some Linux 5 of disk.img")
 
 
-def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache: Cache) -> None:
+def test_a_disk_without_a_root_is_reported_with_what_it_holds(tmp_path: Path, cache: Cache) -> None:
     table = mbr((0x83, SECTORS, 8 * SECTORS), (0x83, 9 * SECTORS, SECTORS))
     path = disk(tmp_path, (0, table), (MIB, b"LUKS\xba\xbe\0\1"), (9 * MIB, bytes(MIB)))
     with pytest.raises(
@@ -169,7 +169,7 @@ def test_a_disk_without_a_root_is_told_with_what_it_holds(tmp_path: Path, cache:
         (bytes(510) + b"\x55\xaaEFI PART", "is unknown"),
     ],
 )
-def test_a_file_that_is_no_image_is_told_what_it_is(
+def test_a_file_that_is_no_image_is_reported_what_it_is(
     content: bytes, said: str, tmp_path: Path, cache: Cache
 ) -> None:
     (tmp_path / "file").write_bytes(content)
@@ -185,7 +185,7 @@ def test_a_file_system_without_a_system_is_refused(tmp_path: Path, cache: Cache)
         image_file(path, cache)
 
 
-def test_a_damaged_file_system_is_told(tmp_path: Path, cache: Cache) -> None:
+def test_a_damaged_file_system_is_reported(tmp_path: Path, cache: Cache) -> None:
     content = bytearray(file_system(tmp_path, system(tmp_path)))
     path = disk(tmp_path, (0, bytes(content)))
     subprocess.run(["debugfs", "-w", "-R", "clri /var", str(path)], check=True, capture_output=True)
@@ -194,7 +194,7 @@ def test_a_damaged_file_system_is_told(tmp_path: Path, cache: Cache) -> None:
     assert cache.entries() == ()
 
 
-def test_a_missing_file_and_a_folder_are_told(tmp_path: Path, cache: Cache) -> None:
+def test_a_missing_file_and_a_folder_are_reported(tmp_path: Path, cache: Cache) -> None:
     with pytest.raises(InputError, match="No such file"):
         image_file(tmp_path / "none", cache)
     with pytest.raises(InputError, match="is not a file") as raised:

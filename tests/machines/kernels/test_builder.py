@@ -12,10 +12,10 @@ from tests.machines.kernels.linux import AUDIT, THREE, changed
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines import kernelconfig
+from hardcost.machines.builtkernel import kept
 from hardcost.machines.cache import Cache
 from hardcost.machines.kernels import source
 from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.built import kept
 from hardcost.machines.kernels.make import Trust
 from hardcost.machines.machine import KernelRecipe
 
@@ -109,7 +109,7 @@ def test_a_patched_build_that_fails_keeps_its_log_and_leaves_no_kernel(tmp_path:
     assert not list(kept(Cache(tmp_path / "cache")))
 
 
-def test_a_patch_that_does_not_apply_is_told_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_patch_that_does_not_apply_is_reported_before_anything_is_made(tmp_path: Path) -> None:
     made = kernels(tmp_path)
     for recipe in (
         patch(tmp_path, "other.patch", THREE.replace(" two", " 2")),

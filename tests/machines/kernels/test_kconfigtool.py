@@ -84,7 +84,7 @@ def test_the_conditions_of_menus_and_including_files_count(tree: kconfigtool.Kco
     assert tree.missing("DEEP", {"EXPERT": "y"}) == []
 
 
-def test_an_option_that_does_not_exist_is_told_with_the_one_meant(
+def test_an_option_that_does_not_exist_is_reported_with_the_one_meant(
     tree: kconfigtool.Kconfig,
 ) -> None:
     assert tree.why("NET_SECRETS", "y", {}) == (
@@ -92,7 +92,7 @@ def test_an_option_that_does_not_exist_is_told_with_the_one_meant(
     )
 
 
-def test_who_selects_an_option_is_told(tree: kconfigtool.Kconfig) -> None:
+def test_who_selects_an_option_is_reported(tree: kconfigtool.Kconfig) -> None:
     config = {"NET": "y", "NET_SECRET": "y", "RANDOM_THING": "y"}
     assert tree.why("RANDOM_THING", "n", config) == "NET_SECRET selects it"
     assert tree.selectors("RANDOM_THING", {**config, "NET": "n"}) == []

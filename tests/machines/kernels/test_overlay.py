@@ -83,7 +83,7 @@ def test_two_ways_to_the_same_files_are_the_same(source: Path) -> None:
     assert made(source, THREE, back).digest == NOTHING.digest == ""
 
 
-def test_a_hunk_that_does_not_fit_is_told_with_its_place(source: Path) -> None:
+def test_a_hunk_that_does_not_fit_is_reported_with_its_place(source: Path) -> None:
     two = changed("kernel/audit.c", "one", "ONE") + "@@ -4,2 +4,2 @@\n four\n-fiv\n+FIVE\n"
     with pytest.raises(InputError, match=r"1\.patch does not apply: kernel/audit\.c, hunk 2") as it:
         made(source, two)
@@ -136,7 +136,7 @@ def test_a_program_stays_one_and_a_file_becomes_one(source: Path) -> None:
     }
 
 
-def test_a_missing_program_is_told_with_its_package(
+def test_a_missing_program_is_reported_with_its_package(
     source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")

@@ -44,7 +44,7 @@ def test_a_source_is_named_by_all_that_is_in_it(tree: Path) -> None:
     assert source.from_folder(tree).digest not in {before, changed}
 
 
-def test_a_folder_that_is_no_source_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_source_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a Linux source: it has no Makefile"):
         source.from_folder(tmp_path)
     with pytest.raises(InputError, match="not a Linux source"):

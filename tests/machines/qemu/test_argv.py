@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hardcost.errors import InputError
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.machine import Boot, KernelRecipe
 from hardcost.machines.qemu import argv
 
@@ -113,7 +113,7 @@ def test_identity_words_hold_no_path() -> None:
     assert not any("/" in word for word in argv.machine_words(ICOUNT, Boot()))
 
 
-def test_disks_lie_behind_each_other_where_the_kernel_is_told_that_they_are() -> None:
+def test_disks_lie_behind_each_other_where_the_kernel_is_reported_that_they_are() -> None:
     line = argv.kernel_line(ICOUNT, DEBIAN, DISKS)
     assert "memmap=4096M!4096M hardcost.root=/dev/pmem0,ext4" in line
     assert "memmap=128M!8192M hardcost.tree=/dev/pmem1p2,ext4" in line

@@ -18,9 +18,9 @@ Recognized CPUID flags:
 NEWER = OLDER.replace("x86 ", "  ")
 
 
-@pytest.mark.parametrize("told", [OLDER, NEWER])
-def test_models_are_read_as_qemu_lists_them(told: str) -> None:
-    assert processors.models(told) == ["486", "EPYC-v1", "max"]
+@pytest.mark.parametrize("listing", [OLDER, NEWER])
+def test_models_are_read_as_qemu_lists_them(listing: str) -> None:
+    assert processors.models(listing) == ["486", "EPYC-v1", "max"]
 
 
 @pytest.mark.parametrize("model", ["max", "qemu64", "Skylake-Server,-avx", "max,-avx"])

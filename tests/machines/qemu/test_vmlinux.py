@@ -13,7 +13,7 @@ import zstandard
 
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
-from hardcost.machines.qemu import kernel, vmlinux
+from hardcost.machines.qemu import bootkernel, vmlinux
 
 
 def elf(*, note_kind: int = 18) -> bytes:
@@ -133,4 +133,4 @@ def test_what_is_no_file_is_not_waited_for(place: str, why: str, tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     image = tmp_path / "pipe" if place == "PIPE" else Path(place)
     with pytest.raises(InputError, match=why):
-        kernel.from_file(Cache(tmp_path / "cache"), image)
+        bootkernel.from_file(Cache(tmp_path / "cache"), image)

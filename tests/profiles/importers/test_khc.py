@@ -160,7 +160,7 @@ def test_of_two_checks_of_a_setting_the_later_one_holds() -> None:
         ("a.b", "magic", "1"),
     ],
 )
-def test_a_name_or_value_that_nothing_has_is_told(name: str, kind: str, desired: str) -> None:
+def test_a_name_or_value_that_nothing_has_is_reported(name: str, kind: str, desired: str) -> None:
     row = named(name, kind, desired, "FAIL: x")
     (problem,) = problems(json.dumps([named(*CHECKS[1]), row]).encode())
     assert problem.message.startswith("check 2: ")
@@ -188,7 +188,7 @@ def test_a_name_or_value_that_nothing_has_is_told(name: str, kind: str, desired:
         named("CONFIG_A", "kconfig", "y", "perhaps"),
     ],
 )
-def test_what_is_no_check_is_told(row: object) -> None:
+def test_what_is_no_check_is_reported(row: object) -> None:
     (problem,) = problems(json.dumps([row]).encode())
     assert problem.message.startswith("check 1: ")
 
@@ -212,14 +212,14 @@ def test_what_is_no_check_is_told(row: object) -> None:
         (b" " * (khc.LARGEST + 1), "this is too large", None),
     ],
 )
-def test_what_is_no_report_is_told(content: bytes, message: str, line: int | None) -> None:
+def test_what_is_no_report_is_reported(content: bytes, message: str, line: int | None) -> None:
     (problem,) = problems(content)
     assert problem.message.startswith(message)
     assert problem.place is not None
     assert problem.place.line == line
 
 
-def test_only_so_many_faults_are_told() -> None:
+def test_only_so_many_faults_are_reported() -> None:
     assert len(problems(json.dumps([None] * 1000).encode())) == 20
     rows = [named("a b", "cmdline", "1", "FAIL")] * 1000
     assert len(problems(json.dumps(rows).encode())) == 20

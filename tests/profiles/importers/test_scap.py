@@ -128,7 +128,7 @@ def test_values_are_filled_in_as_the_profile_refines_them(path: Path) -> None:
         ('<cpe:fact-ref name="cpe:/a:machine"/><cpe:fact-ref name="cpe:/a:s390x_arch"/>', False),
     ],
 )
-def test_rules_for_other_architectures_are_told_apart(
+def test_rules_for_other_architectures_are_distinguished(
     path: Path,
     tests: str,
     applies: bool,  # noqa: FBT001  (a parameter)

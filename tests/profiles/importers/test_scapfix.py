@@ -117,7 +117,7 @@ def test_a_rule_without_calls_is_written_once() -> None:
     assert written(script, script) == {"privileged.rules": [line]}
 
 
-def test_branches_on_the_architecture_are_told_apart() -> None:
+def test_branches_on_the_architecture_are_distinguished() -> None:
     branches = (
         'if [ ${ARCH} = "b32" ]\nthen\nSYSCALL="adjtimex stime"\n'
         'elif [ ${ARCH} = "b64" ]\nthen\nSYSCALL="adjtimex"\nfi\n'
@@ -196,5 +196,5 @@ def test_more_lines_than_any_set_has_are_refused() -> None:
         ("echo -w /etc/x", False),
     ],
 )
-def test_scripts_that_write_rules_are_told_from_others(text: str, does: bool) -> None:  # noqa: FBT001  (a parameter)
+def test_scripts_that_write_rules_are_reported_from_others(text: str, does: bool) -> None:  # noqa: FBT001  (a parameter)
     assert mentions_rules(text) is does

@@ -59,7 +59,7 @@ def test_every_published_option_is_there_in_its_group_and_order() -> None:
     )
 
 
-def test_two_options_stand_in_two_groups_and_are_told_of_once() -> None:
+def test_two_options_stand_in_two_groups_and_are_reported_of_once() -> None:
     counted = Counter(one.published.option for one in kerneloptions.entries())
     twice = [name for name, times in counted.items() if times > 1]
     assert twice == ["GCC_PLUGIN_RANDSTRUCT_PERFORMANCE", "KEXEC_FILE"]
@@ -69,7 +69,7 @@ def test_two_options_stand_in_two_groups_and_are_told_of_once() -> None:
         assert first.protects == second.protects
 
 
-def test_what_became_of_options_is_told() -> None:
+def test_what_became_of_options_is_reported() -> None:
     renamed = {
         e.published.option: e.option.option
         for e in kerneloptions.entries()
@@ -137,7 +137,7 @@ def test_a_parameter_that_its_own_option_makes_known_is_no_equivalent() -> None:
     assert "alone shuffles nothing" in kerneloptions.equivalence_note(shuffle)
 
 
-def test_what_an_equivalent_needs_and_how_it_differs_is_told() -> None:
+def test_what_an_equivalent_needs_and_how_it_differs_is_reported() -> None:
     assert kerneloptions.needs(option("SLUB_DEBUG_ON=y")) == "SLUB_DEBUG"
     assert kerneloptions.needs(option("INIT_ON_FREE_DEFAULT_ON=y")) is None
     assert kerneloptions.needs(option("NO_SUCH_OPTION=y")) is None
@@ -236,7 +236,7 @@ def test_an_option_that_no_group_describes_is_an_error() -> None:
         ),
     ],
 )
-def test_a_mistake_in_boot_parameters_or_sysctls_is_told(
+def test_a_mistake_in_boot_parameters_or_sysctls_is_reported(
     text: str,
     model: type[kerneloptions._BootFile | kerneloptions._SysctlFile],
     problem: str,

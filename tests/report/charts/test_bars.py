@@ -21,7 +21,7 @@ def small(finding: Finding, *metrics: str) -> Finding:
 
 
 def marks(panel: Panel) -> list[tuple[str, str]]:
-    """Return each layer's mark with the type of its value's scale, as Vega-Lite is told."""
+    """Return each layer's mark with the type of its value's scale, as Vega-Lite gets it."""
     spec = panel.drawing.to_dict(validate=False)
     found = []
     for layer in spec.get("layer", [spec]):

@@ -66,6 +66,11 @@ def test_each_panel_says_in_words_what_it_shows(drawn: Charts) -> None:
     assert {name: root.get(name) for name in named} == named
 
 
+def test_where_the_baseline_failed_no_chart_of_added_cost_is_drawn(run: Finding) -> None:
+    cells = tuple(replace(cell, difference=float("nan")) for cell in run.cells)
+    assert charts(replace(run, cells=cells)).run == ()
+
+
 def test_without_a_numeric_axis_there_is_no_line_chart(run: Finding) -> None:
     assert charts(replace(run, levels={}, cells=run.cells[:2])) == Charts()
 

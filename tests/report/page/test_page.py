@@ -102,7 +102,7 @@ def test_published_figures_stand_with_ours_and_their_source(run_page: Page) -> N
     assert "linux-audit mailing list" in run_page.text
 
 
-def test_the_environment_and_how_to_repeat_it_are_told(run_page: Page, bill: Finding) -> None:
+def test_the_environment_and_how_to_repeat_it_are_reported(run_page: Page, bill: Finding) -> None:
     assert "hardcost run audit-rules --workload syscalls --machine vm" in run_page.text
     assert "hardcost report audit-rules-1" in run_page.text
     for fact in ("7.2.22", "6.1.192", "Skylake-Server-v4", "page-table isolation costs more"):
@@ -145,8 +145,8 @@ def test_every_name_is_text(hostile: Finding) -> None:
         assert f"{name}<script>" in page.text
 
 
-def test_a_failure_is_told_with_its_log_to_unfold() -> None:
-    html = to_html(failed(filecopy(), "audit", "<b>died</b>"))
+def test_a_failure_is_reported_with_its_log_to_unfold() -> None:
+    html = to_html(replace(failed(filecopy(), "audit", "<b>died</b>"), observed=()))
     page = Page(html)
     assert "4 trials failed" in page.text
     assert "<b>died</b>" in page.text
@@ -159,7 +159,7 @@ def test_a_failure_is_told_with_its_log_to_unfold() -> None:
 
 def test_a_log_out_of_the_guest_is_text() -> None:
     lost = Failure("c", "w", 0, 0, HOSTILE, HOSTILE, f"{HOSTILE}\n{HOSTILE}")
-    html = to_html(replace(filecopy(), failures=(lost,)))
+    html = to_html(replace(filecopy(), cells=(), observed=(), failures=(lost,)))
     assert "<script" not in html
     assert "\x1b" not in html
     assert Page(html).text.count(r"<script>alert(1)</script>\x1b[31m[bold]&amp;\u202e") == 4

@@ -16,7 +16,7 @@ def test_a_run_without_failures_speaks_of_none() -> None:
     assert "fail" not in render(run_table(filecopy()), 100)
 
 
-def test_trials_that_failed_alike_are_told_together() -> None:
+def test_trials_that_failed_alike_are_reported_together() -> None:
     one = reasons(failed(filecopy(), "audit", "the service auditd died: status 6"))
     assert [(len(it.trials), it.reason, it.hint) for it in one] == [
         (4, "the service auditd died: status 6", "start it by hand")

@@ -65,7 +65,7 @@ def test_units_stand_beside_metrics_that_go_down() -> None:
     assert upright(it).groups[0].columns[0].cells == ("-",)
 
 
-def test_what_rows_are_told_besides_is_not_lost() -> None:
+def test_what_rows_are_reported_besides_is_not_lost() -> None:
     labels = (*matrix(1, 1).labels, Column("options", ("3 of 4",)))
     it = Matrix("t", labels, (Metric("a"),), ("value",), {})
     assert across(it).notes == ("options of c0: 3 of 4",)

@@ -78,13 +78,13 @@ def test_events_are_shown_by_key() -> None:
     assert column(one, "none") == ("0", "0")
 
 
-def test_lookups_are_told_for_each_request() -> None:
+def test_lookups_are_reported_for_each_request() -> None:
     (grid,) = lookup_grids(selinux())
     assert column(grid, "configuration") == ("permissive", "enforcing") * 3
     assert column(grid, "lookups/request") == ("205",) * 6
 
 
-def test_lookups_of_unknown_requests_are_told_alone() -> None:
+def test_lookups_of_unknown_requests_are_reported_alone() -> None:
     seen = Observed(instrument="avc", unit_of_totals="lookups", totals={"lookups": 7})
     finding = replace(selinux(), observed=(ObservedIn("enforcing", "fork", 0, 0, seen),))
     (grid,) = lookup_grids(finding)

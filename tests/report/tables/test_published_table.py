@@ -36,7 +36,7 @@ def test_a_range_of_what_was_not_measured_stands_alone() -> None:
     ]
 
 
-def test_published_rates_are_told_as_times_slower() -> None:
+def test_published_rates_are_reported_as_times_slower() -> None:
     bench = next(it for it in published_matrices(cis()) if "16 CPUs, 1 copy" in it.title)
     assert bench.title.endswith("times slower than audit-off, ours to audit-off in unixbench")
     calls = next(group for group in upright(bench).groups if group.title == "system-call, loops/s")

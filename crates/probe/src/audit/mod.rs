@@ -1,28 +1,17 @@
 //! The audit daemon: takes the kernel's records and counts those of the measured process.
 
+mod auditctl;
 mod counts;
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::process::{self, Command};
 
 use hardcost_linux::daemon::{Daemon, refused};
-use hardcost_linux::syslog::SystemLog;
 
+pub use self::auditctl::{Said, load};
 use self::counts::Counts;
 use crate::error::{Context, Error, Result};
-use crate::process::Process;
-use crate::protocol::{Answer, AuditCounts};
-use crate::wait::{Beside, Deadline};
-
-const AUDITCTL: &str = "/sbin/auditctl";
-const RULES: &str = "/run/hardcost.rules";
-/// Where they lie under SELinux, which lets auditctl read its own folder and no other.
-const LABELLED_RULES: &str = "/etc/audit/hardcost.rules";
-const SELINUX: &str = "/sys/fs/selinux/enforce";
-/// How much of auditctl's outputs to report, in bytes of each.
-const OUTPUT_LIMIT: usize = 64 << 10;
+use crate::protocol::AuditCounts;
 
 /// This process as the kernel's audit daemon.
 ///
@@ -45,38 +34,9 @@ impl Audit {
         self.daemon.enable(backlog_limit).map_err(explain)
     }
 
-    /// Loads rules by auditctl, which judges them, and says how that went.
-    pub fn load(&mut self, rules: &str) -> Result<Answer> {
-        let (exit, stdout, stderr) = if rules.is_empty() {
-            (Some(0), String::new(), String::new())
-        } else {
-            let path = if fs::exists(SELINUX).unwrap_or(false) { LABELLED_RULES } else { RULES };
-            fs::write(path, rules).context(|| path.into())?;
-            self.run_auditctl(&["-R", path])?
-        };
-        let loaded = self.daemon.control.list().context(|| "listing audit rules".into())?.len();
-        Ok(Answer::Audit { exit, stdout, stderr, loaded })
-    }
-
-    /// Runs auditctl: its exit status, output and complaints.
-    fn run_auditctl(&mut self, words: &[&str]) -> Result<(Option<i32>, String, String)> {
-        let mut log = SystemLog::open();
-        let mut command = Command::new(AUDITCTL);
-        command.args(words).stdin(process::Stdio::null());
-        let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
-        let taken = |log: &mut Option<SystemLog>| {
-            log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())
-        };
-        while !auditctl.wait(log.as_ref().map(AsFd::as_fd), self, Deadline::NEVER)?.ended {
-            taken(&mut log)?;
-        }
-        let status = auditctl.reap()?;
-        auditctl.outputs.take_rest()?;
-        taken(&mut log)?;
-        let logged = log.map_or_else(String::new, |log| log.text.clone());
-        let complaints =
-            (auditctl.outputs.stderr.text() + &logged).chars().take(OUTPUT_LIMIT).collect();
-        Ok((status.code(), auditctl.outputs.stdout.text(), complaints))
+    /// How many rules are loaded.
+    pub fn loaded(&mut self) -> Result<usize> {
+        Ok(self.daemon.control.list().context(|| "listing audit rules".into())?.len())
     }
 
     /// Takes the records that have arrived; does not wait.
@@ -104,16 +64,6 @@ impl Audit {
     fn settle(&mut self) -> Result<u32> {
         let Self { daemon, counts, .. } = self;
         daemon.settle(|record| counts.take(record)).map_err(explain)
-    }
-}
-
-impl Beside for Audit {
-    fn sources(&self) -> Vec<BorrowedFd<'_>> {
-        vec![self.daemon.as_fd()]
-    }
-
-    fn take(&mut self) -> Result<()> {
-        Audit::take(self)
     }
 }
 

@@ -225,7 +225,7 @@ pub struct StartedAnswer {
 pub struct StoppedAnswer {
     /// What it was called.
     pub name: String,
-    /// Its exit status; null if a signal ended it or it can't be told.
+    /// Its exit status; null if a signal ended it or it is unknown.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,

@@ -69,7 +69,7 @@ pub enum Request {
         clock: ClockName,
         /// Which calls, in which order.
         calls: Vec<CallPlan>,
-        /// How long all of them may take, in seconds; without, as long as they do.
+        /// How long all of them may take, in seconds; without, as long as the job may.
         #[serde(default)]
         limit: Option<f64>,
     },
@@ -145,7 +145,7 @@ pub struct CommandPlan {
     /// (monotonic).
     #[serde(default)]
     pub enough: u64,
-    /// How long each run may take, in seconds; without, as long as it does.
+    /// How long each run may take, in seconds; without, as long as the job may.
     #[serde(default)]
     pub limit: Option<f64>,
 }

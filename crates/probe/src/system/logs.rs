@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// The end of each of several files' text, by path.
 pub type Logs = BTreeMap<String, String>;
 
-/// How much of a log's end is told, in bytes.
+/// How much of a log's end is reported, in bytes.
 pub const SHOWN: u64 = 8 << 10;
 /// How much is read of a file that does not say how long it is, such as those of `/proc`.
 const MOST: u64 = 4 << 20;
@@ -21,7 +21,7 @@ pub fn tail(path: &str, most: u64) -> io::Result<(Vec<u8>, u64)> {
     file.seek(SeekFrom::Start(skipped))?;
     file.take(MOST.max(most)).read_to_end(&mut bytes)?;
     let read = bytes.len() as u64;
-    // The file may have grown, or may not have told its size.
+    // The file may have grown, or may not have shown its size.
     let surplus = usize::try_from(read.saturating_sub(most)).unwrap_or(0);
     bytes.drain(..surplus);
     Ok((bytes, skipped + read))

@@ -54,7 +54,7 @@ impl Services {
                 Place::Host => fs::create_dir(&self.folder),
             };
             made.context(|| self.folder.display().to_string())?;
-            // As for process 1: what loses its parent becomes ours, so that its end can be told.
+            // As for process 1: what loses its parent becomes ours, so that its end can be reported.
             set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
             self.is_prepared = true;
         }

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
 use super::exits::{Exit, Exits};
-use super::rows::{self, steps};
+use super::rows::{self, steps, whole};
 use crate::cputime::clock_of_process;
 use crate::place::Place;
 use crate::protocol::CpuSeen;
@@ -120,7 +120,7 @@ impl CpuWatch {
             }
         }
         self.rows.push(row);
-        self.moments.push(super::whole(self.started.elapsed()));
+        self.moments.push(whole(self.started.elapsed()));
         let before = self.samples.last().copied().unwrap_or(self.sampled);
         let looks = self.samples.len() % EVERY == EVERY - 1;
         self.samples.push(if looks { sampled() } else { before });

@@ -1,7 +1,7 @@
 //! Watching the system while other things are done, for instruments that ride along.
 //!
 //! A thread of the probe takes a row of each thing watched at equal distances of the guest's clock.
-//! What that takes is told with what was seen.
+//! What that takes is reported with what was seen.
 
 mod audit;
 mod avc;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use self::audit::AuditWatch;
 use self::avc::AvcWatch;
 use self::cpu::CpuWatch;
-use self::rows::MOST;
+use self::rows::{MOST, whole};
 use crate::clock::{Clock, Tsc};
 use crate::cputime::clock_of_thread;
 use crate::error::{Error, Result};
@@ -155,10 +155,6 @@ fn wait(until: Instant, is_over: &AtomicBool) {
         }
         thread::park_timeout(left);
     }
-}
-
-fn whole(length: Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Rows that do not grow without end.
 
+use std::time::Duration;
+
 /// With so many rows every other one is dropped.
 pub const MOST: usize = 2048;
 
@@ -16,6 +18,11 @@ pub fn thin<T>(rows: &mut Vec<T>) {
 pub fn steps(start: u64, numbers: &[u64]) -> Vec<u64> {
     let before = std::iter::once(&start).chain(numbers);
     numbers.iter().zip(before).map(|(now, before)| now.saturating_sub(*before)).collect()
+}
+
+/// A length of time in nanoseconds.
+pub fn whole(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use crate::fault::{Result, check};
-use crate::work::Work;
+use crate::task::Work;
 
 const ELEMENTS: u32 = 12; // sums of an array's elements
 const ARRAYS: u32 = 14; // the same, the array being a parameter
@@ -208,7 +208,7 @@ fn functions() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::Figures;
-    use crate::work::Work;
+    use crate::task::Work;
 
     #[test]
     fn every_group_comes_to_what_was_worked_out_with_more_digits() {

@@ -2,7 +2,7 @@
 //! queries that the kernel answers immediately.
 
 use crate::fault::{Result, check};
-use crate::work::Work;
+use crate::task::Work;
 
 const MASK: libc::mode_t = 0o22;
 
@@ -46,7 +46,7 @@ impl Work for Mix {
 #[cfg(test)]
 mod tests {
     use super::Mix;
-    use crate::work::Work;
+    use crate::task::Work;
 
     #[test]
     fn an_answer_that_is_another_is_noticed() {

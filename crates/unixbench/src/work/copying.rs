@@ -5,23 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use crate::fault::{Context, Result, check};
-use crate::work::{Place, Test, Work};
-
-/// How a file is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Bytes of a block.
-    pub block: usize,
-    /// Size of the file in KiB.
-    pub file: usize,
-}
-
-/// 256 bytes at a time.
-pub const SMALL: Shape = Shape { block: 256, file: 500 };
-/// 1024 bytes at a time.
-pub const MIDDLE: Shape = Shape { block: 1024, file: 2000 };
-/// 4096 bytes at a time.
-pub const LARGE: Shape = Shape { block: 4096, file: 8000 };
+use crate::task::{Place, Work};
+use crate::test::{LARGE, MIDDLE, SMALL, Test};
 
 const KIB: usize = 1024;
 
@@ -111,8 +96,9 @@ impl<const BLOCK: usize> Work for Copying<BLOCK> {
 mod tests {
     use std::fs;
 
-    use super::{Copying, SMALL};
-    use crate::work::{Place, Test, Work};
+    use super::Copying;
+    use crate::task::{Place, Work};
+    use crate::test::{SMALL, Test};
 
     fn place(name: &str) -> Place {
         let folder = std::env::temp_dir().join(format!("hardcost-{name}-{}", std::process::id()));

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::os::fd::{FromRawFd, RawFd};
 
 use crate::clock::{self, Clock};
-use crate::copies::Report;
 use crate::fault::{Context, Fault, Result};
 use crate::process;
+use crate::report::Report;
 use crate::until::Span;
 
 /// The first argument of a program that continues a chain.

@@ -9,7 +9,7 @@
 use std::hint::black_box;
 
 use crate::fault::{Result, check};
-use crate::work::Work;
+use crate::task::Work;
 
 const LENGTH: usize = 30;
 const ROWS: usize = 50;
@@ -175,7 +175,7 @@ fn kind_of(left: u8, right: u8) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::Ledger;
-    use crate::work::Work;
+    use crate::task::Work;
 
     fn after(loops: u64) -> Ledger {
         let mut ledger = Ledger::new();

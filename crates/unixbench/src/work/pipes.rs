@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::fault::{Context, Fault, Result, check};
 use crate::process::{self, Child};
-use crate::work::Work;
+use crate::task::Work;
 
 const BLOCK: usize = 512;
 
@@ -100,7 +100,7 @@ impl Work for Partner {
 #[cfg(test)]
 mod tests {
     use super::{Alone, Partner};
-    use crate::work::Work;
+    use crate::task::Work;
 
     #[test]
     fn blocks_come_back_as_they_went() {

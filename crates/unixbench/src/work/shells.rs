@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::fault::{Context, Fault, Result};
 use crate::process;
-use crate::work::{Place, Work};
+use crate::task::{Place, Work};
 
 const SHELL: &str = "/bin/sh";
 const ENVIRONMENT: [&str; 2] = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"];
@@ -111,7 +111,7 @@ mod tests {
     use std::fs;
 
     use super::Scripts;
-    use crate::work::{Place, Work};
+    use crate::task::{Place, Work};
 
     #[test]
     fn eight_scripts_at_once_count_right_and_a_wrong_count_is_noticed() {

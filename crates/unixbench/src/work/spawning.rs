@@ -2,7 +2,7 @@
 
 use crate::fault::Result;
 use crate::process;
-use crate::work::Work;
+use crate::task::Work;
 
 /// Starts a process in each loop; `Child::wait` checks that it ended with status 0.
 pub struct Spawning;

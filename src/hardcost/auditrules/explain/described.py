@@ -169,9 +169,9 @@ class _Reader:
             event = replace(event, exe=own or _file_id(len(self.files)))
         event = self._permitted(event)
         words = tuple(words_of(event, exe))
-        told = {*self.given, *(("path",) if self.files else ())}
+        named = {*self.given, *(("path",) if self.files else ())}
         assumed = frozenset(
-            name for name in map(_field, words) if name not in told | _of_files(self)
+            name for name in map(_field, words) if name not in named | _of_files(self)
         )
         return Described(event, words, assumed, exe)
 
@@ -398,7 +398,7 @@ def _words_of_names(names: tuple[Name, ...]) -> Iterator[str]:
 
 
 def _numbers_of(name: Name) -> dict[str, int]:
-    """Return the numbers of a file that are told only where they are unusual."""
+    """Return the numbers of a file that are shown only where they are unusual."""
     return {
         "inode": name.file.inode,
         "devmajor": name.file.major,

@@ -156,11 +156,11 @@ class Pool:
         Each comes with whether it has the first one's number.
         """
         # A file's owner may be compared with an id, so both stay together.
-        parted = (a[_USERS] != b[_USERS] or a[_GROUPS] != b[_GROUPS]) and (
+        differ = (a[_USERS] != b[_USERS] or a[_GROUPS] != b[_GROUPS]) and (
             self._owners(a) != self._owners(b)
         )
         for group, at in _AT.items():
-            if a[at] == b[at] or (parted and group in COMPARED):
+            if a[at] == b[at] or (differ and group in COMPARED):
                 continue
             yield (*a[:at], b[at], *a[at + 1 :]), at != CALL
             yield (*b[:at], a[at], *b[at + 1 :]), at == CALL

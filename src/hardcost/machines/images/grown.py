@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
 
 _GIB = 1 << 30
 _FILE = "root.img"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import MachineError
 from hardcost.machines.images import ext4
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, partitions
-from hardcost.machines.images.image import GRAIN, RootImage
+from hardcost.machines.images.rootimage import GRAIN, RootImage
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:

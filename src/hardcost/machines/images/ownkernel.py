@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
 
 _RECIPE = "1"
 _KERNELS = ("vmlinuz-", "vmlinux-")

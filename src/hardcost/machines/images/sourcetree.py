@@ -11,7 +11,7 @@ from hardcost.errors import InputError
 from hardcost.machines.cache import digest
 from hardcost.machines.images import ext4, kept, labels
 from hardcost.machines.images.contents import Entry
-from hardcost.machines.images.image import GRAIN, RootImage
+from hardcost.machines.images.rootimage import GRAIN, RootImage
 from hardcost.machines.kernels.source import debian_source
 
 if TYPE_CHECKING:

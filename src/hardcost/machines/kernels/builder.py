@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError, Problem
 from hardcost.machines import kernelconfig
+from hardcost.machines.builtkernel import Built, built, is_known, read_sealed, write_sealed
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.kernels import buildlog, kconfigtool, overlay, patches, source, tools
-from hardcost.machines.kernels.built import Built, built, is_known, read_sealed, write_sealed
 from hardcost.machines.kernels.make import Make, Output, Trust
 from hardcost.machines.kernels.overlay import File
 from hardcost.machines.kernels.tree import Tree
@@ -71,7 +71,7 @@ class _Patched:
 
 
 class Kernels:
-    """Kernels built from one source; `told` receives progress twice a second, finally None."""
+    """Kernels built from one source; `report` receives progress twice a second, finally None."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Kernels:
         folder: Path | None = None,
         *,
         jobs: int | None = None,
-        told: Callable[[BuildProgress | None], None] | None = None,
+        report: Callable[[BuildProgress | None], None] | None = None,
         trust: Trust = Trust(),  # noqa: B008  (frozen)
     ) -> None:
         """Build from the source in `folder`, else from Debian's, with `jobs` parallel compilers.
@@ -89,7 +89,7 @@ class Kernels:
         self._cache = cache
         self._folder = folder
         self._jobs = jobs or len(os.sched_getaffinity(0))
-        self._told = told or (lambda _: None)
+        self._report = report or (lambda _: None)
         self._patched: dict[tuple[str, ...], _Patched] = {}
         self._depends: dict[Path, kconfigtool.Kconfig] = {}
         self._maker = Make(cache, folder, trust)
@@ -209,9 +209,9 @@ class Kernels:
     def find(self, recipe: KernelRecipe) -> Built | None:
         """Return the kernel if it is in the cache, complete."""
         folder = self._cache.find("kernels", self.name(recipe), known=is_known)
-        return None if folder is None else self._told_by(recipe, folder)
+        return None if folder is None else self._as_asked(recipe, folder)
 
-    def _told_by(self, recipe: KernelRecipe, folder: Path) -> Built:
+    def _as_asked(self, recipe: KernelRecipe, folder: Path) -> Built:
         """Return a kernel with this recipe's names: another recipe may have built it first."""
         found = built(folder)
         return replace(found, about={**found.about, **self._asked(recipe)})
@@ -240,12 +240,12 @@ class Kernels:
                 if folder is not None:
                     await self._fill(folder, recipe, name)
         finally:
-            self._told(None)
-        return self._told_by(recipe, self._cache.root / "kernels" / name)
+            self._report(None)
+        return self._as_asked(recipe, self._cache.root / "kernels" / name)
 
     def _wait(self, title: str, seconds: float) -> None:
         """Tell that a build waits for another."""
-        self._told(BuildProgress(title, 0, None, seconds, waiting=True))
+        self._report(BuildProgress(title, 0, None, seconds, waiting=True))
 
     async def _fill(self, folder: Path, recipe: KernelRecipe, name: str) -> None:
         """Build a kernel and leave it in `folder`."""
@@ -333,7 +333,7 @@ class Kernels:
             ended = asyncio.ensure_future(process.wait())
             started = time.monotonic()
             while not (await asyncio.wait({ended}, timeout=_POLL_SECONDS))[0]:
-                self._told(
+                self._report(
                     BuildProgress(title, buildlog.steps(log), usual, time.monotonic() - started)
                 )
             if process.returncode:

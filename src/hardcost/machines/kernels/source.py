@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debian, host
+from hardcost.machines import debianpackages, host
 from hardcost.machines.cache import digest
 from hardcost.machines.kernels.tree import lay_out, link
 from hardcost.machines.process import run
@@ -91,9 +91,9 @@ def debian_package(cache: Cache) -> Package:
     Raises:
         MachineError: It is unavailable; the remedy names other sources.
     """
-    files = _of_debian(lambda: debian.unpacked(cache, PACKAGE, elsewhere=_RELEASE))
+    files = _of_debian(lambda: debianpackages.unpacked(cache, PACKAGE, elsewhere=_RELEASE))
     archive = files / "usr/src" / f"{PACKAGE}.tar.xz"
-    return Package(archive, debian.version(cache, PACKAGE, elsewhere=_RELEASE))
+    return Package(archive, debianpackages.version(cache, PACKAGE, elsewhere=_RELEASE))
 
 
 def debian_offer(cache: Cache) -> str:
@@ -102,12 +102,12 @@ def debian_offer(cache: Cache) -> str:
     Raises:
         MachineError: None is available.
     """
-    return _of_debian(lambda: debian.offer(cache, PACKAGE, elsewhere=_RELEASE))
+    return _of_debian(lambda: debianpackages.offer(cache, PACKAGE, elsewhere=_RELEASE))
 
 
 def debian_source(cache: Cache) -> Source:
     """Return the source that Debian 12 builds its kernel from, unpacked on first use."""
-    version = _of_debian(lambda: debian.version(cache, PACKAGE, elsewhere=_RELEASE))
+    version = _of_debian(lambda: debianpackages.version(cache, PACKAGE, elsewhere=_RELEASE))
     name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:

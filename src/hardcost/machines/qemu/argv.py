@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.machine import Boot, Guest
 
 QEMU = "qemu-system-x86_64"
 MEMORY: dict[Guest, str] = {"small": "512M", "compiler": "512M", "debian": "2048M"}
 
-# A disk is memory that keeps its content, behind the guest's own. The kernel is told of it by its
+# A disk is memory that keeps its content, behind the guest's own. The kernel learns of it by its
 # command line, so that one without ACPI finds it too.
 _DISKS_AT_GIB = 4  # where physical addresses of the first disk begin
 _ROOM_GIB = 64  # most that guest memory and disks may take

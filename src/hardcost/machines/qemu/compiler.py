@@ -10,7 +10,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest
 from hardcost.machines.kernels.source import PACKAGE, debian_package
 from hardcost.machines.qemu import cpio
@@ -84,7 +84,7 @@ SOURCES = (
 
 def parts(cache: Cache) -> dict[str, str]:
     """Return all that defines what `files` returns."""
-    versions = {name: debian.version(cache, name) for name in _PACKAGES}
+    versions = {name: debianpackages.version(cache, name) for name in _PACKAGES}
     source = {PACKAGE: debian_package(cache).version}
     return {**versions, **source, "patterns": " ".join(_PATTERNS), "sources": " ".join(SOURCES)}
 

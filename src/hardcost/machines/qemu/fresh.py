@@ -1,4 +1,4 @@
-"""Trials that boot afresh, on kernels that boot quickly or that can't stop for a snapshot.
+"""Trials with a cold boot, on kernels that boot quickly or that can't stop for a snapshot.
 
 Under the instruction counter two boots of one kernel, boot line and job agree as two restores of a
 snapshot do: nothing comes from the host but the job.

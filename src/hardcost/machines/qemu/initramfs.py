@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.qemu import compiler, cpio, modules
 from hardcost.machines.qemu.packaged import Packages
@@ -15,7 +15,7 @@ from hardcost.machines.qemu.packaged import Packages
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Guest
-    from hardcost.machines.qemu.kernel import Kernel
+    from hardcost.machines.qemu.bootkernel import Kernel
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
@@ -85,7 +85,7 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
         found = kernel.modules if kernel is not None else None
         parts |= {"modules": "" if found is None or kernel is None else kernel.digest}
     else:
-        parts |= {package: debian.version(cache, package) for package in AUDIT_PACKAGES}
+        parts |= {package: debianpackages.version(cache, package) for package in AUDIT_PACKAGES}
     if kind == "compiler":
         parts |= compiler.parts(cache)
 

@@ -84,8 +84,8 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
         execution = await carried_out(launch, _JOB_SECONDS)
         with launch.guest.streams.console.open("rb") as file:
             console = file.read(_LOG_LIMIT).decode(errors="replace")
-    told = _texts(execution.answers)
-    passed_on = [word for path in _PASSED_ON for word in told.get(path, "").split("\0") if word]
+    texts = _texts(execution.answers)
+    passed_on = [word for path in _PASSED_ON for word in texts.get(path, "").split("\0") if word]
     return Account(
         verdicts(
             boot.parameters,
@@ -94,7 +94,7 @@ async def ask(recipe: Recipe, cache: Cache, known: Known, boot: Boot) -> Account
             known,
             whole_system=boot.init == "systemd",
         ),
-        tuple((name, told[name].strip()) for name in _FAULTS if name in told),
+        tuple((name, texts[name].strip()) for name in _FAULTS if name in texts),
     )
 
 

@@ -8,8 +8,7 @@ from hardcost.errors import MachineError
 from hardcost.machines import host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernels.builder import Kernels
-from hardcost.machines.kernels.make import Trust
+from hardcost.machines.kernelbuilding import kernels
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
@@ -81,19 +80,6 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMa
         MachineError: What it is does not come out here.
     """
     return SuppliedMachine(order, files, cache)
-
-
-def kernels(
-    cache: Cache,
-    listener: Listener,
-    source: Path | None = None,
-    jobs: int | None = None,
-    *,
-    unconfined: bool,
-) -> Kernels:
-    """Return what builds kernels from a source (None: Debian's), `jobs` compilers at a time."""
-    trust = Trust(unconfined=unconfined, warn=lambda text: listener.note(f"note: {text}"))
-    return Kernels(cache, source, jobs=jobs, told=listener.underway, trust=trust)
 
 
 def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.process import run
 from hardcost.machines.qemu import cpio
 
@@ -28,7 +28,7 @@ class Packages:
     def __init__(self, cache: Cache, names: Sequence[str]) -> None:
         """Fetch what is not in the cache."""
         self._names = names
-        self._roots = [debian.unpacked(cache, name) for name in names]
+        self._roots = [debianpackages.unpacked(cache, name) for name in names]
 
     def files(self, patterns: Iterable[str]) -> list[cpio.File]:
         """Return the files and links that match, each pattern at least one.

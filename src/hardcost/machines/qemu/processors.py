@@ -35,10 +35,10 @@ def check(model: str) -> None:
         )
 
 
-def models(told: str) -> Sequence[str]:
+def models(listing: str) -> Sequence[str]:
     """Return the names in what `-cpu help` prints: a model a line, some with `x86` before it."""
     names = []
-    for line in told.partition("Available CPUs:")[2].splitlines()[1:]:
+    for line in listing.partition("Available CPUs:")[2].splitlines()[1:]:
         words = line.split()
         if not words:
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hardcost.machines.images.debian import debian_image
+from hardcost.machines.images.debianimage import debian_image
 from hardcost.machines.images.ownkernel import own_kernel
 from hardcost.machines.images.sourcetree import tree_image
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.image import RootImage
     from hardcost.machines.images.ownkernel import OwnKernel
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.progress import ImageProgress
 
 
@@ -49,15 +49,15 @@ class Roots(Protocol):
 class DebianRoots:
     """Debian with the services that workloads drive, and Linux's source, both made here."""
 
-    def __init__(self, told: Callable[[ImageProgress | None], None] | None = None) -> None:
-        """Have `told` hear how far the making of the root is."""
-        self._told = told
+    def __init__(self, report: Callable[[ImageProgress | None], None] | None = None) -> None:
+        """Have `report` called with how far the making of the root is."""
+        self._report = report
         self._made: RootImage | None = None
 
     def root(self, cache: Cache) -> RootImage:
         """Return the root, the same for as long as this lives."""
         if self._made is None:
-            self._made = debian_image(cache, self._told)
+            self._made = debian_image(cache, self._report)
         return self._made
 
     def kernel(self, cache: Cache) -> OwnKernel | None:  # noqa: ARG002  (the protocol's)

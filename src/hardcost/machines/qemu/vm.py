@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import took
+from hardcost.machines import builtkernel, took
 from hardcost.machines.cache import Cache, digest, file_digest
 from hardcost.machines.images.grown import grown
-from hardcost.machines.kernels import built
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, fresh, initramfs, inquiry, kernel, snapshot
+from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, snapshot
 from hardcost.machines.qemu.bootparameters import Parameters
 from hardcost.machines.qemu.guesttime import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.machine import Execution, Guest, KernelRecipe, Relations
     from hardcost.machines.qemu.roots import Roots
     from hardcost.protocol.requests import Request
@@ -95,14 +94,14 @@ class VirtualMachine:
         self._initramfs_digests: dict[Path, str] = {}
 
     @cached_property
-    def kernel(self) -> kernel.Kernel:
+    def kernel(self) -> bootkernel.Kernel:
         """The kernel that the guests boot."""
         if self._image is not None:
-            return kernel.from_file(self.cache, self._image)
+            return bootkernel.from_file(self.cache, self._image)
         own = self.roots.kernel(self.cache)
         if own is not None:
-            return kernel.from_file(self.cache, own.image, own.modules)
-        return kernel.debian_kernel(self.cache)
+            return bootkernel.from_file(self.cache, own.image, own.modules)
+        return bootkernel.debian_kernel(self.cache)
 
     @cached_property
     def qemu_version(self) -> str:
@@ -209,7 +208,7 @@ class VirtualMachine:
             boots={guest: known.get(f"boot {guest}", []) for guest in _GUESTS},
             builds=[
                 (float(one.about["seconds"]), int(one.about["steps"]))
-                for one in built.kept(self.cache)
+                for one in builtkernel.kept(self.cache)
             ],
             begun=any((self.cache.root / "builds").glob("*/whole")),
         )
@@ -283,7 +282,7 @@ class VirtualMachine:
 
         Where it takes too long and the host or QEMU was stopped meanwhile, it is tried once more.
 
-        The guest goes on from the snapshot. One whose kernel was built boots afresh, which takes a
+        The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
         """
         if argv.boots_afresh(boot):

@@ -65,7 +65,8 @@ def _run_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
         )
         title += f" (instrument {visible(finding.instrument)}, machine {visible(finding.machine)})"
         lines = list(axis.lines)
-        yield chart_of(title, _panels(rows, lines), f"run{nth}", _keys(lines))
+        if panels := _panels(rows, lines):  # none if the baseline failed
+            yield chart_of(title, panels, f"run{nth}", _keys(lines))
 
 
 def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
@@ -76,10 +77,10 @@ def _published_charts(finding: Finding, axis: Axis) -> Iterable[Chart]:
     for nth, unit in enumerate(dict.fromkeys(one.unit for one in series)):
         same = [one for one in series if one.unit == unit]
         rows = [row for one in same for row in _series_rows(one, axis)]
-        if rows:
-            names = [one.name for one in same]
+        names = [one.name for one in same]
+        if panels := _panels(rows, names):
             title = f"Published: {unit} added over {same[0].baseline}, against {visible(axis.name)}"
-            yield chart_of(title, _panels(rows, names), f"published{nth}", _keys(names))
+            yield chart_of(title, panels, f"published{nth}", _keys(names))
 
 
 def _series_rows(series: Series, axis: Axis) -> Iterable[Row]:

@@ -22,7 +22,7 @@ from hardcost.report.ledger import FEW
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.failures import reasons
-from hardcost.report.sentences.search import search_lines
+from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional

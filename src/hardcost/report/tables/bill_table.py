@@ -17,7 +17,7 @@ from hardcost.report.sentences.caveats import (
     unresolved,
     unresolved_notes,
 )
-from hardcost.report.sentences.search import search_lines
+from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.first_screen import first_screen
 from hardcost.report.tables.layout import (
     Column,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CODE = "costly-order"
 
 
-def test_a_costly_condition_in_front_is_told_with_what_it_takes(
+def test_a_costly_condition_in_front_is_reported_with_what_it_takes(
     lint: Lint, constants: Constants
 ) -> None:
     rule = "-a always,exit -F arch=b64 -S openat -F exe=/usr/bin/vim -F exit=-EACCES -k x"

@@ -16,7 +16,7 @@ CODE = "mergeable"
 RULE = "-a always,exit -F arch=b64 -S {} -F auid>=1000 -F auid!=unset -k {}"
 
 
-def test_rules_that_differ_in_their_calls_are_told_once_with_what_merging_spares(
+def test_rules_that_differ_in_their_calls_are_reported_once_with_what_merging_spares(
     lint: Lint, constants: Constants
 ) -> None:
     (found,) = lint(

@@ -31,7 +31,7 @@ CODE = "costly-order"
 LEVEL = Level.NOTE
 
 _WORTH_TELLING = 10
-"""Instructions between two conditions from which their order is told: half of what passing over
+"""Instructions between two conditions from which their order is reported: half of what passing over
 a whole rule takes."""
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.calls import Call, Worker
-from conformance.events import Ground, Record, event_of, key_of, unrecorded
+from conformance.kernelrecords import Ground, Record, event_of, key_of, unrecorded
 from hardcost.auditrules.event import NO_INODE, Event, FileId, Name
 from hardcost.errors import TrialError
 

@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.events import Ground, event_of, key_of, unrecorded
 from conformance.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
+from conformance.kernelrecords import Ground, event_of, key_of, unrecorded
 from conformance.program import carry_out
 from conformance.repertoire import CALLS
 from hardcost.auditrules.event import FileId
@@ -194,17 +194,17 @@ def _watched(answer: Answer, site: Site) -> dict[str, FileId]:
 
 def _events(learned: Sequence[Answer], calls: Sequence[Call], ground: Ground) -> tuple[Event, ...]:
     """Return each call's event; of one that can't be recorded, what others of its worker tell."""
-    told = [
+    events = [
         event_of([(kind, text) for kind, text in answer["records"]], call, WORKERS, ground)
         for answer, call in zip(learned, calls, strict=True)
     ]
     of_worker: dict[int, Event] = {}
-    for call, event in zip(calls, told, strict=True):
+    for call, event in zip(calls, events, strict=True):
         if event is not None and not call.child:
             of_worker.setdefault(call.worker, event)
     return tuple(
         unrecorded(call, answer["result"], of_worker[call.worker]) if event is None else event
-        for event, call, answer in zip(told, calls, learned, strict=True)
+        for event, call, answer in zip(events, calls, learned, strict=True)
     )
 
 

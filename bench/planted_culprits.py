@@ -1,7 +1,7 @@
 """The cost and results of the search for culprits on simulated machines: `--draws N` of each kind.
 
-Run by hand: `python bench/group_testing.py`. Only the search itself is measured; the machines are
-those of its tests (tests/design/simulated.py), with 64 controls.
+Run by hand: `python bench/planted_culprits.py`. Only the search itself is measured; the
+machines are those of its tests (tests/design/simulated.py), with 64 controls.
 """
 
 from __future__ import annotations

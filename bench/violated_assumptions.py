@@ -1,4 +1,6 @@
-"""Does the prover list every assumption that it relies on? `python bench/assumptions.py --sets 60`.
+"""Does the prover list every assumption that it relies on?
+
+Run by hand: `python bench/violated_assumptions.py --sets 60`.
 
 First each assumption that a proof can list is violated by itself: two sets that the prover calls
 equal under it are loaded in a guest where it does not hold, and must record different events. Then
@@ -27,9 +29,9 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance import watches
+from conformance.battery import Wanted, run_battery
 from conformance.calls import file, remove
 from conformance.repertoire import CALLS
-from conformance.run import Wanted, run_battery
 from conformance.violations import LATER, NARROWED, SCENARIOS, Scenario, proof, recorded
 from hardcost.auditrules.optimize.optimise import Options
 from hardcost.machines.cache import Cache
@@ -37,8 +39,8 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 
 if TYPE_CHECKING:
+    from conformance.battery import Battery
     from conformance.calls import Call
-    from conformance.run import Battery
     from hardcost.auditrules.translate import Target
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.beside import Beside, beside
+from conformance.battery import Battery, SetResult, Wanted
 from conformance.calls import Call
-from conformance.run import Battery, SetResult, Wanted
+from conformance.twokernels import Beside, beside
 from hardcost.auditrules.event import Event, FileId
 
 CALLS = (Call("getppid", 0, "b64", 110), Call("fork", 0, "b64", 57, child=True))

@@ -18,7 +18,7 @@ from hardcost.machines import host, took
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
-from hardcost.machines.images.image import RootImage
+from hardcost.machines.images.rootimage import RootImage
 from hardcost.machines.process import follow, found, run
 from hardcost.machines.progress import ImageProgress
 
@@ -83,11 +83,11 @@ _PLAIN = {"LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(ext4.EPOCH), "TMPDIR": "
 
 
 def debian_image(
-    cache: Cache, told: Callable[[ImageProgress | None], None] | None = None
+    cache: Cache, report: Callable[[ImageProgress | None], None] | None = None
 ) -> RootImage:
     """Return the image of the host's Debian release, made on first use.
 
-    `told` is called about each second with the current step, and finally with None.
+    `report` is called about each second with the current step, and finally with None.
 
     Raises:
         MachineError: The host is not Debian, a program is missing, or packages can't be fetched.
@@ -99,20 +99,20 @@ def debian_image(
         missing = missing_programs()
         if missing:
             raise MachineError(
-                f"the Debian guest can't be made: {', '.join(missing)} is not installed",
+                f"the Debian guest can't be made without {', '.join(missing)}",
                 hint=f"apt-get install {' '.join(sorted({PROGRAMS[one] for one in missing}))}",
             )
         why_not = namespace.why_not()
         if why_not is not None:
             raise MachineError(f"the Debian guest can't be made: {why_not}", hint=namespace.REMEDY)
-        hear = told or (lambda _: None)
-        making = _Making(release.codename, release.title, hear, time.monotonic())
+        notify = report or (lambda _: None)
+        making = _Making(release.codename, release.title, notify, time.monotonic())
         try:
             title = f"{release.title}: the guest with services"
             place = cache.make("images", name, title, making.fill)
             took.remember(cache, "image", time.monotonic() - making.since)
         finally:
-            hear(None)
+            notify(None)
     return kept.kept(place)
 
 
@@ -144,7 +144,7 @@ class _Making:
 
     codename: str
     title: str
-    hear: Callable[[ImageProgress | None], None]
+    notify: Callable[[ImageProgress | None], None]
     since: float
 
     def fill(self, folder: Path) -> None:
@@ -155,11 +155,11 @@ class _Making:
                 namespace.remove(left_over)
         try:
             self._install(folder, tree)
-            self._tell("naming what SELinux knows")
+            self._report("naming what SELinux knows")
             packages = _versions(tree)
             run(namespace.as_root(["find", tree / "dev", "-mindepth", "1", "-delete"]))
             labelled = labels.labelled(contents.entries(tree, ext4.EPOCH), labels.computed(tree))
-            self._tell("making the file system")
+            self._report("making the file system")
             ext4.make(image, SIZE, labelled)
         finally:
             namespace.remove(tree)
@@ -180,7 +180,7 @@ class _Making:
         words += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in _NOT_UNPACKED]
         words += [f"--include={','.join(PACKAGES)}", f"--essential-hook={answers}"]
         words += [f"--customize-hook={inside}", self.codename, tree, sources]
-        self._tell("starting")
+        self._report("starting")
         doing = "starting"
 
         def heard(line: str | None) -> None:
@@ -188,15 +188,15 @@ class _Making:
             if line is not None and line.startswith("I: "):
                 step = line.removeprefix("I: ").rstrip(".")
                 doing = "setting it up" if step.startswith("running --") else step
-            self._tell(doing)
+            self._report(doing)
 
         remedy = "see its output above; apt-get update on the host must work"
         follow(namespace.as_root(words), heard, remedy=remedy, environment=_PLAIN)
         sources.unlink()
         setup.unlink()
 
-    def _tell(self, what: str) -> None:
-        self.hear(ImageProgress(self.title, what, time.monotonic() - self.since))
+    def _report(self, what: str) -> None:
+        self.notify(ImageProgress(self.title, what, time.monotonic() - self.since))
 
 
 def _versions(tree: Path) -> dict[str, str]:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from conformance.agreement import Comparison, Disagreement, Refusal, compare
+from conformance.battery import Battery, SetResult, Wanted
 from conformance.calls import Call
-from conformance.compare import Comparison, Disagreement, Refusal, compare
-from conformance.run import Battery, SetResult, Wanted
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.tables import lookup
 

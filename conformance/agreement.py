@@ -29,8 +29,8 @@ from hardcost.auditrules.translate import Target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from conformance.battery import Battery, SetResult, Wanted
     from conformance.calls import Call
-    from conformance.run import Battery, SetResult, Wanted
     from hardcost.auditrules.event import Event
     from hardcost.auditrules.kernelrule import KernelRule
 

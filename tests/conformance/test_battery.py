@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from conformance.battery import FIELD_SITE, Wanted, job_of, prepared, read
 from conformance.calls import Call
 from conformance.field import PATHS
-from conformance.run import FIELD_SITE, Wanted, job_of, prepared, read
 from hardcost.auditrules.event import FileId
 from hardcost.errors import TrialError
 from hardcost.protocol.requests import install

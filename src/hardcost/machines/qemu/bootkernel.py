@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.qemu import vmlinux
 
@@ -41,7 +41,7 @@ def debian_kernel(cache: Cache) -> Kernel:
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    package = debian.kernel_package(cache, ["files/boot/*"])
+    package = debianpackages.kernel_package(cache, ["files/boot/*"])
     images = sorted((package / "boot").glob("vmlinuz-*"))
     if not images:
         raise MachineError(

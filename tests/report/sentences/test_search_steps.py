@@ -10,7 +10,7 @@ from rich.console import Console
 from hardcost.analysis.finding import Score, Search
 from hardcost.report.jsonout import to_json
 from hardcost.report.page.page import to_html
-from hardcost.report.sentences.search import search_lines
+from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.run_table import run_table
 
@@ -36,7 +36,7 @@ def printed(what: ConsoleRenderable) -> str:
     return captured.get()
 
 
-def test_a_search_is_told_from_what_was_said_before_to_what_it_comes_to() -> None:
+def test_a_search_is_reported_from_what_was_said_before_to_what_it_comes_to() -> None:
     assert search_lines(SEARCH) == [
         "How the culprits were found",
         "64 controls are searched.",

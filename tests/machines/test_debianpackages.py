@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hardcost.errors import MachineError
-from hardcost.machines import debian
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache, digest
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def test_what_was_chosen_of_alternatives_stays(tmp_path: Path) -> None:
     kept(cache, "old", "version=1")
     new = kept(cache, "new", "version=2")
     kept(cache, "new | old", "package=new")
-    assert debian.unpacked(cache, "new | old") == new / "files"
-    assert debian.version(cache, "new | old") == "2"
+    assert debianpackages.unpacked(cache, "new | old") == new / "files"
+    assert debianpackages.version(cache, "new | old") == "2"
 
 
 @pytest.mark.parametrize("folder", ["rules", "audit-rules"])
@@ -42,14 +42,14 @@ def test_the_examples_of_rules_are_found_in_either_folder(tmp_path: Path, folder
     cache = Cache(tmp_path)
     place = f"files/usr/share/doc/auditd/examples/{folder}"
     package = kept(cache, "auditd", "version=1", f"{place}/30-stig.rules=-D")
-    assert debian.sample_rules(cache) == package / place
+    assert debianpackages.sample_rules(cache) == package / place
 
 
 def test_a_package_without_examples_is_an_error(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     kept(cache, "auditd", "version=1")
     with pytest.raises(MachineError, match="the package auditd has no"):
-        debian.sample_rules(cache)
+        debianpackages.sample_rules(cache)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_no_name_of_a_package_is_refused_before_apt_sees_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MachineError, match="is not a valid name of a Debian package"):
-        debian.unpacked(Cache(tmp_path), name)
+        debianpackages.unpacked(Cache(tmp_path), name)
 
 
 def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +76,9 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
     apt.chmod(0o755)
     (tmp_path / "apt/apt-cache").symlink_to(apt)
     monkeypatch.setenv("PATH", f"{tmp_path / 'apt'}:/usr/bin:/bin")
-    monkeypatch.setattr(debian, "_checked", lambda name: name)
+    monkeypatch.setattr(debianpackages, "_checked", lambda name: name)
     with pytest.raises(MachineError):
-        debian.unpacked(Cache(tmp_path / "cache"), name)
+        debianpackages.unpacked(Cache(tmp_path / "cache"), name)
     said = log.read_text()
     assert f"policy -- {name}" in said
     assert f"download -- {name}" in said
@@ -86,10 +86,10 @@ def test_apt_takes_no_name_for_an_option(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_version_is_known_where_it_is_what_was_recorded(tmp_path: Path) -> None:
     place = kept(Cache(tmp_path), "libc6", "version=2.36-9+deb12u9")
-    assert debian._recorded_version(place) == "2.36-9+deb12u9"
+    assert debianpackages._recorded_version(place) == "2.36-9+deb12u9"
     (place / "version").write_text("2.36-9+deb12u8")
-    assert debian._recorded_version(place) is None
+    assert debianpackages._recorded_version(place) is None
     (place / "manifest").unlink()
-    assert debian._recorded_version(place) == "2.36-9+deb12u8"
+    assert debianpackages._recorded_version(place) == "2.36-9+deb12u8"
     (place / "version").write_text("-o1")
-    assert debian._recorded_version(place) is None
+    assert debianpackages._recorded_version(place) is None

@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from hardcost.auditrules.event import Event, FileId, Name
 from hardcost.auditrules.tables import lookup
@@ -64,26 +64,27 @@ def event_of(
         by_kind[kind].append(dict(_WORD.findall(text)))
     if not by_kind[_SYSCALL]:
         return None
-    told = by_kind[_SYSCALL][0]
+    call_record = by_kind[_SYSCALL][0]
     paths = by_kind[_PATH]
-    if len(paths) != int(told["items"]):
-        raise TrialError(f"the kernel hides names of {call}: {told['items']}, of which {paths}")
+    if len(paths) != int(call_record["items"]):
+        raise TrialError(
+            f"the kernel hides names of {call}: {call_record['items']}, of which {paths}"
+        )
     family = [int.from_bytes(bytes.fromhex(it["saddr"])[:2], "little") for it in by_kind[_SOCKADDR]]
     working = _text(by_kind[_CWD][0]["cwd"]) if by_kind[_CWD] else None
-    exe = _text(told["exe"])
-    ids = {name: int(told[name]) for name in _IDS}
+    exe = _text(call_record["exe"])
+    a0, a1, a2, a3 = (int(call_record[name], 16) for name in ("a0", "a1", "a2", "a3"))
+    ids = {name: int(call_record[name]) for name in _IDS}
     return Event(
-        arch=_ARCHES[told["arch"]],
-        call=int(told["syscall"]),
-        arguments=cast(
-            "tuple[int, int, int, int]", tuple(int(told[f"a{index}"], 16) for index in range(4))
-        ),
-        exit=int(told["exit"]) if "exit" in told else None,
-        pid=int(told["pid"]),
-        ppid=int(told["ppid"]),
+        arch=_ARCHES[call_record["arch"]],
+        call=int(call_record["syscall"]),
+        arguments=(a0, a1, a2, a3),
+        exit=int(call_record["exit"]) if "exit" in call_record else None,
+        pid=int(call_record["pid"]),
+        ppid=int(call_record["ppid"]),
         groups=frozenset(workers[call.worker].groups),
-        sessionid=int(told["ses"]),
-        personality=int(told.get("per", "0"), 16),
+        sessionid=int(call_record["ses"]),
+        personality=int(call_record.get("per", "0"), 16),
         exe=ground.files.get(exe or ""),
         names=_names(paths, working or "/", ground),
         open_flags=int(by_kind[_OPENAT2][0]["oflag"], 8) if by_kind[_OPENAT2] else None,
@@ -99,7 +100,7 @@ def event_of(
         sgid=ids["sgid"],
         fsgid=ids["fsgid"],
         auid=ids["auid"],
-        subject=_subject(told),
+        subject=_subject(call_record),
     )
 
 
@@ -108,12 +109,12 @@ def unrecorded(call: Call, result: int, like: Event) -> Event:
     numbers = [argument for argument in call.arguments if isinstance(argument, int)]
     if len(numbers) < len(like.arguments):
         raise TrialError(f"nothing was recorded of {call}")
-    arguments = cast("tuple[int, int, int, int]", tuple(numbers[: len(like.arguments)]))
+    a0, a1, a2, a3, *_ = numbers
     return replace(
         like,
         arch=call.arch,
         call=call.number,
-        arguments=arguments,
+        arguments=(a0, a1, a2, a3),
         exit=result,
         names=(),
         open_flags=None,
@@ -122,9 +123,9 @@ def unrecorded(call: Call, result: int, like: Event) -> Event:
     )
 
 
-def _subject(told: Mapping[str, str]) -> dict[str, str]:
+def _subject(call_record: Mapping[str, str]) -> dict[str, str]:
     """Return the label of who calls: AppArmor's is a role, and other kinds of rules never hold."""
-    return {"subj_role": told["subj"]} if told.get("subj", "=") != "=" else {}
+    return {"subj_role": call_record["subj"]} if call_record.get("subj", "=") != "=" else {}
 
 
 def _names(items: Sequence[Mapping[str, str]], working: str, ground: Ground) -> tuple[Name, ...]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from conformance.battery import Battery, SetResult, Wanted
     from conformance.calls import Call
-    from conformance.run import Battery, SetResult, Wanted
     from hardcost.auditrules.event import Event
 
 

@@ -1,0 +1,121 @@
+"""What the machine `vm` needs of this host, looked at piece by piece, and its guests tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.errors import HardcostError
+from hardcost.machines import confined, host, process
+from hardcost.machines.hostcheck import Check, attempt, program
+from hardcost.machines.images import debianimage, namespace
+from hardcost.machines.kernels import sandbox, source, tools
+from hardcost.machines.machine import Boot
+from hardcost.machines.qemu import initramfs
+from hardcost.machines.qemu.argv import QEMU, Hardware
+from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.machines.cache import Cache
+
+_LIMIT_SECONDS = 120.0
+
+
+def examine(cache: Cache) -> Sequence[Check]:
+    """Look at programs, packages and what guests are made of; nothing is booted."""
+    machine = VirtualMachine(cache, Hardware("icount"))
+    return (
+        program("setpriv", "util-linux"),
+        attempt("QEMU", lambda: machine.qemu_version),
+        _confined(),
+        attempt(
+            "the probe", lambda: f"{initramfs.probe_binary()}, built with {initramfs.toolchain()}"
+        ),
+        attempt("kernel", lambda: machine.kernel.release),
+        attempt("small guest", lambda: str(initramfs.initramfs(cache))),
+        _building(cache),
+        _sandbox(),
+        _images(),
+        _converting(),
+    )
+
+
+async def try_out(cache: Cache) -> Sequence[Check]:
+    """Boot a guest under the instruction counter, and one under KVM."""
+    return (await _exact(cache), await _kvm(cache))
+
+
+def _confined() -> Check:
+    """Say what keeps QEMU from the host; it is no condition of measuring."""
+    name = "QEMU kept apart"
+    if process.found(QEMU) is None:
+        return Check(name, ok=False, found="there is no QEMU", needed=False)
+    filtered = bool(confined.sandbox_words(QEMU))
+    user = "nobody" if confined.is_other_user(uses_kvm=False) else "this user"
+    calls = "its system calls are filtered" if filtered else "its build can't filter system calls"
+    remedy = "install a QEMU that is built with seccomp, as Debian's is"
+    return Check(name, filtered, f"runs as {user}; {calls}", remedy, needed=False)
+
+
+def _building(cache: Cache) -> Check:
+    """Look whether kernels can be built, which only kernel options need."""
+    name = "building kernels"
+    found = tools.find()
+    if found.missing:
+        remedy = f"apt-get install {' '.join(found.missing)}"
+        return Check(
+            name, ok=False, found=f"without {', '.join(found.missing)}", remedy=remedy, needed=False
+        )
+    said = attempt(name, lambda: f"{found.versions}; {source.debian_offer(cache)}")
+    return replace(said, needed=False)
+
+
+def _sandbox() -> Check:
+    """Look whether kernels are built in a sandbox, which patches and sources of a user's need."""
+    why_not = sandbox.why_not()
+    found = "works" if why_not is None else why_not
+    return Check("sandbox for building", why_not is None, found, sandbox.REMEDY, needed=False)
+
+
+def _images() -> Check:
+    """Look whether guests with services can be made, which only some studies need."""
+    name = "guests with services"
+    missing = debianimage.missing_programs()
+    if missing:
+        packages = " ".join(sorted({debianimage.PROGRAMS[one] for one in missing}))
+        said, remedy = f"without {', '.join(missing)}", f"apt-get install {packages}"
+        return Check(name, ok=False, found=said, remedy=remedy, needed=False)
+    why_not = namespace.why_not()
+    if why_not is not None:
+        return Check(name, ok=False, found=why_not, remedy=namespace.REMEDY, needed=False)
+    release = attempt(name, lambda: f"can be made, of {host.release().title}")
+    return replace(release, needed=False)
+
+
+def _converting() -> Check:
+    check = program("qemu-img", "qemu-utils")
+    said = check.found if check.ok else "missing; --image needs it for qcow2 alone"
+    return replace(check, needed=False, found=said)
+
+
+async def _exact(cache: Cache) -> Check:
+    name = "instrument insn"
+    try:
+        machine = VirtualMachine(cache, Hardware("icount"))
+        execution = await machine.execute(Boot(), (), _LIMIT_SECONDS)
+    except HardcostError as error:
+        return Check.of(name, error)
+    seconds = execution.host_seconds
+    return Check(name, ok=True, found=f"a guest booted; from restore to end {seconds:.2f} s")
+
+
+async def _kvm(cache: Cache) -> Check:
+    why_not = await kvm_works(cache, None)
+    found = "a guest booted under KVM" if why_not is None else f"{why_not}"
+    remedy = (
+        "without KVM `--instrument time` reads an emulator's times, and `hardcost bill` refuses to"
+        " itemise them; `--instrument insn` needs no KVM"
+    )
+    return Check("instrument time (KVM)", why_not is None, found, remedy, needed=False)

@@ -1,0 +1,254 @@
+"""What the tests say to the command line, and the files that they name."""
+
+from __future__ import annotations
+
+RULES = """\
+-w /etc/passwd -p wa -k identity
+-a always,exit -F arch=b64 -S open -F success=0 -k denied
+-a always,exit -F arch=b64 -S chmod,fchmod -k modes
+-a always,exit -F arch=b64 -S mount -k mounts
+"""
+STUDY = """\
+title = "Three settings"
+workloads = ["syscalls calls=null+open"]
+baseline = "none"
+[[configuration]]
+name = "none"
+[[configuration]]
+name = "zeroed"
+boot = ["init_on_alloc=1"]
+[[configuration]]
+name = "stacks"
+sysctl = { "kernel.randomize_va_space" = "2" }
+"""
+BROKEN = """\
+title = "Some fail"
+workloads = ["syscalls calls=null"]
+baseline = "none"
+[[configuration]]
+name = "none"
+[[configuration]]
+name = "dies"
+boot = ["fake=fail"]
+[[configuration]]
+name = "hangs"
+boot = ["fake=hang"]
+[[configuration]]
+name = "no boot"
+boot = ["fake=unbootable"]
+[[configuration]]
+name = "odd"
+boot = ["nosuch=1"]
+"""
+INTERRUPTED = """\
+title = "Somebody presses Ctrl-C"
+workloads = ["syscalls calls=null"]
+baseline = "none"
+[[configuration]]
+name = "none"
+[[configuration]]
+name = "then"
+boot = ["fake=interrupt"]
+"""
+KERNELS = """\
+title = "Two options"
+kernel = "lean"
+kconfig = ["SLUB_DEBUG_ON=y", "INIT_STACK_ALL_ZERO=y"]
+"""
+FAULTY = """\
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -S nosuch -k never
+"""
+EXPENSIVE = """\
+-a always,exit -F arch=b64 -S chmod -F auid>=1000 -F auid!=unset -k modes
+-a always,exit -F arch=b64 -S fchmod -F auid>=1000 -F auid!=unset -k modes
+"""
+KHC = """\
+[
+  ["CONFIG_KEXEC", "kconfig", "is not set", "kspp", "cut_attack_surface", "FAIL: \\"y\\""],
+  ["nokaslr", "cmdline", "is not set", "defconfig", "self_protection", "FAIL: \\"\\""],
+  ["kernel.kptr_restrict", "sysctl", "2", "kspp", "cut_attack_surface", "FAIL: \\"0\\""]
+]
+"""
+SCAP = """\
+<?xml version="1.0"?>
+<x:Benchmark xmlns:x="http://checklists.nist.gov/xccdf/1.2">
+  <x:Profile id="xccdf_org.example_profile_p"><x:title>The p</x:title></x:Profile>
+  <x:Rule id="a"><x:fix system="urn:xccdf:fix:script:sh">
+cat &lt;&lt; EOF &gt; /etc/audit/rules.d/x.rules
+-w /etc/passwd -p wa -k id
+-b 99
+EOF
+  </x:fix></x:Rule>
+  <x:Rule id="b"><x:description>-w /y in /etc/audit/rules.d/x.rules</x:description></x:Rule>
+</x:Benchmark>
+"""
+SYSCTLS = """\
+kernel.kptr_restrict = 2
+-net.ipv4.conf.all.rp_filter = 1
+"""
+CONFIG = """\
+CONFIG_INIT_ON_ALLOC_DEFAULT_ON=y
+# CONFIG_AUDIT is not set
+"""
+FILES = {
+    "my.rules": RULES,
+    "few.rules": "".join(RULES.splitlines(keepends=True)[:2]),
+    "study.toml": STUDY,
+    "broken.toml": BROKEN,
+    "interrupted.toml": INTERRUPTED,
+    "kernels.toml": KERNELS,
+    "faulty.rules": FAULTY,
+    "expensive.rules": EXPENSIVE,
+    "khc.json": KHC,
+    "ds.xml": SCAP,
+    "99-x.conf": SYSCTLS,
+    "98-pattern.conf": "net.*.odd = 1\n",
+    "config": CONFIG,
+}
+ON = "--machine fake --jobs 1"
+CALLS = f"{ON} --workload 'syscalls calls=null+chmod'"
+
+CONVERSATIONS = {
+    "run": (
+        f"run study.toml {ON} --dry-run",
+        f"run study.toml {ON} --dry-run --format json",
+        f"run study.toml {ON}",
+        f"run study.toml {ON} --seeds 2 --format json",
+        f"run study.toml {ON} --resume",
+        f"run study.toml {ON} --fresh --progress none",
+        "list runs",
+    ),
+    "run-failures": (
+        f"run broken.toml {ON}",
+        f"run broken.toml {ON} --format json --progress json",
+        "report last",
+    ),
+    "run-interrupted": (
+        f"run interrupted.toml {ON}",
+        "list runs",
+        f"run interrupted.toml {ON} --resume --progress json",
+        "report last",
+    ),
+    "bill-single": (
+        f"bill my.rules {CALLS} --dry-run",
+        f"bill my.rules {CALLS}",
+        f"bill my.rules {CALLS} --format json --fresh",
+        f"bill --sysctl vm.overcommit_memory=2 --boot init_on_alloc=1 {CALLS}",
+    ),
+    "bill-budget": (f"bill my.rules {CALLS} --budget 'chmod<=100%,20%'",),
+    "bill-search": (
+        f"bill my.rules {CALLS} --method search --dry-run",
+        f"bill my.rules {CALLS} --method search",
+        f"bill kernels.toml {CALLS} --format json --most 5",
+    ),
+    "bill-several": (f"bill my.rules few.rules {CALLS} --budget 20%",),
+    "bill-failures": (
+        f"bill --boot fake=slow --boot init_on_alloc=1 {CALLS} --timeout 50",
+        f"bill --boot fake=slow --boot init_on_alloc=1 {CALLS} --resume",
+        f"bill --boot fake=unbootable {CALLS}",
+        f"bill --boot nosuch=1 {CALLS}",
+        f"bill --sysctl kernel.nosuch=1 {CALLS} --progress json",
+        f"bill --boot fake=interrupt {CALLS}",
+    ),
+    "compare": (
+        f"run study.toml {ON} --progress none",
+        f"bill few.rules {CALLS} --budget 1000% --progress none",
+        f"run study.toml {ON} --workload 'syscalls calls=null' --progress none",
+        "compare study last",
+        "compare bill last",
+        "compare bill last --format json",
+        "report bill --format json",
+        "report study",
+        "report nothing",
+    ),
+    "machines": (
+        "list machines",
+        "run study.toml --machine nosuch",
+        f"run study.toml {ON} --instrument time",
+    ),
+    "list": (
+        *(f"list {what}" for what in ("profiles", "workloads", "instruments", "studies")),
+        "list runs",
+        "list runs --format json",
+        "list profiles my.rules",
+        "list nothing",
+    ),
+    "list-controls": ("list controls",),
+    "list-kernel-options": (
+        "list kernel-options --config config --differing",
+        "list kernel-options missing",
+    ),
+    "import": (
+        "import audit my.rules -o my.toml",
+        "import audit my.rules faulty.rules -o -",
+        "import audit my.rules -o my.rules",
+        "import khc khc.json -o failing.toml",
+        "import khc khc.json -o -",
+        "import khc missing -o failing.toml",
+        "import scap ds.xml --scap-profile p -o p.rules",
+        "import scap ds.xml --scap-profile p -o -",
+        "import scap ds.xml --scap-profile nosuch -o -",
+        "import sysctl 99-x.conf -o x.toml",
+        "import sysctl 99-x.conf -o -",
+        "import sysctl 98-pattern.conf -o -",
+        "import sysctl missing -o -",
+    ),
+    "rules-lint": (
+        "rules lint my.rules",
+        "rules lint faulty.rules",
+        "rules lint expensive.rules --all",
+        "rules lint faulty.rules --format json",
+        "rules lint faulty.rules --select nosuch",
+        "rules lint --explain shadowed",
+        "rules lint --list",
+    ),
+    "rules-cost": (
+        "rules cost my.rules",
+        "rules cost my.rules --format json",
+        "rules cost faulty.rules",
+        "rules cost faulty.rules --leave-out-faulty",
+    ),
+    "rules-explain": (
+        "rules explain my.rules --event 'syscall=chmod auid=1000 path=/etc/passwd'",
+        "rules explain my.rules --event 'syscall=chmod auid=1000' --all --format json",
+        "rules explain my.rules --event 'syscall=nosuch'",
+    ),
+    "rules-prove": (
+        "rules prove few.rules few.rules",
+        "rules prove my.rules few.rules",
+        "rules prove few.rules my.rules --at-least",
+        "rules prove my.rules few.rules --format json",
+        "rules prove faulty.rules few.rules",
+    ),
+    "rules-optimize": (
+        "rules optimize expensive.rules -o cheaper.rules --no-least",
+        "rules optimize expensive.rules -o cheaper.rules --no-least",
+        "rules optimize expensive.rules -o - --no-least --no-b32",
+        "rules optimize faulty.rules -o never.rules",
+    ),
+    "doctor": ("doctor", "doctor --format json"),
+    "image": (
+        "image list",
+        "image list --format json",
+        "image build debian",
+        "image remove",
+        "image remove nosuch",
+        "image remove 0123",
+        "image remove --all",
+        "image list",
+    ),
+    "kernel": (
+        "kernel list",
+        "kernel list --format json",
+        "kernel check config",
+        "kernel check config --format json",
+        "kernel check missing",
+        "kernel build --option NOSUCH",
+        "kernel build --source linux --option A=y",
+        "kernel build --source missing",
+        "kernel build --profile audit-samples",
+    ),
+}
+"""What is said to the command line, by the name of the file that keeps the answers."""

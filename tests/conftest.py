@@ -1,0 +1,78 @@
+"""What all tests share: signals as a process on a terminal has them, and what is measured."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    import coverage
+
+_MEASURED_SECONDS = 0.2  # of a test's processor time
+
+
+def pytest_configure() -> None:
+    """Before anything is started, stop handing down that signals are ignored."""
+    heed_again(signal.SIGHUP, signal.SIGINT)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure coverage, if it is measured at all, at the beginning of tests that boot nothing.
+
+    A test that takes longer goes round in loops, which measuring makes three to four times as slow.
+    """
+    coverage = sys.modules.get("coverage")
+    measured = None if coverage is None else coverage.Coverage.current()
+    if measured is None:
+        return (yield)
+    with measured_for(measured, 0.0 if item.get_closest_marker("vm") else _MEASURED_SECONDS):
+        return (yield)
+
+
+@contextmanager
+def measured_for(measured: coverage.Coverage, seconds: float) -> Iterator[None]:
+    """Stop measuring after so many seconds of our processor time; go on at the end."""
+    stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopped
+        if not stopped:
+            stopped = True
+            measured.stop()
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.siginterrupt(signal.SIGVTALRM, False)  # noqa: FBT003  (it takes no keywords)
+    if seconds:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    else:
+        stop()
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        if stopped:
+            measured.start()
+
+
+def heed_again(*numbers: signal.Signals) -> None:
+    """Let what this process starts heed signals that this process ignores, and go on ignoring them.
+
+    Below nohup, and as a job in the background of a script, tests begin with ignored signals. A
+    program inherits that, but no handler; hardcost rightly leaves them ignored, which tests that
+    send signals do not expect.
+    """
+    for number in numbers:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _nothing)
+
+
+def _nothing(_signal: int, _frame: object) -> None:
+    """Do nothing."""

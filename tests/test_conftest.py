@@ -1,0 +1,78 @@
+"""The tests mean the same wherever they are run, and measuring their coverage takes little."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARENT = """
+import os, signal, subprocess, sys
+from tests.conftest import heed_again
+
+numbers = (signal.SIGHUP, signal.SIGINT)
+for number in numbers:
+    signal.signal(number, signal.SIG_IGN)
+heed_again(*numbers)
+for number in numbers:
+    os.kill(os.getpid(), number)
+subprocess.run([sys.executable, "-c", sys.argv[1]], check=True)
+"""
+CHILD = """
+import signal
+print(signal.getsignal(signal.SIGHUP) is signal.SIG_DFL)
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+def test_below_nohup_what_tests_start_heeds_signals_and_the_tests_do_not() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PARENT, CHILD], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "True"]
+
+
+MEASURED = """
+import coverage, sys
+from pathlib import Path
+from tests.conftest import measured_for
+
+code = Path(sys.argv[1])
+sys.path.insert(0, str(code.parent))
+measured = coverage.Coverage(data_file=None, include=[str(code)], config_file=False)
+measured.start()
+import functions
+with measured_for(measured, 60):
+    functions.first()
+with measured_for(measured, 0):
+    functions.second()
+with measured_for(measured, 0.01):
+    functions.third()
+functions.last()
+measured.stop()
+print(*measured.analysis(str(code))[2])
+"""
+FUNCTIONS = """
+def first():
+    return 1
+def second():
+    return 2
+def third():
+    for _ in range(10**7):
+        pass
+    return 3
+def last():
+    return 4
+"""
+
+
+def test_what_takes_long_and_what_boots_is_not_measured_to_its_end(tmp_path: Path) -> None:
+    code = tmp_path / "functions.py"
+    code.write_text(FUNCTIONS)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["5", "9"]
