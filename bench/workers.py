@@ -34,7 +34,7 @@ from hardcost.run.monitor import Silent
 from hardcost.run.prepare import prepare
 from hardcost.run.workers import place
 from hardcost.run.workers.lab import lab_at
-from hardcost.run.workers.spread import spread
+from hardcost.run.workers.spreadmachine import spread
 from hardcost.store.record import Record
 
 if TYPE_CHECKING:

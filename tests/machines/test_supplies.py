@@ -14,6 +14,7 @@ from hardcost.machines.cache import Cache
 from hardcost.machines.supplies import Arriving, found, piece_of, supply_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from hardcost.machines.supplies import Supply
@@ -89,15 +90,22 @@ def test_a_supply_that_was_damaged_later_is_lacking(sparse: Path, tmp_path: Path
     assert found(supply, Cache(root)) is None
 
 
+def filled(text: str) -> Callable[[Path], None]:
+    def fill(folder: Path) -> None:
+        (folder / "vmlinux").write_text(text)
+
+    return fill
+
+
 def test_a_host_that_made_the_same_entry_itself_lacks_nothing(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache")
-    made = cache.make("kernels", "one", "a kernel", lambda to: (to / "vmlinux").write_text("same"))
+    made = cache.make("kernels", "one", "a kernel", filled("same"))
     supply = supply_of(made / "vmlinux", "a kernel", cache.root)
     there = Cache(tmp_path / "elsewhere")
-    there.make("kernels", "one", "a kernel", lambda to: (to / "vmlinux").write_text("same"))
+    there.make("kernels", "one", "a kernel", filled("same"))
     assert found(supply, there) == there.root / "kernels/one/vmlinux"
     differs = Cache(tmp_path / "third")
-    differs.make("kernels", "one", "a kernel", lambda to: (to / "vmlinux").write_text("else"))
+    differs.make("kernels", "one", "a kernel", filled("else"))
     assert found(supply, differs) is None
 
 

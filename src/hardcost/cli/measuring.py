@@ -95,7 +95,7 @@ def _where_trials_run(
     if chosen.lab is None:
         yield machine
         return
-    spread = with_dask("hardcost.run.workers.spread:spread")
+    spread = with_dask("hardcost.run.workers.spreadmachine:spread")
     with spread(machine, chosen.lab, plan.instrument, monitor, until_done) as where:
         yield where
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.run.workers.certificates import authority
 from tests.run.workers.labs import HARDCOST, Lab
-from tests.run.workers.test_spread import STUDY
+from tests.run.workers.test_spreadmachine import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

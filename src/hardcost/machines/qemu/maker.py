@@ -63,14 +63,9 @@ async def make(wanted: Wanted, listener: Listener) -> VirtualMachine:
     return _machine(cache, Hardware("tcg", wanted.cpu), wanted, listener, emulated)
 
 
-def counting(cache: Cache) -> VirtualMachine:
-    """Return the machine that counts instructions, with nothing chosen."""
-    return VirtualMachine(cache, Hardware("icount"))
-
-
 def facts() -> dict[str, str]:
     """Return the version of QEMU, which decides what is counted."""
-    return {"QEMU": counting(Cache()).qemu_version}
+    return {"QEMU": VirtualMachine(Cache(), Hardware("icount")).qemu_version}
 
 
 def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMachine:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.images.image import RootImage
+    from hardcost.machines.images.rootimage import RootImage
     from hardcost.machines.machine import Boot
     from hardcost.machines.supplies import Order
 

@@ -23,8 +23,8 @@ from hardcost.errors import TrialError, WorkersError
 from hardcost.run.workers import place
 from hardcost.run.workers.facts import differences
 from hardcost.run.workers.lab import GUESTS
-from hardcost.run.workers.sending import Sending
 from hardcost.run.workers.serve import DASK_ERRORS, quieten, security_of
+from hardcost.run.workers.supplying import Sending
 from hardcost.units import count
 
 if TYPE_CHECKING:

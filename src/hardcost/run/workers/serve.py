@@ -36,7 +36,7 @@ def security_of(lab: Lab) -> Security:
     """
     if lab.authority is None:
         known = Security()
-        if lab.address.startswith("tls:") and known.tls_ca_file is None:
+        if lab.address.startswith("tls:") and not dask.config.get("distributed.comm.tls.ca-file"):
             raise InputError(
                 f"certificates are missing for {lab.address}",
                 hint="name them with --tls-ca, --tls-cert and --tls-key, or in Dask's configuration"

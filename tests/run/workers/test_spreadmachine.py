@@ -29,7 +29,7 @@ from hardcost.run.prepare import prepare_all
 from hardcost.run.session import Run
 from hardcost.run.workers import place
 from hardcost.run.workers.lab import Lab as Where
-from hardcost.run.workers.spread import spread
+from hardcost.run.workers.spreadmachine import spread
 from hardcost.store.store import Store
 
 if TYPE_CHECKING:

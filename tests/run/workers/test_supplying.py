@@ -12,7 +12,7 @@ from tests.run.workers.labs import Lab
 
 from hardcost.machines.cache import Cache
 from hardcost.machines.supplies import found, supply_of
-from hardcost.run.workers.sending import Sending
+from hardcost.run.workers.supplying import Sending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ def sent(lab: Lab, supplies: Sequence[Supply], also: Sequence[str] = ()) -> tupl
 
     async def all_of_it() -> tuple[int, list[str]]:
         async with Client(lab.address, asynchronous=True) as client:
-            known = (await client.scheduler.identity(n_workers=-1))["workers"]  # type: ignore[union-attr]  # it is connected
+            known = client.scheduler_info(n_workers=-1)["workers"]
             sending = Counted(client, "run")
             lost = await sending.send(supplies, [*known, *also])
             again = await sending.send(supplies, list(known))
