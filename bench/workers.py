@@ -71,7 +71,9 @@ def main() -> None:
     words = parser.parse_args()
     machine = asyncio.run(fake.make(Wanted(), Silent()))
     trials = made(machine, words.trials)
+    spent_alone = time.process_time()
     alone = timed(trials, machine, words.guests)
+    spent_alone = time.process_time() - spent_alone
     with tempfile.TemporaryDirectory() as folder, lab(words, Path(folder)) as (address, processes):
         scheduler = processes[0]
         before = scheduler.memory_info().rss
@@ -95,6 +97,7 @@ def main() -> None:
         ("a trial without workers", f"{alone / each:.2f} ms"),
         ("a trial with workers", f"{clock / each:.2f} ms"),
         ("overhead of a trial", f"{(clock - alone) / each:.2f} ms"),
+        ("processor time of a trial without workers", f"{spent_alone / each:.2f} ms"),
         ("processor time of the submitter, each trial", f"{spent_here / each:.2f} ms"),
         ("processor time of the scheduler, each trial", f"{spent[0] / each:.2f} ms"),
         ("processor time of the workers, each trial", f"{sum(spent[1:]) / each:.2f} ms"),

@@ -29,11 +29,12 @@ _TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
 @_TLS_KEY
 @carried_out_by("hardcost.cli.worker:worker")
 def worker() -> None:
-    """Run trials for `hardcost run --workers ADDRESS`, until interrupted.
+    """Run trials for `hardcost run --workers`.
 
-    ADDRESS is that of a Dask scheduler, such as tcp://host:8786; `dask scheduler` starts one. What
-    guests are made of comes from the host that a run is started on, and stays in this host's cache.
-    Both need the same hardcost, Dask and QEMU.
+    ADDRESS is that of a Dask scheduler, such as tcp://host:8786; `dask scheduler` starts one. The
+    worker runs until it is interrupted or the scheduler ends. What guests are made of comes from
+    the host on which a run was started, and stays in this host's cache. Both need the same
+    hardcost, Dask and QEMU.
 
     Whoever can reach the scheduler can run programs on its workers: use a network that you trust,
     or TLS.
