@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -94,10 +95,8 @@ def test_what_draws_charts_is_imported_only_for_a_page(tmp_path: Path) -> None:
 def test_dask_is_imported_only_for_workers(tmp_path: Path) -> None:
     words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
     _, here = imported_by(*words, HARDCOST_STORE=str(tmp_path / "store"))
-    said, there = imported_by("worker", "tls://nowhere")
-    assert "certificates are missing" in said
-    assert "distributed" in there - here
-    assert "dask" not in here
+    assert find_spec("distributed") is not None
+    assert not here & {"dask", "distributed"}
 
 
 @pytest.mark.parametrize(

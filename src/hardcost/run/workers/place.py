@@ -116,7 +116,7 @@ class Place(WorkerPlugin):
         self, key: str, order: Order, job: Sequence[Request], limit_seconds: float
     ) -> Execution | Lacks | None:
         """Carry out a job; None if it was cancelled."""
-        files = await asyncio.to_thread(self.files_of, order)
+        files = await asyncio.to_thread(self.files_of, order) if order.supplies else {}
         if isinstance(files, list):
             return Lacks("", tuple(files))
         if order not in self._machines:

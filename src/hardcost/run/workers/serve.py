@@ -59,8 +59,14 @@ def quieten() -> None:
     if not os.environ.get("HARDCOST_DEBUG"):
         for name in ("distributed", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    # A run's scheduler that is gone is not waited for: what was measured is in the store.
-    dask.config.set({"distributed.comm.timeouts.connect": "10s"})
+    # A run's scheduler that is gone is not waited for: what was measured is in the store. Nobody
+    # looks at the profile that a worker takes of itself a hundred times a second.
+    dask.config.set(
+        {
+            "distributed.comm.timeouts.connect": "10s",
+            "distributed.worker.profile.enabled": False,
+        }
+    )
 
 
 async def serve(lab: Lab, guests: int, name: str | None, say: Callable[[str], None]) -> None:
