@@ -54,6 +54,8 @@ class Elsewhere:
     def __init__(self) -> None:
         """Start the thread."""
         self._loop = asyncio.new_event_loop()
+        # What Dask leaves behind in its tasks as it ends helps no user; what matters is raised.
+        self._loop.set_exception_handler(lambda _loop, _about: None)
         self._thread = threading.Thread(target=self._loop.run_forever, name="workers", daemon=True)
         self._thread.start()
 
