@@ -18,7 +18,7 @@ _DYNAMIC, _LOADER = 2, 3
 
 
 class ProbeHook(BuildHookInterface[BuilderConfig]):
-    """Build the probe and the benchmark with Cargo."""
+    """Build the programs for guests with Cargo."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Prepare a wheel; an editable install finds what `make setup` built.

@@ -22,6 +22,7 @@ import pytest
 
 from hardcost.machines.kernels import patches
 
+PROGRAMS = ("hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench")
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src/hardcost"
 SERIES = "hardcost/machines/kernels/series/flat"
@@ -98,14 +99,14 @@ def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(built: Built
     assert {name.split("/")[0].split("-")[0] for name in names} == {"hardcost"}
     assert [name for name in names if "conformance" in name or "battery" in name] == []
     programs = {name.removeprefix("hardcost/bin/") for name in names if "/bin/" in name}
-    assert programs == {"hardcost-probe", "hardcost-unixbench", "toolchain"}
+    assert programs == {*PROGRAMS, "toolchain"}
 
 
 def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:
     assert _content(built.from_sdist) == _content(built.here)
 
 
-@pytest.mark.parametrize("name", ["hardcost-probe", "hardcost-unixbench"])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_depend_neither_on_their_folder_nor_on_conformance(
     built: Built, name: str
 ) -> None:
@@ -124,6 +125,12 @@ def test_the_wheel_is_installed_and_finds_the_patches(built: Built, tmp_path: Pa
         [python, "-c", NAMES], cwd=tmp_path, check=True, capture_output=True, text=True
     )
     assert found.stdout.strip() == str([patch.name for patch in patches.read(["flat"])])
+
+
+def test_what_is_measured_and_executed_is_small() -> None:
+    # With the C library it would be ten times as large, and count as that library is built.
+    assert (PACKAGE / "bin/hardcost-measured").stat().st_size < 200_000
+    assert (PACKAGE / "bin/hardcost-noop").stat().st_size < 1_000
 
 
 def test_the_wheel_has_a_tag_that_an_index_takes(built: Built) -> None:

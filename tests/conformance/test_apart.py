@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
+SHIPPED = ("hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench")
 TREE = ("cargo", "tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none")
 
 
@@ -21,7 +22,9 @@ def parts(package: str) -> set[str]:
     return {line.split()[0] for line in done.stdout.splitlines() if line}
 
 
-@pytest.mark.parametrize("package", ["hardcost-probe", "hardcost-unixbench"])
+@pytest.mark.parametrize(
+    "package", ["hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench"]
+)
 def test_no_program_that_is_shipped_is_built_of_it(package: str) -> None:
     found = parts(package)
     assert package in found

@@ -2,16 +2,16 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, chown};
-use std::os::unix::net::UnixStream;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 
+use hardcost_measured::channel::{Identity, Job, Order, Ready, Reply, Task};
+use hardcost_measured::cputime::CpuTime;
 use rustix::process::geteuid;
 
-use crate::channel::{Channel, Identity, Order, Reply, Task};
-use crate::cputime::CpuTime;
 use crate::error::{Context, Error, Result};
+use crate::measured::{self, Conversation};
 use crate::process::Process;
 use crate::system::Company;
 use crate::wait::Deadline;
@@ -19,13 +19,13 @@ use crate::wait::Deadline;
 /// The user and group that measured things run as, where the probe may choose.
 const ORDINARY: u32 = 1000;
 
-/// A process of this very program that does one task as an ordinary user.
+/// A measured process, which does one task as an ordinary user.
 pub struct Child {
     /// The process.
     pub process: Process,
     /// What it had used of the processor when it was ready.
     pub used: CpuTime,
-    channel: Channel,
+    conversation: Conversation,
     _directory: WorkDirectory,
 }
 
@@ -40,35 +40,32 @@ impl Child {
     ) -> Result<(Self, Identity)> {
         let identity = geteuid().is_root().then_some(ORDINARY);
         let directory = WorkDirectory::new(identity)?;
-        let (near, far) = UnixStream::pair().context(|| "a pair of sockets".into())?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg("workload").stdin(OwnedFd::from(far));
+        let (command, conversation) = measured::process()?;
         let process = Process::start(command, limit)?;
-        let order = Order::Prepare { directory: directory.path.clone(), identity, task };
-        let (channel, used) = (Channel::new(near), CpuTime::default());
-        let mut child = Self { process, used, channel, _directory: directory };
-        child.tell(&order)?;
+        let job = Job { directory: directory.path.clone(), identity, task };
+        let used = CpuTime::default();
+        let mut child = Self { process, used, conversation, _directory: directory };
+        child.tell(&Order::Prepare(job))?;
         match child.hear(company, deadline)? {
-            Reply::Ready { identity, used } => Ok((Self { used, ..child }, identity)),
+            Reply::Ready(Ready { identity, used }) => Ok((Self { used, ..child }, identity)),
             other => Err(unexpected(&other)),
         }
     }
 
     /// Tells the child to do something.
     pub fn tell(&mut self, order: &Order) -> Result<()> {
-        self.channel.send(order)
+        self.conversation.tell(order)
     }
 
     /// Waits for the child's next word. That it failed or has gone is an error.
     pub fn hear(&mut self, company: &mut Company<'_>, deadline: Deadline) -> Result<Reply> {
-        let woken = self.process.wait(Some(self.channel.as_fd()), company, deadline)?;
+        let woken = self.process.wait(Some(self.conversation.as_fd()), company, deadline)?;
         if !woken.other && !woken.ended {
             return Err(late(company, deadline));
         }
         // What it said before it ended is still there to be read.
-        let reply = if woken.other { self.channel.receive()? } else { None };
+        let reply = if woken.other { self.conversation.hear()? } else { None };
         match reply {
-            Some(Reply::Failed(message)) => Err(Error::Other(message)),
             Some(reply) => Ok(reply),
             None => Err(self.gone()?),
         }
@@ -76,8 +73,7 @@ impl Child {
 
     /// The last word of a child that has ended, if that was a failure.
     pub fn failure(&mut self) -> Result<()> {
-        match self.channel.receive()? {
-            Some(Reply::Failed(message)) => Err(Error::Other(message)),
+        match self.conversation.hear()? {
             Some(reply) => Err(unexpected(&reply)),
             None => Ok(()),
         }

@@ -1,16 +1,20 @@
 //! The request to measure a program.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 
+use hardcost_measured::channel::{Command, Order, Task};
+use hardcost_measured::cputime::CpuTime;
+use hardcost_measured::pace::{self, Pace};
+
 use crate::audit::Audit;
-use crate::channel::{Order, Task};
 use crate::child::{self, Child};
-use crate::cputime::CpuTime;
+use crate::clock::ClockName;
 use crate::error::Result;
 use crate::out::Out;
 use crate::outputs::OUTPUT_LIMIT;
-use crate::pace::{self, Pace};
 use crate::place::Place;
+use crate::process::PATH;
 use crate::protocol::{Answer, CommandAnswer, CommandPlan};
 use crate::system::Company;
 use crate::ticks::Ticks;
@@ -25,7 +29,7 @@ pub fn measure(
     company: &mut Company<'_>,
     out: &mut Out,
 ) -> Result<()> {
-    let ticks = (place.pace(plan.clock) == Pace::Tick).then(Ticks::find).transpose()?;
+    let ticks = (place.pace(plan.clock.into()) == Pace::Tick).then(Ticks::find).transpose()?;
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
         let answer = run(plan, company, ticks.as_ref(), number)?;
@@ -47,18 +51,22 @@ fn run(
     number: u32,
 ) -> Result<CommandAnswer> {
     let deadline = Deadline::within(plan.limit)?;
-    let task = Task::Command { argv: plan.argv.clone() };
+    let task = Task::Command(Command {
+        argv: plan.argv.clone(),
+        environment: BTreeMap::from([("PATH".into(), PATH.into())]),
+    });
     let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, company, deadline)?;
     company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let before = CpuTime::reaped();
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
-    let start = plan.clock.now();
+    let clock = ClockName::from(plan.clock);
+    let start = clock.now();
     child.tell(&Order::Go)?;
     if !child.process.wait(None, company, deadline)?.ended {
         return Err(child::late(company, deadline));
     }
     let status = child.process.reap()?;
-    let ticks = plan.clock.now().wrapping_sub(start);
+    let ticks = clock.now().wrapping_sub(start);
     let end = pace::monotonic();
     let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
     // Nothing else was reaped since, and what it used before it was told to go is not the command's.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use hardcost_measured::sys::Fault;
+
 /// A failed request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -14,7 +16,7 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
-    /// The request, or a message between the probe's own processes, is not well-formed.
+    /// The request is not well-formed.
     #[error("cannot be understood: {0}")]
     Json(#[from] serde_json::Error),
     /// Something with what explains it: the ends of logs.
@@ -37,6 +39,14 @@ impl Error {
             Self::Explained { logs, .. } => logs,
             _ => BTreeMap::new(),
         }
+    }
+}
+
+/// Why the kernel refused something, as the standard library has it.
+pub fn refusal(fault: Fault) -> io::Error {
+    match fault {
+        Fault::Errno(number) => io::Error::from_raw_os_error(number),
+        Fault::Wrong(what) => io::Error::other(what),
     }
 }
 

@@ -4,8 +4,8 @@
 //! `serve` does the same over standard input and output, on any Linux machine.
 //! [`protocol`] defines the language it speaks.
 
-// The standard library's own start-up (handlers, checks of descriptors) would be part of the
-// cost of every `exec` of `noop`, so the C library calls `main` below directly.
+// The standard library's own start-up would open /dev/null where a standard stream is closed, as
+// they all may be in process 1, before there is one. So the C library calls `main` below directly.
 #![cfg_attr(not(test), no_main)]
 // A test has nothing to look after while it waits.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -15,9 +15,7 @@ mod ascii;
 mod aside;
 mod audit;
 mod bootline;
-mod calls;
 mod capture;
-mod channel;
 mod child;
 mod clock;
 mod command;
@@ -30,9 +28,9 @@ mod fw_cfg;
 mod guest;
 mod line;
 mod measure;
+mod measured;
 mod out;
 mod outputs;
-mod pace;
 mod place;
 mod ports;
 mod process;
@@ -42,17 +40,17 @@ mod selinux;
 mod session;
 mod spinner;
 mod standstill;
-mod sys;
 mod system;
 mod systemd;
 mod ticks;
 mod tree;
 mod wait;
 mod watch;
-mod workload;
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::c_int;
 use std::io::{self, BufRead};
+
+use hardcost_measured::NAMES;
 
 use place::Place;
 use protocol::{Listing, PROTOCOL_VERSION};
@@ -65,19 +63,8 @@ const USAGE: &str = "usage: hardcost-probe serve [SECONDS] | list\n\n\
 
 /// What the C library calls; the process's exit status is what comes back.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-extern "C" fn main(count: c_int, arguments: *const *const c_char) -> c_int {
-    // SAFETY: the C library passes as many strings as it says.
-    let is_noop = count > 0 && is_noop(unsafe { CStr::from_ptr(*arguments) });
-    if is_noop {
-        // SAFETY: ends the process without running anything more.
-        unsafe { libc::_exit(0) }
-    }
+extern "C" fn main() -> c_int {
     run(std::env::args().nth(1).as_deref())
-}
-
-/// Whether the program was executed under the name of the program that does nothing.
-fn is_noop(name: &CStr) -> bool {
-    name.to_bytes().rsplit(|&byte| byte == b'/').next() == Some(b"noop")
 }
 
 /// Does what the first argument says and returns the exit status.
@@ -85,7 +72,6 @@ fn run(verb: Option<&str>) -> c_int {
     match verb {
         Some("serve") => serve(std::env::args().nth(2)),
         Some("list") => list(),
-        Some("workload") => workload::run(),
         Some(systemd::VERB) if std::process::id() != 1 => guest::run_as_service(),
         // The kernel gives its init the words of the boot line that it did not understand.
         _ if std::process::id() == 1 => guest::run(),
@@ -115,20 +101,6 @@ fn serve(seconds: Option<String>) -> c_int {
 /// Prints what can be measured.
 #[expect(clippy::disallowed_methods, reason = "its user is at a terminal")]
 fn list() -> c_int {
-    let calls = calls::ALL.iter().map(|entry| entry.name).collect();
-    let listing = Listing { protocol: PROTOCOL_VERSION, calls };
+    let listing = Listing { protocol: PROTOCOL_VERSION, calls: NAMES.to_vec() };
     c_int::from(ascii::write_line(&mut io::stdout(), &listing).is_err())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_noop;
-
-    #[test]
-    fn noop_is_known_by_the_last_part_of_its_name() {
-        assert!(is_noop(c"noop"));
-        assert!(is_noop(c"/bin/noop"));
-        assert!(!is_noop(c"/init"));
-        assert!(!is_noop(c"/noop/init"));
-    }
 }

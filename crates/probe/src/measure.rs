@@ -1,15 +1,16 @@
 //! The request to measure system calls.
 
+use hardcost_measured::NAMES;
+use hardcost_measured::channel::{CallTask, Order, Plan, Reply, Task};
+
 use crate::aside::Aside;
 use crate::audit::Audit;
-use crate::calls;
-use crate::channel::{Order, Reply, Task};
 use crate::child::{Child, unexpected};
-use crate::clock::ClockName;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::out::Out;
 use crate::place::Place;
-use crate::protocol::{Answer, CallAnswer, CallPlan};
+use crate::protocol::{Answer, CallAnswer, CallPlan, ClockName};
 use crate::system::Company;
 use crate::wait::Deadline;
 
@@ -36,7 +37,10 @@ pub struct Bench<'a> {
 pub fn calls(bench: &mut Bench<'_>, plans: &[CallPlan], out: &mut Out) -> Result<()> {
     let clock = bench.clock;
     plans.iter().try_for_each(check)?;
-    out.say(&Answer::Clock { clock, overhead: clock.overhead(EMPTY_WINDOWS) })?;
+    out.say(&Answer::Clock {
+        clock,
+        overhead: clock::ClockName::from(clock).overhead(EMPTY_WINDOWS),
+    })?;
     for plan in plans {
         let answer = call(bench, plan)?;
         out.say(&Answer::Call(answer))?;
@@ -48,7 +52,7 @@ pub fn calls(bench: &mut Bench<'_>, plans: &[CallPlan], out: &mut Out) -> Result
 fn check(plan: &CallPlan) -> Result<()> {
     let CallPlan { name, batch, samples, warmup } = plan;
     let all = 1..=MOST;
-    if calls::find(name).is_none() {
+    if !NAMES.contains(&name.as_str()) {
         return Err(Error::Other(format!("no call is named {name:?}")));
     }
     if !all.contains(batch) || !all.contains(samples) || *warmup > MOST {
@@ -58,11 +62,21 @@ fn check(plan: &CallPlan) -> Result<()> {
     Ok(())
 }
 
+/// A plan as the measured process has it.
+fn the_plan(plan: &CallPlan) -> Plan {
+    let CallPlan { name, batch, samples, warmup } = plan.clone();
+    Plan { name, batch, samples, warmup }
+}
+
 /// Measures one call in a process of its own.
 fn call(bench: &mut Bench<'_>, plan: &CallPlan) -> Result<CallAnswer> {
     let Bench { place, clock, deadline, ref mut company } = *bench;
-    let task =
-        Task::Call { clock, plan: plan.clone(), pace: place.pace(clock), noop: place.noop() };
+    let task = Task::Call(CallTask {
+        clock: clock.into(),
+        plan: the_plan(plan),
+        pace: place.pace(clock.into()),
+        noop: place.noop()?,
+    });
     // A character is at most four bytes.
     let (mut child, identity) = Child::start(task, 4 * OUTPUT_LIMIT, company, deadline)?;
     company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;

@@ -1,12 +1,14 @@
 //! Where the probe runs.
 
-use std::ffi::CString;
 use std::time::Duration;
+
+use hardcost_measured::channel::Noop;
+use hardcost_measured::pace::Pace;
 
 use crate::bootline::BootLine;
 use crate::clock::ClockName;
-use crate::pace::Pace;
-use crate::root;
+use crate::error::Result;
+use crate::{measured, root};
 
 /// Where the probe runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +20,14 @@ pub enum Place {
 }
 
 impl Place {
-    /// The program that ends at once when executed under the name `noop`.
-    pub fn noop(self) -> CString {
-        match self {
-            Self::Guest if root::has_noop() => root::NOOP.into(),
-            Self::Guest => c"/bin/noop".into(),
-            Self::Host => c"/proc/self/exe".into(),
-        }
+    /// The program that ends at once. On a host it is opened before the measured process becomes a
+    /// user who may not reach it.
+    pub fn noop(self) -> Result<Noop> {
+        let path = match self {
+            Self::Guest => root::noop().into(),
+            Self::Host => measured::beside("hardcost-noop")?.display().to_string(),
+        };
+        Ok(Noop { path, hold: self == Self::Host })
     }
 
     /// When a measured call's windows begin.

@@ -10,6 +10,9 @@ use crate::outputs::{Outputs, Woken};
 use crate::tree;
 use crate::wait::{Beside, Deadline};
 
+/// Where programs are searched for.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// A program started by the probe. It is killed, with all that came of it, if this goes away before
 /// it was reaped.
 pub struct Process {
@@ -28,9 +31,7 @@ impl Process {
     pub fn start(mut command: Command, limit: usize) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (outputs, (stdout, stderr)) = Outputs::new(limit)?;
-        command
-            .env_clear()
-            .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        command.env_clear().env("PATH", PATH);
         let child = command.stdout(stdout).stderr(stderr).spawn().context(|| name.clone())?;
         // The command holds the outputs' other ends, which must close when the program ends.
         drop(command);

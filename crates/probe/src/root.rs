@@ -3,11 +3,9 @@
 //! Until the machine has stopped for its snapshot nothing writes to the disk, since all that go on
 //! from the snapshot share its file. [`open_for_writing`] is called behind the stop.
 
-use std::ffi::{CStr, OsStr};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::thread;
@@ -19,7 +17,7 @@ use rustix::system::{finit_module, sethostname};
 
 use crate::bootline::{BootLine, Disk, Init};
 use crate::error::{Context, Error, Result};
-use crate::{entropy, selinux};
+use crate::{entropy, measured, selinux};
 
 /// Modules of the kernel in the initramfs, and the file that names them in the order of loading.
 const MODULES: &str = "/modules";
@@ -30,8 +28,11 @@ const NEW: &str = "/new";
 const TREE: &str = "/srv/tree";
 /// What is the probe's own in a guest with a root on a disk; goes with the guest.
 const OWN: &str = "/run/hardcost";
-/// The program that ends at once, in such a guest.
-pub const NOOP: &CStr = c"/run/hardcost/noop";
+/// The program that ends at once: in the initramfs, a link to that, and in a guest with a root on a
+/// disk.
+const NOOP: &str = "/hardcost-noop";
+const LINK: &str = "/bin/noop";
+const OWN_NOOP: &str = "/run/hardcost/noop";
 /// The name of every guest.
 const HOST_NAME: &[u8] = b"hardcost";
 /// What is mounted already and goes along.
@@ -51,8 +52,11 @@ pub fn enter(boot_line: &BootLine) -> Result<()> {
         let place = format!("{NEW}{TREE}");
         mount_disk(tree, Path::new(&place))?;
     }
+    // The new root hides what the initramfs holds.
+    measured::find()?;
+    let noop = fs::read(NOOP).context(|| NOOP.into())?;
     switch().context(|| "making the disk the root".into())?;
-    furnish()?;
+    furnish(&noop)?;
     entropy::pretend()?;
     // systemd loads the policy by itself.
     if boot_line.init == Init::Systemd { Ok(()) } else { selinux::begin() }
@@ -121,8 +125,9 @@ fn switch() -> io::Result<()> {
     Ok(())
 }
 
-/// Mounts the rest of what services expect, and makes a place of our own.
-fn furnish() -> Result<()> {
+/// Mounts the rest of what services expect, and makes a place of our own with the program that ends
+/// at once.
+fn furnish(noop: &[u8]) -> Result<()> {
     sethostname(HOST_NAME).context(|| "naming the host".into())?;
     for (kind, target, options) in [
         ("devpts", "/dev/pts", c"gid=5,mode=620,ptmxmode=666"),
@@ -149,17 +154,13 @@ fn furnish() -> Result<()> {
         fs::create_dir_all("/run/lock")?;
         fs::set_permissions("/run/lock", fs::Permissions::from_mode(0o1777))?;
         fs::create_dir_all(OWN)?;
-        fs::copy("/proc/self/exe", noop())?;
-        fs::set_permissions(noop(), fs::Permissions::from_mode(0o755))
+        fs::write(OWN_NOOP, noop)?;
+        fs::set_permissions(OWN_NOOP, fs::Permissions::from_mode(0o755))
     };
     own().context(|| "furnishing /dev and /run".into())
 }
 
-/// Whether the program that ends at once is where such a guest has it.
-pub fn has_noop() -> bool {
-    noop().exists()
-}
-
-fn noop() -> &'static Path {
-    Path::new(OsStr::from_bytes(NOOP.to_bytes()))
+/// Where the program that ends at once is in this guest.
+pub fn noop() -> &'static str {
+    if Path::new(OWN_NOOP).exists() { OWN_NOOP } else { LINK }
 }

@@ -11,11 +11,11 @@
 //! to run, so that a piece does not grow to a whole tick.
 
 use std::arch::asm;
-use std::io;
 
-use crate::error::{Context, Result};
+use hardcost_measured::sys;
+
+use crate::error::{Context, Result, refusal};
 use crate::ports;
-use crate::sys;
 
 /// What it is called among processes.
 const NAME: &std::ffi::CStr = c"hardcost-idle";
@@ -27,7 +27,7 @@ const ROUNDS: u32 = 100;
 /// Starts it; it ends with the machine.
 pub fn start() -> Result<()> {
     // SAFETY: the child only makes system calls, and does not come back.
-    let child = unsafe { sys::fork() }.map_err(|fault| io::Error::other(fault.to_string()));
+    let child = unsafe { sys::fork() }.map_err(refusal);
     if child.context(|| "starting what keeps the processor busy".into())? == 0 {
         step_down();
         spin()

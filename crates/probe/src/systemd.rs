@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::error::{Context, Error, Result};
+use crate::measured;
 
 /// The word by which the service calls the probe.
 pub const VERB: &str = "service";
@@ -19,6 +20,8 @@ const INIT: &str = "/sbin/init";
 /// Goes with the guest, and wins over what packages bring.
 const UNITS: &str = "/run/systemd/system";
 const PROBE: &str = "/run/hardcost/probe";
+/// Where the probe, as a service, looks for it.
+const MEASURED: &str = "/run/hardcost/hardcost-measured";
 /// What jobs start for themselves.
 const MASKED: [&str; 19] = [
     "apache2.service",
@@ -72,13 +75,15 @@ pub fn hand_over() -> Result<()> {
     if !Path::new(INIT).exists() {
         return Err(Error::Other(format!("the image has no {INIT} that could start the system")));
     }
-    prepare().context(|| "writing units for systemd".into())?;
+    let measured = measured::find()?;
+    prepare(&measured).context(|| "preparing the probe as a service".into())?;
     let target = format!("--unit={TARGET}");
     Err(Command::new(INIT).arg(target).env_clear().exec()).context(|| format!("starting {INIT}"))
 }
 
-fn prepare() -> io::Result<()> {
+fn prepare(measured: &str) -> io::Result<()> {
     fs::copy("/proc/self/exe", PROBE)?;
+    fs::copy(measured, MEASURED)?;
     fs::create_dir_all(UNITS)?;
     fs::write(format!("{UNITS}/{TARGET}"), TARGET_UNIT)?;
     fs::write(format!("{UNITS}/{SERVICE}"), SERVICE_UNIT)?;
@@ -90,7 +95,15 @@ fn prepare() -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PROBE, SERVICE, SERVICE_UNIT, TARGET_UNIT, VERB};
+    use std::path::Path;
+
+    use super::{MEASURED, PROBE, SERVICE, SERVICE_UNIT, TARGET_UNIT, VERB};
+    use crate::measured;
+
+    #[test]
+    fn the_service_finds_the_measured_program_beside_itself() {
+        assert_eq!(Path::new(PROBE).with_file_name(measured::NAME), Path::new(MEASURED));
+    }
 
     #[test]
     fn the_units_start_the_probe_after_all_else() {

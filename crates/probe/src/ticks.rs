@@ -6,8 +6,9 @@
 
 use std::fs;
 
-use crate::error::{Context, Error, Result};
-use crate::pace::{self, Pace, Pacer};
+use hardcost_measured::pace::{self, Pace, Pacer};
+
+use crate::error::{Context, Result, refusal};
 
 /// From the end of a sleep to the earliest begin: counting interrupts is over.
 const EARLIEST: u64 = 1_000_000;
@@ -28,8 +29,8 @@ pub struct Begin {
 impl Ticks {
     /// Finds out where ticks fall.
     pub fn find() -> Result<Self> {
-        let pacer = Pacer::new(Pace::Tick).map_err(|fault| Error::Other(fault.to_string()))?;
-        Ok(Self { pacer })
+        let pacer = Pacer::new(Pace::Tick).map_err(refusal);
+        Ok(Self { pacer: pacer.context(|| "finding the kernel's ticks".into())? })
     }
 
     /// From one tick to the next, in nanoseconds.
@@ -39,7 +40,7 @@ impl Ticks {
 
     /// Waits until the run of that number, from 0, is to begin.
     pub fn begin(&self, run: u32) -> Result<Begin> {
-        self.pacer.wait().map_err(|fault| Error::Other(fault.to_string()))?;
+        self.pacer.wait().map_err(refusal).context(|| "sleeping until a tick".into())?;
         let awake = pace::monotonic();
         let interrupts = timer_interrupts()?;
         let part = self.period() / ORDER.len() as u64 * ORDER[run as usize % ORDER.len()];

@@ -7,11 +7,11 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-const PROBE: &str = env!("CARGO_BIN_EXE_hardcost-probe");
+mod programs;
 
 /// Lets `serve` do a job and returns its answers. Each must be a line of printable ASCII.
 fn serve(job: &str) -> (Vec<Value>, Option<i32>) {
-    let mut probe = Command::new(PROBE)
+    let mut probe = programs::probe()
         .arg("serve")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -42,7 +42,7 @@ fn answers(requests: &[Value]) -> Vec<Value> {
 
 /// The names of all calls.
 fn names() -> Vec<String> {
-    let output = Command::new(PROBE).arg("list").output().expect("the probe starts");
+    let output = programs::probe().arg("list").output().expect("the probe starts");
     let listing: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(listing["protocol"], 1);
     let calls = listing["calls"].as_array().expect("a list");
@@ -173,16 +173,31 @@ fn the_first_failure_ends_the_job() {
 }
 
 #[test]
-fn executed_as_noop_the_probe_does_nothing() {
-    use std::os::unix::process::CommandExt;
-    let output = Command::new(PROBE).arg0("/bin/noop").arg("list").output().expect("starts");
-    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+fn without_the_measured_program_it_says_what_is_missing() {
+    let folder = std::env::temp_dir().join(format!("hardcost-alone-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let probe = folder.join("probe");
+    std::fs::copy(programs::probe().get_program(), &probe).expect("a copy");
+    let mut started = Command::new(&probe)
+        .arg("serve")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the probe starts");
+    let job = r#"{"do":"command","argv":["true"],"clock":"tsc"}"#;
+    started.stdin.take().expect("a pipe").write_all(job.as_bytes()).expect("the probe reads");
+    let output = started.wait_with_output().expect("the probe ends");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let missing = folder.join("hardcost-measured").display().to_string();
+    assert!(said.contains(&format!("the program {missing} is missing")), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn without_a_known_verb_it_says_how_it_is_used() {
     for words in [&["dance"][..], &["serve", "0"], &["serve", "long"]] {
-        let output = Command::new(PROBE).args(words).output().expect("starts");
+        let output = programs::probe().args(words).output().expect("starts");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(output.stderr.starts_with(b"usage:"));
     }

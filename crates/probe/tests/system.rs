@@ -4,12 +4,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-const PROBE: &str = env!("CARGO_BIN_EXE_hardcost-probe");
+mod programs;
 
 /// Lets `serve` do a job; its answers without the first and the last.
 fn serve(requests: &[Value]) -> Vec<Value> {
@@ -18,7 +18,7 @@ fn serve(requests: &[Value]) -> Vec<Value> {
 
 /// The same with so many seconds for the whole job.
 fn serve_within(seconds: u32, requests: &[Value]) -> Vec<Value> {
-    let mut probe = Command::new(PROBE)
+    let mut probe = programs::probe()
         .args(["serve", &seconds.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A", bound=Part)
 
-PROGRAMS = ("/bin/noop", "/init")
+PROGRAMS = ("/bin/noop", "/hardcost-noop")
 """What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
 
 _WARM_UP = 8  # windows before the first that counts

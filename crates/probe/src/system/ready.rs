@@ -13,8 +13,7 @@ use rustix::net::{
     send, socket_with, sockopt,
 };
 
-use super::program::Process;
-use crate::channel::Program;
+use super::program::{self, Process};
 use crate::error::{Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
 use crate::protocol::ReadyJob;
@@ -135,7 +134,7 @@ fn succeeds(
     deadline: Deadline,
 ) -> Result<std::result::Result<(), String>> {
     let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
-    let mut process = Process::prepare(Program::new(argv)?, sinks, beside, deadline)?;
+    let mut process = Process::prepare(program::of_system(argv)?, sinks, beside, deadline)?;
     process.go()?;
     let woken = outputs.wait(process.ended.as_fd(), None, beside, deadline);
     if !matches!(woken, Ok(Woken { ended: true, .. })) {

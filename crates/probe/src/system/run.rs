@@ -5,14 +5,16 @@ use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use hardcost_measured::channel::Program;
+use hardcost_measured::cputime::CpuTime;
+
 use super::company::Company;
 use super::logs::Logs;
-use super::program::Process;
+use super::program::{self, Process};
 use super::service;
 use super::since::Since;
-use crate::channel::Program;
-use crate::clock::{Clock, Tsc};
-use crate::cputime::CpuTime;
+
+use crate::clock::{Clock, ClockName, Tsc};
 use crate::error::{Context, Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
 use crate::protocol::{Answer, RanAnswer, RunJob};
@@ -29,7 +31,7 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
     let counted = counted.map(|audit| audit.begin(process.session)).transpose()?.is_some();
     let before = CpuTime::reaped();
     let begin = Tsc::now();
-    let start = job.clock.map(|clock| (clock, clock.now()));
+    let start = job.clock.map(ClockName::from).map(|clock| (clock, clock.now()));
     process.go()?;
     let status = end(&mut process, &mut outputs, company, deadline, job)?;
     let ticks = start.map(|(clock, start)| clock.now().wrapping_sub(start));
@@ -60,7 +62,7 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
 
 /// The program that is asked for; what it is to read lies in a file.
 fn program(job: &RunJob, company: &mut Company<'_>) -> Result<Program> {
-    let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
+    let mut program = program::of_user(&job.argv, &job.user, &job.environment)?;
     program.login = job.login;
     program.context.clone_from(&job.context);
     program.folder.clone_from(&job.folder);

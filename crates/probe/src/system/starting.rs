@@ -9,12 +9,11 @@ use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::company::Company;
-use super::program::Process;
+use super::program::{self, Process};
 use super::ready::Ready;
 use super::service::{Log, Service};
 use super::services::died_early;
 use super::since::Since;
-use crate::channel::Program;
 use crate::clock::{Clock, Tsc};
 use crate::error::{Context, Error, Result};
 use crate::outputs::{OUTPUT_LIMIT, Outputs, Woken};
@@ -94,7 +93,7 @@ pub fn start(job: StartJob, company: &mut Company<'_>, watch: Since) -> Result<A
     if company.services.find(&job.name).is_some() {
         return Err(Error::Other(format!("there is a service {} already", job.name)));
     }
-    let mut program = Program::of(&job.argv, &job.user, &job.environment)?;
+    let mut program = program::of_user(&job.argv, &job.user, &job.environment)?;
     program.context = job.context;
     program.folder = job.folder;
     let (log, sink) = Log::new(company.services.path(&job.name, "log")?)?;
@@ -183,7 +182,7 @@ pub fn stop(job: &StopJob, company: &mut Company<'_>) -> Result<Answer> {
 /// Runs the program that stops a service; whether it succeeded.
 fn ask(argv: &[String], company: &mut Company<'_>, deadline: Deadline) -> Result<bool> {
     let (mut outputs, sinks) = Outputs::new(OUTPUT_LIMIT)?;
-    let mut process = Process::prepare(Program::new(argv)?, sinks, company, deadline)?;
+    let mut process = Process::prepare(program::of_system(argv)?, sinks, company, deadline)?;
     process.go()?;
     match outputs.wait(process.ended.as_fd(), None, company, deadline) {
         Ok(Woken { ended: true, .. }) => Ok(process.reap()?.success()),

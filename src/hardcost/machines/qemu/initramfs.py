@@ -1,4 +1,4 @@
-"""What is in a guest: an initramfs of the probe, the audit package's own auditctl, and more."""
+"""What is in a guest: an initramfs of our programs, the audit package's own auditctl, and more."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 AUDIT_PACKAGES = ("auditd", "libaudit1", "libauparse0t64 | libauparse0", "libcap-ng0", "libc6")
 _AUDITCTL = "sbin/auditctl"
-_RECIPE = "3"  # raise it when what goes into the archive changes other than by its parts
+_RECIPE = "4"  # raise it when what goes into the archive changes other than by its parts
 
 _TITLES: dict[Guest, str] = {
-    "small": "small guest: probe and auditctl",
+    "small": "small guest: our programs and auditctl",
     "compiler": "compiler guest: as the small one, with gcc, tcc, make and sources",
-    "debian": "what starts a Debian guest: probe and modules of the kernel",
+    "debian": "what starts a Debian guest: our programs and modules of the kernel",
 }
 
 _USERS = """\
@@ -54,20 +54,37 @@ nogroup:x:65534:
 """
 
 
+_PROGRAMS = {
+    "init": "hardcost-probe",
+    "hardcost-measured": "hardcost-measured",
+    "hardcost-noop": "hardcost-noop",
+}
+"""Our programs in every guest, by their paths there: the probe finds the others beside it."""
+
+
 def probe_binary() -> Path:
     """Return the probe that was built with this hardcost.
 
     Raises:
         MachineError: It was not built.
     """
-    probe = Path(str(resources.files("hardcost"))) / "bin" / "hardcost-probe"
-    if not probe.is_file():
-        raise MachineError(f"the probe {probe} is missing", hint="`make setup` builds it")
-    return probe
+    return built("hardcost-probe")
+
+
+def built(name: str) -> Path:
+    """Return one of our programs, by its name.
+
+    Raises:
+        MachineError: It was not built.
+    """
+    program = Path(str(resources.files("hardcost"))) / "bin" / name
+    if not program.is_file():
+        raise MachineError(f"the program {program} is missing", hint="`make setup` builds it")
+    return program
 
 
 def toolchain() -> str:
-    """Return what the probe was built with: compiler, linker and C library, for a reader."""
+    """Return what our programs were built with: compiler, linker and C library, for a reader."""
     try:
         return (probe_binary().parent / "toolchain").read_text(encoding="utf-8").strip()
     except OSError:
@@ -79,8 +96,8 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
 
     A Debian guest's holds the modules of `kernel` that mount its root; None has them built in.
     """
-    probe = probe_binary()
-    parts = {"probe": file_digest(probe), "recipe": _RECIPE, "guest": kind}
+    parts = {name: file_digest(built(name)) for name in _PROGRAMS.values()}
+    parts |= {"recipe": _RECIPE, "guest": kind}
     if kind == "debian":
         found = kernel.modules if kernel is not None else None
         parts |= {"modules": "" if found is None or kernel is None else kernel.digest}
@@ -92,26 +109,30 @@ def initramfs(cache: Cache, kind: Guest = "small", kernel: Kernel | None = None)
     def fill(folder: Path) -> None:
         if kind == "debian" and found is not None:
             cache.check(found)
-        listed = _starter(probe, found) if kind == "debian" else _files(cache, probe, kind)
+        listed = _starter(found) if kind == "debian" else _files(cache, kind)
         files = {file.path: file for file in listed}
         (folder / "initrd.cpio").write_bytes(cpio.archive(list(files.values())))
 
     return cache.make("guests", digest(parts), _TITLES[kind], fill) / "initrd.cpio"
 
 
-def _starter(probe: Path, folder: Path | None) -> list[cpio.File]:
+def _programs() -> list[cpio.File]:
+    return [cpio.regular(path, built(name).read_bytes(), 0o755) for path, name in _PROGRAMS.items()]
+
+
+def _starter(folder: Path | None) -> list[cpio.File]:
     """Return what starts a guest whose root is a disk; `folder` holds the kernel's modules."""
     return [
-        cpio.regular("init", probe.read_bytes(), 0o755),
+        *_programs(),
         *(cpio.File(name, 0o040755) for name in ("dev", "proc", "sys", "tmp", "run", "new")),
         *([] if folder is None else modules.files(folder)),
     ]
 
 
-def _files(cache: Cache, probe: Path, kind: Guest) -> list[cpio.File]:
+def _files(cache: Cache, kind: Guest) -> list[cpio.File]:
     small = [
-        cpio.regular("init", probe.read_bytes(), 0o755),
-        cpio.link("bin/noop", "/init"),
+        *_programs(),
+        cpio.link("bin/noop", "/hardcost-noop"),
         cpio.regular("etc/passwd", _USERS.encode()),
         cpio.regular("etc/group", _GROUPS.encode()),
         cpio.regular("etc/hosts", b"127.0.0.1 localhost\n"),

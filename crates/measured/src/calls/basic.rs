@@ -1,9 +1,10 @@
 //! Calls that do next to nothing: the price of entering the kernel.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, open};
 
-use super::{Call, Setup};
+use super::make;
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, expect_bytes, syscall, word};
 
 /// `null`: getppid.
@@ -23,12 +24,12 @@ impl Call for Null {
 
 /// `read`: read of one byte from `/dev/zero`.
 pub struct Read {
-    zero: File,
+    zero: OwnedFd,
 }
 
 impl Call for Read {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        Ok(Self { zero: File::open("/dev/zero")? })
+        Ok(Self { zero: make::opened(c"/dev/zero")? })
     }
 
     #[inline]
@@ -42,12 +43,13 @@ impl Call for Read {
 
 /// `write`: write of one byte to `/dev/null`.
 pub struct Write {
-    null: File,
+    null: OwnedFd,
 }
 
 impl Call for Write {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        Ok(Self { null: File::options().write(true).open("/dev/null")? })
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        Ok(Self { null: open("/dev/null", flags, Mode::empty())? })
     }
 
     #[inline]

@@ -1,14 +1,14 @@
 //! Calls between two processes: an operation goes there and back.
 
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::partner::Partner;
-use super::{Call, Setup};
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, expect_bytes, syscall, word};
 
 /// Reads one byte.
@@ -57,13 +57,14 @@ impl Call for Pipe {
 
 /// `unix`: the same over a pair of connected stream sockets.
 pub struct Unix {
-    near: UnixStream,
+    near: OwnedFd,
     _partner: Partner,
 }
 
 impl Call for Unix {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        let (near, far) = UnixStream::pair()?;
+        let (near, far) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         let partner = Partner::start(|| {
             receive(&far)?;
             send(&far)

@@ -1,9 +1,11 @@
 //! Waiting for several descriptors.
 
-use std::mem;
-use std::os::fd::{AsRawFd, OwnedFd};
+use alloc::vec::Vec;
+use core::mem;
 
-use super::{Call, Setup};
+use rustix::fd::{AsRawFd, OwnedFd};
+
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall, word};
 
 /// How many descriptors are looked at.

@@ -1,8 +1,10 @@
 //! Calls that make, change and remove names in the working directory.
 
-use std::ffi::CStr;
+use core::ffi::CStr;
+use core::mem;
 
-use super::{Call, Setup};
+use super::make;
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall};
 
 /// The name that is there when an operation begins, if one is.
@@ -47,14 +49,14 @@ pub struct Rename {
 
 impl Call for Rename {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        std::fs::write("old", "x")?;
+        make::file(OLD)?;
         Ok(Self { from: OLD, to: NEW })
     }
 
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         from_to(libc::SYS_rename, self.from, self.to)?;
-        std::mem::swap(&mut self.from, &mut self.to);
+        mem::swap(&mut self.from, &mut self.to);
         Ok(())
     }
 }
@@ -64,7 +66,7 @@ pub struct Link;
 
 impl Call for Link {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
-        std::fs::write("old", "x")?;
+        make::file(OLD)?;
         Ok(Self)
     }
 

@@ -1,8 +1,10 @@
 //! Calls that make processes.
 
-use std::ffi::CString;
+use alloc::ffi::CString;
+use core::ffi::c_char;
+use core::ptr;
 
-use super::{Call, Setup};
+use crate::call::{Call, Setup};
 use crate::sys::{self, Fault, syscall};
 
 /// Waits for a child that should end with status 0.
@@ -47,8 +49,8 @@ impl Call for Exec {
         // SAFETY: the child makes system calls and ends.
         match unsafe { sys::fork() }? {
             0 => {
-                let arguments = [c"noop".as_ptr(), std::ptr::null()];
-                let environment = [std::ptr::null::<libc::c_char>()];
+                let arguments = [c"noop".as_ptr(), ptr::null()];
+                let environment = [ptr::null::<c_char>()];
                 let program = self.program.as_ptr() as usize;
                 let execve = [program, arguments.as_ptr() as usize, environment.as_ptr() as usize];
                 // SAFETY: reads the program's name and the two lists, each ended by null.

@@ -1,11 +1,11 @@
 //! The timed windows: nothing but the operations happens between two readings of the clock.
 
-use std::ptr::NonNull;
-use std::slice;
+use core::ptr::{NonNull, null_mut};
+use core::slice;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use super::Call;
+use crate::call::Call;
 use crate::clock::Clock;
 use crate::sys::Fault;
 
@@ -41,7 +41,7 @@ impl Samples {
         let start = unsafe {
             let flags = MapFlags::SHARED | MapFlags::POPULATE;
             let protection = ProtFlags::READ | ProtFlags::WRITE;
-            mmap_anonymous(std::ptr::null_mut(), count * size_of::<u64>(), protection, flags)
+            mmap_anonymous(null_mut(), count * size_of::<u64>(), protection, flags)
         }?;
         let start = NonNull::new(start.cast()).ok_or(Fault::Wrong("memory mapped at address 0"))?;
         Ok(Self { start, count })

@@ -1,11 +1,11 @@
 //! Connections.
 
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::Duration;
+use core::time::Duration;
 
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{self, AddressFamily, Ipv4Addr, SocketAddrV4, SocketType, sockopt};
 
-use super::{Call, Setup};
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall, word};
 
 /// `connect`: socket, connect to a listener of its own over TCP and the loopback device, accept,

@@ -5,11 +5,10 @@
 //! falls must not decide what a window costs. So under the instruction counter, where an idle guest
 //! sleeps for nothing, each window begins long after the one before, and always as far from a tick.
 
-use std::ptr;
-use std::thread;
-use std::time::Duration;
+use core::ptr;
+use core::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 use crate::sys::{Fault, syscall, word};
 
@@ -21,7 +20,7 @@ const AFTER_TICK: u64 = 300_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// How windows are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// Not at all.
     None,
@@ -46,6 +45,10 @@ pub enum Pacer {
 
 impl Pacer {
     /// Finds out what it takes to keep that pace.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses to let timers go off when they are due.
     pub fn new(pace: Pace) -> Result<Self, Fault> {
         match pace {
             Pace::None => Ok(Self::Pause(Duration::ZERO)),
@@ -59,6 +62,7 @@ impl Pacer {
     }
 
     /// From one tick to the next, in nanoseconds; 0 where it is not by the tick.
+    #[must_use]
     pub fn period(&self) -> u64 {
         match *self {
             Self::Pause(_) => 0,
@@ -67,6 +71,7 @@ impl Pacer {
     }
 
     /// How many ticks there are from one reading of the monotonic clock to another.
+    #[must_use]
     pub fn ticks(&self, from: u64, to: u64) -> u64 {
         let Self::Tick { phase, period } = *self else { return 0 };
         let before = |time: u64| time.saturating_sub(phase) / period;
@@ -74,13 +79,13 @@ impl Pacer {
     }
 
     /// Waits until the next window may begin.
-    #[expect(clippy::disallowed_methods, reason = "windows are kept apart by sleeping")]
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses to let the process sleep.
     pub fn wait(&self) -> Result<(), Fault> {
         match *self {
-            Self::Pause(pause) => {
-                thread::sleep(pause);
-                Ok(())
-            }
+            Self::Pause(pause) => sleep(pause),
             Self::Tick { phase, period } => {
                 let earliest = monotonic() + APART;
                 let ticks = earliest.saturating_sub(phase).div_ceil(period);
@@ -92,9 +97,9 @@ impl Pacer {
 
 /// Waits for a tick, without sleeping, and returns when it came.
 fn next_tick() -> u64 {
-    let before = read(libc::CLOCK_MONOTONIC_COARSE);
+    let before = read(ClockId::MonotonicCoarse);
     loop {
-        let now = read(libc::CLOCK_MONOTONIC_COARSE);
+        let now = read(ClockId::MonotonicCoarse);
         if now != before {
             return now;
         }
@@ -103,27 +108,30 @@ fn next_tick() -> u64 {
 
 /// From one tick to the next, in nanoseconds: what the coarse clock advances by.
 fn period() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to `time` alone.
-    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
-    nanoseconds(&time).max(1)
+    nanoseconds(clock_getres(ClockId::MonotonicCoarse)).max(1)
 }
 
 /// What the monotonic clock says, in nanoseconds.
+#[must_use]
 pub fn monotonic() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
+    read(ClockId::Monotonic)
 }
 
 /// What a clock says, in nanoseconds.
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes to `time` alone; these clocks always exist.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    nanoseconds(&time)
+fn read(clock: ClockId) -> u64 {
+    nanoseconds(clock_gettime(clock))
 }
 
-fn nanoseconds(time: &libc::timespec) -> u64 {
+fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec.unsigned_abs() * SECOND + time.tv_nsec.unsigned_abs()
+}
+
+/// Sleeps so long, if at all.
+pub(crate) fn sleep(pause: Duration) -> Result<(), Fault> {
+    if pause.is_zero() {
+        return Ok(());
+    }
+    sleep_until(monotonic() + u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX / 2))
 }
 
 /// Sleeps until the monotonic clock says so.

@@ -1,11 +1,12 @@
 //! Calls on one existing file, most of them by its path in the working directory.
 
-use std::ffi::CStr;
-use std::fs::File;
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
 
-use super::{Call, Setup};
+use rustix::fd::{AsRawFd, OwnedFd};
+
+use super::make;
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall, word};
 
 /// The file's name.
@@ -16,7 +17,7 @@ const HERE: usize = word(libc::AT_FDCWD);
 
 /// Makes the file, with one byte in it.
 fn create() -> Result<(), Fault> {
-    Ok(std::fs::write("file", "x")?)
+    make::file(NAME)
 }
 
 fn name() -> usize {
@@ -42,13 +43,13 @@ impl Call for Stat {
 
 /// `fstat`: fstat of a descriptor.
 pub struct Fstat {
-    file: File,
+    file: OwnedFd,
 }
 
 impl Call for Fstat {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self { file: File::open("file")? })
+        Ok(Self { file: make::opened(NAME)? })
     }
 
     #[inline]
@@ -95,13 +96,13 @@ impl Call for Access {
 
 /// `lseek`: lseek to the file's start.
 pub struct Lseek {
-    file: File,
+    file: OwnedFd,
 }
 
 impl Call for Lseek {
     fn prepare(_: &Setup) -> Result<Self, Fault> {
         create()?;
-        Ok(Self { file: File::open("file")? })
+        Ok(Self { file: make::opened(NAME)? })
     }
 
     #[inline]

@@ -1,8 +1,8 @@
 //! Calls on the address space.
 
-use std::ptr;
+use core::ptr;
 
-use super::{Call, Setup};
+use crate::call::{Call, Setup};
 use crate::sys::{Fault, syscall, word};
 
 const PAGE: usize = 4096;

@@ -1,0 +1,29 @@
+//! The process that is measured: it takes on a user's identity, and measures a system call or
+//! becomes a program.
+//!
+//! The program is one of its own, without Rust's standard library and the C library: `fork` copies
+//! what it has touched of its memory, which no change of the probe may move. The probe uses the
+//! library for what both speak: the messages of [`channel`], clocks, and the names of the calls.
+
+#![cfg_attr(not(test), no_std)]
+// A test has nothing to look after while it waits.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+extern crate alloc;
+
+mod become_program;
+mod call;
+mod calls;
+pub mod channel;
+pub mod clock;
+pub mod cputime;
+mod entry;
+mod identity;
+mod messages;
+pub mod pace;
+pub mod sys;
+pub mod task;
+mod window;
+mod wire;
+
+pub use calls::NAMES;
