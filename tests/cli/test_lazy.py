@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 HEAVY = {
     *("altair", "asyncio", "jinja2", "lxml", "numpy", "pydantic", "qemu", "rich", "scipy"),
-    *("dask", "distributed", "vl_convert", "z3", "zstandard", "hardcost.machines.cache", "hardcost.auditrules.rule"),
+    *("dask", "distributed", "vl_convert", "z3", "zstandard"),
+    *("hardcost.machines.cache", "hardcost.auditrules.rule"),
 }
 IMPORTED = """
 import json, sys

@@ -19,7 +19,7 @@ START_SECONDS = 180.0
 TICK_SECONDS = 0.1
 
 
-def until(path: Path, words: str, process: subprocess.Popen[bytes]) -> None:
+def until(path: Path, words: str, process: subprocess.Popen[str]) -> None:
     """Wait until a process has written some words."""
     deadline = time.monotonic() + START_SECONDS
     while words not in (said := path.read_text()):
@@ -37,8 +37,8 @@ class Lab:
     tls: Sequence[str] = ()
     port: int = 0
     settings: dict[str, str] = field(default_factory=dict)
-    scheduler: subprocess.Popen[bytes] | None = None
-    started: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    scheduler: subprocess.Popen[str] | None = None
+    started: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -68,12 +68,12 @@ class Lab:
 
     def start(
         self, name: str, argv: Sequence[str], until_said: str, **own: str
-    ) -> subprocess.Popen[bytes]:
+    ) -> subprocess.Popen[str]:
         """Start a program and wait for its words."""
         path = self.folder / f"{name}.log"
         with path.open("w") as log:
             process = subprocess.Popen(
-                argv, env={**os.environ, **own}, stdout=log, stderr=log, cwd=self.folder
+                argv, env={**os.environ, **own}, stdout=log, stderr=log, cwd=self.folder, text=True
             )
         self.started[name] = process
         until(path, until_said, process)
