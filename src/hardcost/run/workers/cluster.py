@@ -113,7 +113,7 @@ class Cluster:
         like = await self._like_us(there)
         if not like:
             raise WorkersError(
-                f"no worker at {address} can do: each was refused",
+                f"every worker at {address} was refused",
                 hint="the same hardcost, Dask and QEMU are needed on all hosts",
             )
 
@@ -127,9 +127,10 @@ class Cluster:
         self._names.clear()
         await self._look()
         if not self._guests:
-            raise WorkersError(f"no worker at {self._lab.address} can do: each was refused")
+            raise WorkersError(f"every worker at {self._lab.address} was refused")
         workers = count(len(self._guests), "worker")
-        self._note(f"{workers} at {self._lab.address} run {count(self.slots, 'guest')} at a time")
+        guests = count(self.slots, "guest")
+        self._note(f"trials run on {workers} at {self._lab.address}, {guests} at a time")
         self._watching = asyncio.create_task(self._watch())
 
     async def execute(
