@@ -49,7 +49,8 @@ def sent(lab: Lab, supplies: Sequence[Supply], also: Sequence[str] = ()) -> tupl
 
     async def all_of_it() -> tuple[int, list[str]]:
         async with Client(lab.address, asynchronous=True) as client:
-            known = client.scheduler_info(n_workers=-1)["workers"]
+            known = await client.run(os.getpid)
+            assert len(known) == len(NAMES)
             sending = Counted(client, "run")
             lost = await sending.send(supplies, [*known, *also])
             again = await sending.send(supplies, list(known))
