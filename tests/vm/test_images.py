@@ -34,6 +34,7 @@ pytestmark = pytest.mark.vm
 LIMIT_SECONDS = 300  # of host time
 SHELL = '#include <stdio.h>\nint main(void) { puts("of the user"); return 0; }\n'
 MIB = 1 << 20
+MODULES = ("lib/modules", "usr/lib/modules")  # in packages of Debian 12, and since 13
 
 
 def test_the_command_tells_what_is_in_the_image(hardcost: Command) -> None:
@@ -74,9 +75,12 @@ def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     (kernel,) = (package / "boot").glob("vmlinuz-*")
     shutil.copy(kernel, tree / "boot")
     release = kernel.name.removeprefix("vmlinuz-")
-    for part in ("fs/ext4", "fs/jbd2", "drivers/nvdimm", "lib", "crypto", "fs/mbcache.ko"):
-        source = package / "lib/modules" / release / "kernel" / part
-        target = tree / "lib/modules" / release / "kernel" / part
+    (modules,) = (folder for folder in map(package.joinpath, MODULES) if folder.is_dir())
+    kernel_modules = modules / release / "kernel"
+    (alone,) = kernel_modules.glob("fs/mbcache.ko*")  # compressed since Debian 13
+    parts = ("fs/ext4", "fs/jbd2", "drivers/nvdimm", "lib", "crypto")
+    for source in (*map(kernel_modules.joinpath, parts), alone):
+        target = tree / "lib/modules" / release / "kernel" / source.relative_to(kernel_modules)
         target.parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     system = folder / "system.img"

@@ -92,6 +92,22 @@ def test_what_was_decided_is_noted() -> None:
     )
 
 
+def test_what_debian_13s_says_is_read_alike() -> None:
+    """Its report has the cache's numbers, and each message has its time and kind before it."""
+    kind = "01/01/26 00:00:07 [ \x1b[34mDEBUG\x1b[0m ]: "
+    refusal = "rule=3 dec=deny_audit perm=open : path=/srv/x.so ftype=application/x-sharedlib"
+    cache = "\nObject hits: 18\nObject misses: 56\nObject evictions: 0 (0%)\n"
+    said = [*ENDED.splitlines(), refusal]
+    found = answers(
+        report=REPORT.replace("Denied accesses: 1", "Denied accesses: 2") + cache,
+        log="".join(f"{kind}{line}\n" for line in said),
+    )
+    assert fapolicyd.verify([CONTROL], typed(found)) == (
+        "fapolicyd allowed 6277 accesses and denied 2; of the files it knew 18 and not 56",
+        f"fapolicyd denied 1 accesses of others than our test: {refusal}",
+    )
+
+
 def test_a_program_that_is_not_trusted_and_runs_is_a_failed_trial() -> None:
     with pytest.raises(TrialError, match="a program that is not trusted could be executed"):
         fapolicyd.verify([CONTROL], typed(answers(denies=0)))

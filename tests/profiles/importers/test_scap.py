@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hardcost.profiles.importers.scap import AuditRules
 
 PREFIX = "xccdf_org.ssgproject.content_"
+CHECKED = "oval:ssg-proc_sys_kernel_osrelease_arch"
 
 
 def file_of(name: str, *lines: str) -> str:
@@ -124,6 +125,10 @@ def test_values_are_filled_in_as_the_profile_refines_them(path: Path) -> None:
         ('<cpe:fact-ref name="cpe:/a:aarch64_arch"/>', False),
         ('<cpe:fact-ref name="cpe:/a:x86_64_arch"/>', True),
         ('<cpe:fact-ref name="cpe:/a:not_aarch64_arch"/>', True),
+        (f'<cpe:check-fact-ref id-ref="{CHECKED}_aarch64:def:1"/>', False),
+        (f'<cpe:check-fact-ref id-ref="{CHECKED}_x86_64:def:1"/>', True),
+        (f'<cpe:check-fact-ref id-ref="{CHECKED}_not_aarch64:def:1"/>', True),
+        ('<cpe:check-fact-ref id-ref="oval:ssg-bootc:def:1"/>', True),
         ('<cpe:fact-ref name="cpe:/a:machine"/>', True),
         ('<cpe:fact-ref name="cpe:/a:machine"/><cpe:fact-ref name="cpe:/a:s390x_arch"/>', False),
     ],
@@ -144,10 +149,22 @@ def test_rules_for_other_architectures_are_distinguished(
     assert [one.rule for one in rules.elsewhere] == ([] if applies else ["a"])
 
 
-def test_a_negated_architecture_is_any_other(path: Path) -> None:
+@pytest.mark.parametrize(
+    "negated",
+    [
+        '<cpe:fact-ref name="cpe:/a:ppc64le_arch"/>',
+        f'<cpe:check-fact-ref id-ref="{CHECKED}_ppc64le:def:1"/>',
+        '<cpe:check-fact-ref id-ref="oval:ssg-bootc:def:1"/>',
+        "<cpe:of-another-kind/>",
+        "",
+    ],
+)
+def test_the_negation_of_another_architecture_or_of_what_is_unknown_applies(
+    path: Path, negated: str
+) -> None:
     platform = (
         '<cpe:platform id="here"><cpe:logical-test operator="AND" negate="true">'
-        '<cpe:fact-ref name="cpe:/a:ppc64le_arch"/></cpe:logical-test></cpe:platform>'
+        f"{negated}</cpe:logical-test></cpe:platform>"
     )
     named = '<x:platform idref="#here"/>'
     rules = found(path, profile("p"), platform, rule("a", file_of("a", "-w /a"), named))

@@ -48,6 +48,7 @@ _MADE = "trust list made"
 _SECONDS = 600.0  # of the guest's time, for the list
 _CANNOT_EXECUTE = 126
 _SHOWN = 3  # refusals that a note repeats
+_REFUSAL = re.compile(r"rule=\d+ dec=deny.*")  # after the time and kind of message since Debian 13
 
 # Upstream's defaults, but for the report of every single file when it ends.
 _CONFIGURATION = """\
@@ -204,10 +205,12 @@ def _ended(control: Fapolicyd, answers: Sequence[Answer]) -> list[str]:
         raise TrialError(f"{control.name} did not report what it decided", console=log)
     if not allowed:
         raise TrialError(f"{control.name} was never asked about an access", console=log)
-    hits, misses = _number("Object hits", log), _number("Object misses", log)
+    # In the log of Debian 12's fapolicyd 1.1.7, and in the report of Debian 13's 1.3.4.
+    said = f"{report}\n{log}"
+    hits, misses = _number("Object hits", said), _number("Object misses", said)
     cache = "" if hits is None else f"; of the files it knew {hits} and not {misses}"
     notes = [f"fapolicyd allowed {allowed} accesses and denied {denied}{cache}"]
-    refusals = [line for line in log.splitlines() if "dec=deny" in line and UNTRUSTED not in line]
+    refusals = [line for line in _REFUSAL.findall(log) if UNTRUSTED not in line]
     if denied > 1:
         shown = "; ".join(dict.fromkeys(refusals[:_SHOWN])) or "its log no longer says what"
         notes.append(f"fapolicyd denied {denied - 1} accesses of others than our test: {shown}")

@@ -32,7 +32,13 @@ LARGEST = 1 << 26
 _XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
 _CPE = "{http://cpe.mitre.org/language/2.0}"
 _SHELL = "urn:xccdf:fix:script:sh"
-_ARCH_FACT = re.compile(r"(not_)?(aarch64|ppc64le|s390x|x86_64)_arch$")
+_ARCHES = "aarch64|ppc64le|s390x|x86_64"
+# The attribute that names a fact about a machine, and how it names an architecture. Content of
+# 2023 (ssg 0.1.65) names a platform's facts, that of 2025 (0.1.76) the definitions that check them.
+_FACTS = {
+    f"{_CPE}fact-ref": ("name", re.compile(rf"(not_)?({_ARCHES})_arch$")),
+    f"{_CPE}check-fact-ref": ("id-ref", re.compile(rf"_arch_(not_)?({_ARCHES}):def:\d+$")),
+}
 _NAMED = re.compile(r"CCE-\d+-\d|SRG-OS-\d+-GPOS-\d+|RHEL-\d\d-\d+")
 _OWN_ARCH = "x86_64"
 _LONGEST_SCRIPT = 1 << 22  # characters, values filled in
@@ -433,10 +439,13 @@ def _applies(platform: etree._Element | None) -> bool:
 
 def _holds(test: etree._Element) -> bool | None:
     """Return the result of a platform's test; None if it is unknown here."""
-    if test.tag == f"{_CPE}fact-ref":
-        found = _ARCH_FACT.search(test.get("name") or "")
+    if test.tag in _FACTS:
+        attribute, arch = _FACTS[test.tag]
+        found = arch.search(test.get(attribute) or "")
         return None if found is None else (found[2] == _OWN_ARCH) is not bool(found[1])
-    parts = [_holds(part) for part in test.iterchildren(f"{_CPE}logical-test", f"{_CPE}fact-ref")]
+    if test.tag != f"{_CPE}logical-test":
+        return None
+    parts = [_holds(part) for part in test] or [None]
     decisive = test.get("operator", "AND").upper() == "OR"
     if decisive in parts:
         result: bool | None = decisive
