@@ -85,12 +85,17 @@ def _module(name: Name, source: str) -> Module:
 
 
 def _modules(source: Path) -> dict[Name, Module]:
-    """Read the modules of a crate whose top is main.rs or lib.rs in this folder."""
+    """Read the modules of a crate whose top is main.rs or lib.rs in this folder, or both as one."""
     found: dict[Name, Module] = {}
     for file in sorted(source.rglob("*.rs")):
         name = file.relative_to(source).with_suffix("").parts
         name = name[:-1] if name[-1] in {"mod", "main", "lib"} else name
-        found[name] = _module(name, file.read_text())
+        module = _module(name, file.read_text())
+        top = found.setdefault(name, module)
+        if top is not module:
+            top.uses |= module.uses
+            top.public |= module.public
+            top.paths += module.paths
     return found
 
 
@@ -173,6 +178,15 @@ def test_what_a_parent_defines_and_lists_makes_a_circle(tmp_path: Path) -> None:
     child = "use super::Call;\npub struct Null;\nimpl Call for Null {}"
     parent = "mod basic;\npub trait Call {}\nconst ALL: &[E] = &[entry::<basic::Null>()];"
     assert circle(_crate(tmp_path, calls__mod=parent, calls__basic=child, lib="mod calls;"))
+
+
+def test_a_circle_through_the_library_is_found_beside_a_program(tmp_path: Path) -> None:
+    sources = {
+        "lib": "pub mod one;\npub fn name() {}\nfn f() { one::run() }",
+        "one": "use crate::name;\npub fn run() { name() }",
+    }
+    assert circle(_crate(tmp_path, **sources))
+    assert circle(_crate(tmp_path, main="fn main() { this::one::run() }"))
 
 
 def test_what_a_parent_passes_on_makes_none_and_hides_none(tmp_path: Path) -> None:

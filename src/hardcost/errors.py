@@ -81,5 +81,9 @@ class TrialError(MachineError):
     """A trial ran but did not measure what it should."""
 
 
+class WorkersError(HardcostError):
+    """The workers of a run can't be had, or none is left: no trial is to blame, and it ends."""
+
+
 class StoreError(HardcostError):
     """The store can't be read or written."""

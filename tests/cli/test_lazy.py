@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 HEAVY = {
     *("altair", "asyncio", "jinja2", "lxml", "numpy", "pydantic", "qemu", "rich", "scipy"),
-    *("vl_convert", "z3", "zstandard", "hardcost.machines.cache", "hardcost.auditrules.rule"),
+    *("dask", "distributed", "vl_convert", "z3", "zstandard"),
+    *("hardcost.machines.cache", "hardcost.auditrules.rule"),
 }
 IMPORTED = """
 import json, sys
@@ -89,6 +91,13 @@ def test_what_draws_charts_is_imported_only_for_a_page(tmp_path: Path) -> None:
     _, measuring = imported_by(*words, **own)
     assert "altair" in measuring - planning
     assert "scipy.stats" not in measuring
+
+
+def test_dask_is_imported_only_for_workers(tmp_path: Path) -> None:
+    words = ("bill", "--boot", "init_on_alloc=1", "--machine", "fake")
+    _, here = imported_by(*words, HARDCOST_STORE=str(tmp_path / "store"))
+    assert find_spec("distributed") is not None
+    assert not here & {"dask", "distributed"}
 
 
 @pytest.mark.parametrize(

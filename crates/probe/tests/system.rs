@@ -480,6 +480,6 @@ fn what_has_no_limit_of_its_own_ends_with_the_time_of_the_job() {
 
 #[test]
 fn a_job_that_ends_in_time_is_not_disturbed() {
-    let answers = serve_within(1, &[run(&["sleep", "0.3"], &json!({}))]);
+    let answers = serve_within(10, &[run(&["sleep", "0.3"], &json!({}))]);
     assert_eq!(answers[0]["status"], 0, "{answers:?}");
 }

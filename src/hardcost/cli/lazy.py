@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hardcost.cli.scarce import try_import
+from hardcost.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +30,22 @@ def imported(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
     module, _, attribute = place.partition(":")
     try_import(module)
     return getattr(import_module(module), attribute)
+
+
+def with_dask(place: str) -> Any:  # noqa: ANN401  (whatever lies there)
+    """Return what `module:attribute` names, which needs Dask.
+
+    Raises:
+        MachineError: Dask is not installed.
+    """
+    try:
+        import_module("distributed")
+    except ModuleNotFoundError as error:
+        raise MachineError(
+            f"workers need Dask, of which {error.name} is not installed",
+            hint="pip install 'hardcost[dask]', on each host",
+        ) from error
+    return imported(place)
 
 
 def carried_out_by(place: str) -> Callable[[Callable[[], None]], Callable[..., None]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.cli import options, typed
 from hardcost.cli.dryrun import show_plan
+from hardcost.cli.lazy import with_dask
 from hardcost.cli.monitors import monitor_of
 from hardcost.cli.present import present
 from hardcost.cli.waiting import until_done
@@ -68,11 +69,14 @@ def run_of(
         show_plan(plan, prepared, _expected(prepared, machine, chosen, most), chosen.format)
         yield None
         return
-    with Store(chosen.store) as store:
+    with (
+        _where_trials_run(machine, plan, chosen, monitor) as where,
+        Store(chosen.store) as store,
+    ):
         yield Run.of(
             plan,
             prepared,
-            machine,
+            where,
             store,
             monitor,
             limits=Limits(chosen.jobs, chosen.timeout or plan.timeout),
@@ -81,6 +85,19 @@ def run_of(
             resume=chosen.resume,
             most=most,
         )
+
+
+@contextlib.contextmanager
+def _where_trials_run(
+    machine: Machine, plan: Plan, chosen: Choices, monitor: Monitor
+) -> Iterator[Machine]:
+    """Give the machine itself, or the same one with its trials on workers."""
+    if chosen.lab is None:
+        yield machine
+        return
+    spread = with_dask("hardcost.run.workers.spreadmachine:spread")
+    with spread(machine, chosen.lab, plan.instrument, monitor, until_done) as where:
+        yield where
 
 
 def finished(run: Run, finding: Finding) -> Finding:

@@ -17,6 +17,7 @@ from hardcost.machines import debianpackages, names
 from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.wanted import Wanted
+from hardcost.run.workers.lab import lab_at
 from hardcost.study.read import workload
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
     from hardcost.design.plan import Workload
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
+    from hardcost.run.workers.lab import Lab
 
 
 @dataclass(frozen=True)
 class Choices:
     """What the user chose of how to measure and where results go.
 
-    `wanted` is what of the machine, whose instrument the plan decides.
+    `wanted` is what of the machine, whose instrument the plan decides; `lab` is where the workers
+    are that trials run on, None if they run here.
     """
 
     machine: str
@@ -53,6 +56,7 @@ class Choices:
     format: str
     dry_run: bool
     progress: Form = "auto"
+    lab: Lab | None = None
 
     @property
     def setup(self) -> Setup:
@@ -116,7 +120,22 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         format=words["format"],
         dry_run=words["dry_run"],
         progress=words["progress"],
+        lab=lab(words),
     )
+
+
+def lab(words: dict[str, Any]) -> Lab | None:
+    """Return where workers are; None where nobody asked for them.
+
+    Raises:
+        InputError: The address or the certificates are not as they should be.
+    """
+    certificates = (words["tls_ca"], words["tls_cert"], words["tls_key"])
+    if words["workers"] is not None:
+        return lab_at(words["workers"], *certificates)
+    if any(certificates):
+        raise InputError("--tls-ca, --tls-cert and --tls-key are for --workers, which is missing")
+    return None
 
 
 def _recorders(text: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ VERBS = {
     "report": "hardcost.cli.commands.report:report",
     "rules": "hardcost.cli.commands.rules:rules",
     "run": "hardcost.cli.commands.run:run",
+    "worker": "hardcost.cli.commands.worker:worker",
 }
 """Where each verb is, by its name."""
 

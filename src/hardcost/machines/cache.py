@@ -43,6 +43,7 @@ KINDS = (
     "snapshots",
     "constants",
     "boots",
+    "supplies",
 )
 _USED = ".used"  # suffix of the lock that the users of an entry share
 _TELLING_SECONDS = 1.0  # of waiting, before it is reported

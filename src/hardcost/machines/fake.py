@@ -3,7 +3,8 @@
 As `--machine fake` it is a simulated guest (`fakeguest.py`), which no list shows. What boots with
 the parameter `fake=WORD` behaves badly: `fail` (the guest dies in its job), `hang` (it
 goes on until its time limit), `slow` (a trial takes 100 s of a clock that only the fake has),
-`unbootable`, `interrupt` (the user presses Ctrl-C).
+`pause` (a trial takes half a second of the host's clock), `unbootable`, `interrupt` (the user
+presses Ctrl-C).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
 from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
+from hardcost.machines.supplies import Order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Boot, KernelRecipe
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
+_PAUSE_SECONDS = 0.5
 _FOUND = "a machine for tests, which computes its answers"
 _CONSOLE = (
     "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
@@ -125,6 +129,10 @@ class FakeMachine:
         _check_boots(boot)
         self._ready.add(boot.kernel or boot)
 
+    def order(self, boot: Boot) -> Order:
+        """Return that nothing is needed beside the boot."""
+        return Order(self.name, boot, tuple(self.identity(boot).items()))
+
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Return the computed answers, within the time limit."""
         self.started.append(boot)
@@ -147,6 +155,16 @@ async def make(wanted: Wanted, listener: Listener) -> FakeMachine:  # noqa: ARG0
     """Return the machine with the simulated guest."""
     remarks = ("these numbers are computed by a machine for tests: they measure nothing",)
     return FakeMachine(fakeguest.answers, fakeguest.account, remarks=remarks)
+
+
+def facts() -> dict[str, str]:
+    """Return that nothing of this host matters."""
+    return {}
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> FakeMachine:  # noqa: ARG001  (any maker's)
+    """Return the machine with the simulated guest, which needs nothing."""
+    return FakeMachine(fakeguest.answers, fakeguest.account)
 
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
@@ -186,6 +204,8 @@ async def _misbehave(behaviour: str | None, limit_seconds: float) -> None:
     takes_longer = behaviour == "slow" and limit_seconds < _SLOW_SECONDS
     if behaviour == "hang" or takes_longer:
         raise TrialError(f"the trial did not end within {limit_seconds:.0f} s", console=_CONSOLE)
+    if behaviour == "pause":
+        await asyncio.sleep(_PAUSE_SECONDS)
     if behaviour == "interrupt":
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(limit_seconds)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
+    from hardcost.machines.supplies import Order
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
@@ -86,6 +87,7 @@ class Capabilities:
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
     kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial.
+    `at_once` trials are carried out at a time; None: as many as the user wants.
     """
 
     instruments: frozenset[str]
@@ -95,6 +97,7 @@ class Capabilities:
     kernels: bool = True
     layouts: bool = True
     fresh: bool = True
+    at_once: int | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,14 @@ class Machine(Protocol):
 
         Raises:
             MachineError: The machine does not start.
+        """
+        ...
+
+    def order(self, boot: Boot) -> Order:
+        """Return what another host needs to carry out jobs in that state, once it is ready.
+
+        Raises:
+            MachineError: Something that guests are made of is missing.
         """
         ...
 

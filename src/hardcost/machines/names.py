@@ -9,19 +9,21 @@ from hardcost.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from types import ModuleType
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.hostcheck import Check
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
+    from hardcost.machines.supplies import Order
     from hardcost.machines.wanted import Wanted
 
 TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 """The machines that a user is shown, each with what it is."""
 
 _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
-"""Modules with `check` and `make` as below, by the machine's name.
+"""Modules with `check`, `make`, `facts` and `supplied` as below, by the machine's name.
 
 `fake` computes its answers, and is for tests: no list shows it.
 """
@@ -42,7 +44,7 @@ def check(name: str, wanted: Wanted) -> None:
         InputError: There is none of that name, or what is wanted of it can't be.
         MachineError: Something is missing on this host.
     """
-    _maker(name).check(wanted)
+    _module(name, _MAKERS).check(wanted)
 
 
 async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
@@ -52,7 +54,29 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
         InputError: There is none of that name.
         MachineError: It can't measure what is wanted.
     """
-    machine: Machine = await _maker(name).make(wanted, listener)
+    machine: Machine = await _module(name, _MAKERS).make(wanted, listener)
+    return machine
+
+
+def facts(name: str) -> dict[str, str]:
+    """Return what of this host decides what a machine counts, each by its title, such as QEMU.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: The host lacks something.
+    """
+    found: dict[str, str] = _module(name, _MAKERS).facts()
+    return found
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
+    """Return the machine that carries out an order of another host; `files` are by their digest.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: What the order asks for does not come out here.
+    """
+    machine: Machine = _module(order.machine, _MAKERS).supplied(order, files, cache)
     return machine
 
 
@@ -74,10 +98,6 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     """
     found: Sequence[Check] = await _module(name, _EXAMINERS).try_out(cache)
     return found
-
-
-def _maker(name: str) -> ModuleType:
-    return _module(name, _MAKERS)
 
 
 def _module(name: str, modules: Mapping[str, str]) -> ModuleType:

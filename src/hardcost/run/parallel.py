@@ -1,4 +1,4 @@
-"""Trials in parallel on one machine, a guest for each job; they yield records, never write."""
+"""Trials in parallel, a guest for each job; they yield records, never write."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ async def outcomes(
 ) -> AsyncGenerator[tuple[Prepared, Record | HardcostError], None]:
     """Yield each trial with what came of it as it ends; at most `jobs` guests run at a time.
 
+    A machine that says how many it has room for just now gets so many.
+
     Trials start in their order. With `keep_going` a trial that fails is yielded with its
     error like any other, also where the user's input is to blame, such as a sysctl that the guest's
     kernel does not have. Otherwise no more are started, those that started before it still end, and
@@ -38,11 +40,10 @@ async def outcomes(
     running: dict[asyncio.Task[Record | HardcostError], Prepared] = {}
 
     def start_next() -> None:
-        for trial in waiting:
+        most = machine.capabilities.at_once or jobs
+        while len(running) < most and (trial := next(waiting, None)) is not None:
             task = _came(trial, machine, limit_seconds, keep_going=keep_going)
             running[asyncio.create_task(task)] = trial
-            if len(running) >= jobs:
-                return
 
     try:
         start_next()

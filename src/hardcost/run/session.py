@@ -96,7 +96,8 @@ class Run:
         entry = _entry(plan, prepared, store, monitor, fresh=fresh, resume=resume)
         earlier = history(machine, store)
         known = known_records(prepared, store, entry)
-        first = outlook(prepared, known, machine, earlier, jobs=limits.jobs, most=most)
+        at_once = machine.capabilities.at_once or limits.jobs
+        first = outlook(prepared, known, machine, earlier, jobs=at_once, most=most)
         monitor.hear(Expected(first.stages))
         return cls(Site(machine, monitor, limits), store, entry, first, wait)
 
@@ -144,7 +145,8 @@ class Run:
         prepared = prepare_all(plan, machine, self.monitor)
         self._prepared += prepared
         known = known_records(prepared, self._store, self._entry)
-        more = outlook(prepared, known, machine, history(machine, self._store), jobs=limits.jobs)
+        at_once = machine.capabilities.at_once or limits.jobs
+        more = outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
         return self._carried_out(more, keep_going=False).records
 
     def finish(self, finding: Finding) -> Finding:

@@ -250,5 +250,16 @@ CONVERSATIONS = {
         "kernel build --source missing",
         "kernel build --profile audit-samples",
     ),
+    "worker": (
+        "worker",
+        "worker 'two words'",
+        "worker lab1 --guests 0",
+        "worker tls://lab1",
+        "worker lab1 --tls-ca config",
+        "worker tcp://lab1 --tls-ca config --tls-cert config --tls-key config",
+        f"run study.toml --workers lab1:99999 {ON}",
+        f"run study.toml --tls-ca config {ON}",
+        f"run study.toml --instrument time --workers lab1 {ON}",
+    ),
 }
 """What is said to the command line, by the name of the file that keeps the answers."""

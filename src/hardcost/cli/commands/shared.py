@@ -151,6 +151,13 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
             help="How many guests run at a time.",
         ),
         click.option(
+            "--workers",
+            metavar="ADDRESS",
+            help="Run the trials on the workers of this Dask scheduler (tcp://host:8786), which"
+            " `hardcost worker` starts. Kernels are built on this host.",
+        ),
+        *tls_options(),
+        click.option(
             "--timeout",
             type=click.FloatRange(1, 86400),
             help="Seconds after which a trial fails (default: the study's,"
@@ -202,6 +209,18 @@ def _kept() -> tuple[_Option, ...]:
         store_option(),
         format_option(),
     )
+
+
+def tls_options() -> tuple[_Option, ...]:
+    """Return the options that name certificates for TLS between the hosts of a lab."""
+    said = {
+        "ca": "The certificate authority of a lab with TLS (default: as Dask's configuration"
+        " says, as are the next two).",
+        "cert": "This host's certificate.",
+        "key": "The key of this host's certificate.",
+    }
+    path = click.Path(path_type=Path, exists=True, dir_okay=False)
+    return tuple(click.option(f"--tls-{name}", type=path, help=what) for name, what in said.items())
 
 
 def store_option() -> _Option:

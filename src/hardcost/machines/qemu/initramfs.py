@@ -22,9 +22,9 @@ _AUDITCTL = "sbin/auditctl"
 _RECIPE = "4"  # raise it when what goes into the archive changes other than by its parts
 
 _TITLES: dict[Guest, str] = {
-    "small": "small guest: our programs and auditctl",
+    "small": "small guest: hardcost's programs and auditctl",
     "compiler": "compiler guest: as the small one, with gcc, tcc, make and sources",
-    "debian": "what starts a Debian guest: our programs and modules of the kernel",
+    "debian": "what starts a Debian guest: hardcost's programs and modules of the kernel",
 }
 
 _USERS = """\

@@ -12,13 +12,16 @@ from hardcost.machines.kernelbuilding import kernels
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
+from hardcost.machines.qemu.supplied import SuppliedMachine
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hardcost.machines.progress import Listener
     from hardcost.machines.qemu.roots import Roots
+    from hardcost.machines.supplies import Order
     from hardcost.machines.wanted import Wanted
 
 
@@ -58,6 +61,20 @@ async def make(wanted: Wanted, listener: Listener) -> VirtualMachine:
         f"these times are an emulator's, not a processor's: KVM is not usable here ({why_not})"
     )
     return _machine(cache, Hardware("tcg", wanted.cpu), wanted, listener, emulated)
+
+
+def facts() -> dict[str, str]:
+    """Return the version of QEMU, which decides what is counted."""
+    return {"QEMU": VirtualMachine(Cache(), Hardware("icount")).qemu_version}
+
+
+def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> VirtualMachine:
+    """Return the machine of another host's order, made of the files that it names.
+
+    Raises:
+        MachineError: What it is does not come out here.
+    """
+    return SuppliedMachine(order, files, cache)
 
 
 def roots(image: Path | None, rootfs: Path | None, listener: Listener) -> Roots:

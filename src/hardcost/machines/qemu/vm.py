@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import time
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, 
 from hardcost.machines.qemu.bootparameters import Parameters
 from hardcost.machines.qemu.guesttime import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
+from hardcost.machines.supplies import Order, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -42,6 +44,21 @@ _DISK = "does something else write to the cache, or does its disk fail?"
 _KVM_DEVICE = Path("/dev/kvm")
 _ACCOUNT = "account.json"
 _GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")
+
+
+@dataclass(frozen=True)
+class GuestParts:
+    """What a guest is made of, beside its files: what an order says of them.
+
+    `kernel` and `initramfs` are what an identity says of these two; the disks' own paths mean
+    nothing on another host.
+    """
+
+    hardware: argv.Hardware
+    title: str
+    kernel: str
+    initramfs: str
+    disks: tuple[RootImage, ...]
 
 
 class VirtualMachine:
@@ -232,6 +249,33 @@ class VirtualMachine:
             await self.kernels.build(boot.kernel)
         elif not argv.boots_afresh(boot):
             await self._snapshot(boot)
+
+    def order(self, boot: Boot) -> Order:
+        """Return what another host needs to boot so: a guest's files, and what is said of them.
+
+        Raises:
+            MachineError: The kernel that it needs is not built.
+        """
+        recipe, root = self.recipe(boot), self.cache.root
+        disks = tuple(supply_of(disk.path, disk.title, root) for disk in recipe.disks)
+        about = GuestParts(
+            recipe.hardware,
+            self._title(boot),
+            self.kernel_name(boot),
+            self._initramfs_digest(boot),
+            recipe.disks,
+        )
+        return Order(
+            self.name,
+            boot,
+            tuple(self.identity(boot).items()),
+            about,
+            (
+                supply_of(recipe.kernel, "a kernel", root),
+                supply_of(recipe.initramfs, f"what a {boot.guest} guest starts from", root),
+                *disks,
+            ),
+        )
 
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out `job` in a guest of its own; where idle time may spoil exact counts, twice.

@@ -1,0 +1,158 @@
+"""What a host needs to carry out trials for another: files by their content, kept in its cache.
+
+A file travels in pieces, without its holes, and enters the cache only if its content has the hash
+by which it was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from hardcost.errors import MachineError
+from hardcost.machines.manifest import content_hash
+
+if TYPE_CHECKING:
+    from hardcost.machines.cache import Cache
+    from hardcost.machines.machine import Boot
+
+_KIND = "supplies"
+_CONTENT = "content"
+_NAME_LENGTH = 32  # hex digits of the hash
+_MOST_BYTES = 40 << 30  # of all that are kept; those that no run uses any more go first
+_PIECE_BYTES = 4 << 20
+_LEVEL = 1  # of compression: a network is seldom slower
+
+
+@dataclass(frozen=True)
+class Supply:
+    """A file that a guest is made of: the hash of its content, and its size in bytes.
+
+    `source` is its path on the host that it is from, `place` the same below the root of the cache
+    there; empty if it is elsewhere.
+    """
+
+    digest: str
+    size: int
+    title: str
+    place: str = ""
+    source: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a host needs to know to carry out jobs for another in the state of a boot.
+
+    `identity` is what the machine `machine` says of that state where the order comes from; the same
+    must come out where it is carried out. `about` is the machine's own.
+    """
+
+    machine: str
+    boot: Boot
+    identity: tuple[tuple[str, str], ...]
+    about: object = None
+    supplies: tuple[Supply, ...] = ()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some of a file's content, packed, which begins at `start`; what follows begins at `end`."""
+
+    start: int
+    packed: bytes
+    end: int
+
+
+def supply_of(path: Path, title: str, root: Path) -> Supply:
+    """Return a file as a supply; `root` is the cache's. Its content is read once a process."""
+    status = path.stat()
+    place = str(path.relative_to(root)) if path.is_relative_to(root) else ""
+    digest = _hash(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    return Supply(digest, status.st_size, title, place, str(path))
+
+
+def piece_of(path: Path, start: int) -> Piece | None:
+    """Return the first piece of a file that has data at `start` or later; None: there is none."""
+    with path.open("rb", buffering=0) as file:
+        try:
+            begin = os.lseek(file.fileno(), start, os.SEEK_DATA)
+        except OSError:
+            return None
+        length = min(os.lseek(file.fileno(), begin, os.SEEK_HOLE) - begin, _PIECE_BYTES)
+        data = os.pread(file.fileno(), length, begin)
+    return Piece(begin, zstandard.compress(data, _LEVEL), begin + len(data))
+
+
+class Arriving:
+    """A file that arrives in a folder of its own, piece by piece."""
+
+    def __init__(self, supply: Supply, folder: Path) -> None:
+        """Begin with a file of its size that is one hole."""
+        self._supply = supply
+        self.path = folder / _CONTENT
+        self.path.touch()
+        os.truncate(self.path, supply.size)
+
+    def take(self, piece: Piece) -> None:
+        """Write a piece."""
+        data = zstandard.decompress(piece.packed, _PIECE_BYTES)
+        descriptor = os.open(self.path, os.O_WRONLY)
+        try:
+            os.pwrite(descriptor, data, piece.start)
+        finally:
+            os.close(descriptor)
+
+    async def into(self, cache: Cache) -> None:
+        """Move the file into the cache, if it is what was asked for.
+
+        Raises:
+            MachineError: It is not.
+        """
+        supply = self._supply
+        found = await asyncio.to_thread(content_hash, self.path)
+        if found != supply.digest or self.path.stat().st_size != supply.size:
+            raise MachineError(
+                f"{supply.title} arrived damaged: its hash is {found[:16]}…, and it was sent as"
+                f" {supply.digest[:16]}…",
+                hint="run the command again: it is sent again",
+            )
+        name = _name(supply)
+        async with cache.building_beside(_KIND, name, supply.title) as folder:
+            if folder is not None:
+                self.path.rename(folder / _CONTENT)
+        cache.make_room(_KIND, _MOST_BYTES)
+
+
+def found(supply: Supply, cache: Cache) -> Path | None:
+    """Return a file with a supply's content in a cache, compared with its hash; None: it lacks it.
+
+    It was sent here, or it is where the sender's own cache has it.
+    """
+    sent = cache.find(_KIND, _name(supply))
+    if sent is not None:
+        cache.used(_KIND, _name(supply))
+        return sent / _CONTENT
+    parts = Path(supply.place).parts
+    own = cache.root / supply.place
+    if len(parts) > 2 and ".." not in parts and own.is_file():  # noqa: PLR2004  (kind, name, path)
+        there = cache.find(parts[0], parts[1], ["/".join(parts[2:])])
+        with contextlib.suppress(OSError):
+            if there is not None and supply_of(own, "", cache.root).digest == supply.digest:
+                return own
+    return None
+
+
+def _name(supply: Supply) -> str:
+    return supply.digest[:_NAME_LENGTH]
+
+
+@functools.lru_cache(maxsize=1024)
+def _hash(path: Path, _node: int, _size: int, _time: int) -> str:
+    return content_hash(path)

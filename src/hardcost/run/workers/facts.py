@@ -1,0 +1,57 @@
+"""What must be the same on a worker as where a run is from, so that counts can be the same."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.machines import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LENGTH = 12  # hex digits of the code's hash that are shown
+
+
+def facts(machine: str) -> dict[str, str]:
+    """Return what of this host and program decides what a machine's trials count, by its title.
+
+    Raises:
+        MachineError: The host lacks what the machine needs.
+    """
+    return {
+        "hardcost": f"{_version('hardcost')} (code {_code()})",
+        "Dask": _version("distributed"),
+        **names.facts(machine),
+    }
+
+
+def differences(ours: Mapping[str, str], theirs: Mapping[str, str]) -> str:
+    """Return how a worker's facts differ from the run's own, as text; empty if they don't."""
+    return "; ".join(
+        f"its {title} is {theirs.get(title, 'missing')}, here it is {value}"
+        for title, value in ours.items()
+        if theirs.get(title) != value
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+@functools.cache
+def _code() -> str:
+    """Return the hash of hardcost's own modules: two versions under work may have one number."""
+    root = Path(str(files("hardcost")))
+    total = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        total.update(f"{path.relative_to(root)}\n".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:_LENGTH]
