@@ -30,10 +30,10 @@ e04d858ba3980337 insn filecopy
 bae38914da51de65 insn dd count=1024 cases=sync+fsync
 9a31bbfb239f19c7 insn apache-prefork
 4144152ee8fb6789 insn apache-worker concurrency=16+1+16 requests=100
-a331e441276512ab insn postfix
-5e1241f4052f2fa8 insn postfix mails=50 concurrency=7
+c719c507c835dbb5 insn postfix
+f58bbf087f1d2f43 insn postfix mails=50 concurrency=7
 8f708126c682db0f insn mariadb
-6834b96d614c01a4 insn mariadb tool=mysqlslap transactions=10 rows=20 concurrency=2
+a7871e3e61826c92 insn mariadb tool=mysqlslap transactions=10 rows=20 concurrency=2
 5fb5e791380dfe9c time unixbench program=/opt/UnixBench/Run copies=cpus tests=pipe+execl
 7c052c30b57baa94 insn command file=elf args=-n+4
 dab204cb0d05d0ef time command file=elf runs=3

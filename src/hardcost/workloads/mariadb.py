@@ -196,7 +196,7 @@ def _argv(tool: str, clients: int, count: int, rows: int) -> list[str]:
     if tool == "sysbench":
         return [*_sysbench(rows), f"--threads={clients}", f"--events={count}", "run"]
     return [
-        "mysqlslap",
+        "mariadb-slap",  # Debian 12 has it as mysqlslap too, Debian 13 no longer
         "--no-defaults",
         f"--socket={_SOCKET}",
         f"--create-schema={_DATABASE}",

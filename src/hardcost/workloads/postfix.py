@@ -67,7 +67,7 @@ _IN_JAIL = "/etc/hosts /etc/services /etc/nsswitch.conf /etc/resolv.conf /etc/lo
 _CONFIGURE = (
     "sed -i -E "
     + " ".join(f"-e '{change}'" for change in _CHANGES.values())
-    + f" /etc/postfix/master.cf && cp {_IN_JAIL} {_SPOOL}/etc"
+    + f" /etc/postfix/master.cf && mkdir -p {_SPOOL}/etc && cp {_IN_JAIL} {_SPOOL}/etc"
 )
 _QUEUE = f"cd {_SPOOL} && find incoming active deferred maildrop -type f"
 # The queue manager removes a mail's file when it hears that the mail was delivered.
