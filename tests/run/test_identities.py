@@ -30,8 +30,8 @@ e04d858ba3980337 insn filecopy
 bae38914da51de65 insn dd count=1024 cases=sync+fsync
 9a31bbfb239f19c7 insn apache-prefork
 4144152ee8fb6789 insn apache-worker concurrency=16+1+16 requests=100
-c719c507c835dbb5 insn postfix
-f58bbf087f1d2f43 insn postfix mails=50 concurrency=7
+cd2b12353b299243 insn postfix
+1e3a35d997b13675 insn postfix mails=50 concurrency=7
 8f708126c682db0f insn mariadb
 a7871e3e61826c92 insn mariadb tool=mysqlslap transactions=10 rows=20 concurrency=2
 5fb5e791380dfe9c time unixbench program=/opt/UnixBench/Run copies=cpus tests=pipe+execl

@@ -67,7 +67,10 @@ _IN_JAIL = "/etc/hosts /etc/services /etc/nsswitch.conf /etc/resolv.conf /etc/lo
 _CONFIGURE = (
     "sed -i -E "
     + " ".join(f"-e '{change}'" for change in _CHANGES.values())
-    + f" /etc/postfix/master.cf && mkdir -p {_SPOOL}/etc && cp {_IN_JAIL} {_SPOOL}/etc"
+    + " /etc/postfix/master.cf"
+    # Debian 13's package leaves the folders of the spool to the first start.
+    + f" && {{ test -d {_SPOOL}/pid || postfix check; }}"
+    + f" && mkdir -p {_SPOOL}/etc && cp {_IN_JAIL} {_SPOOL}/etc"
 )
 _QUEUE = f"cd {_SPOOL} && find incoming active deferred maildrop -type f"
 # The queue manager removes a mail's file when it hears that the mail was delivered.
