@@ -210,8 +210,9 @@ def hardcost_apart(apart_folder: Path, hardcost: Command) -> Command:
     hardcost("run", hardcost.write("rules.toml", RULES), "--dry-run")
     own = apart_folder / "cache"
     unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
+    left_out = {"sources", "builds", "images", "snapshots", "constants", "boots", "supplies"}
     for kind in KINDS:
-        if kind not in {"sources", "builds", "images", "snapshots", "constants", "boots"}:
+        if kind not in left_out:
             shutil.copytree(
                 hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
             )
