@@ -212,7 +212,7 @@ def hardcost_apart(apart_folder: Path, hardcost: Command) -> Command:
     unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
     left_out = {"sources", "builds", "images", "snapshots", "constants", "boots", "supplies"}
     for kind in KINDS:
-        if kind not in left_out:
+        if kind not in left_out and (hardcost.cache / kind).is_dir():
             shutil.copytree(
                 hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
             )
