@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from hardcost.auditrules import bounded
 from hardcost.errors import InputError
@@ -37,3 +38,15 @@ def check(path: Path, what: str, most: int, hint: str | None = None) -> None:
         bounded.check(path, most)
     except bounded.UnreadableError as error:
         raise InputError(f"{what} {path} can't be read: {error}", hint=hint) from None
+
+
+def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: It is not JSON, or is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -37,3 +37,8 @@ def test_a_finding_saved_before_trials_could_fail_is_read() -> None:
 def test_a_damaged_finding_is_reported() -> None:
     with pytest.raises(StoreError, match="can't be read"):
         unpacked("{")
+
+
+def test_a_finding_nested_too_deeply_is_damaged() -> None:
+    with pytest.raises(StoreError, match="can't be read"):
+        unpacked("[" * 100_000)

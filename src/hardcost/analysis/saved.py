@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from hardcost.analysis.finding import Finding
 from hardcost.errors import StoreError
+from hardcost.files import json_value
 
 _ADAPTER = TypeAdapter(Finding)
 
@@ -24,6 +25,6 @@ def unpacked(text: str) -> Finding:
         StoreError: It is damaged.
     """
     try:
-        return _ADAPTER.validate_python(json.loads(text))
+        return _ADAPTER.validate_python(json_value(text))
     except (ValueError, ValidationError) as error:
         raise StoreError("the run's finding in the store can't be read") from error

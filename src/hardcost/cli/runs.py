@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from hardcost.files import json_value
 from hardcost.report.text import decimals, number, plain, ratio, signed
 from hardcost.store import glance
 from hardcost.units import count
@@ -59,7 +59,7 @@ def _row(run: Listed) -> dict[str, Any]:
 def _finding(run: Listed) -> dict[str, Any]:
     """Return what the run found, as it was saved; nothing where that can't be read."""
     try:
-        found = json.loads(run.finding or "{}")
+        found = json_value(run.finding or "{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -8,6 +8,8 @@ import os
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from hardcost.files import json_value
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -32,6 +34,6 @@ def remembered(cache: Cache) -> Mapping[str, list[float]]:
         file.seek(max(0, size - _READ_BYTES))
         for line in file:
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                entry = json.loads(line)
+                entry = json_value(line)
                 found[str(entry["what"])].append(float(entry["seconds"]))
     return found

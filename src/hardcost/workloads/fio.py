@@ -13,7 +13,6 @@ milliseconds: the cases are so large that one is 0.5 % of them at most.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from hardcost.errors import InputError, TrialError
+from hardcost.files import json_value
 from hardcost.protocol.requests import run
 from hardcost.workloads import programs
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of, whole
@@ -256,7 +256,7 @@ def _told(answer: RanAnswer, case: Case) -> tuple[int, int]:
     if answer.stdout_bytes != len(answer.stdout.encode()):
         raise TrialError(f"fio's report of {case.name} is too long to be read")
     try:
-        (job,) = json.loads(answer.stdout)["jobs"]
+        (job,) = json_value(answer.stdout)["jobs"]
         error = int(job["error"])
         sides = [job[direction] for direction in _DIRECTIONS]
         operations = sum(int(side["total_ios"]) for side in sides)

@@ -11,7 +11,6 @@ is made of rates. Otherwise each test runs for some seconds, and there is one if
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from hardcost.errors import InputError, TrialError
+from hardcost.files import json_value
 from hardcost.protocol.requests import install
 from hardcost.units import Unit
 from hardcost.workloads import programs, unixbenchtable
@@ -227,7 +227,7 @@ def _cost(name: str, rate: float, instrument: Instrument) -> Measured:
 def _told(text: str, name: str) -> tuple[float, int]:
     """Return the operations and ticks that the program printed."""
     try:
-        result = json.loads(text)
+        result = json_value(text)
         operations, ticks = float(result["operations"]), int(result["ticks"])
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise TrialError(f"the test {name} said nothing of use: {text[:200]!r}") from error

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import MachineError
+from hardcost.files import json_value
 from hardcost.machines.images import ext4
 from hardcost.machines.images.rootimage import RootImage
 
@@ -29,7 +30,7 @@ def kept(place: Path) -> RootImage:
         MachineError: The record can't be read.
     """
     try:
-        record: dict[str, Any] = json.loads((place / _ABOUT).read_text(encoding="utf-8"))
+        record: dict[str, Any] = json_value((place / _ABOUT).read_text(encoding="utf-8"))
         return RootImage(**(record | {"path": place / record["path"]}))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise MachineError(

@@ -10,6 +10,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
+from hardcost.files import json_value
 from hardcost.machines.bootline import Account, Verdict, log_lines, verdicts
 from hardcost.machines.machine import Boot
 from hardcost.machines.qemu import argv
@@ -110,7 +111,7 @@ def unpacked(text: str) -> Account:
         ValueError: It is not such a text.
     """
     try:
-        data = json.loads(text)
+        data = json_value(text)
         return Account(
             tuple(Verdict(**one) for one in data["verdicts"]),
             tuple((name, said) for name, said in data["faults"]),
