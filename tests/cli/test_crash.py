@@ -73,7 +73,7 @@ def test_a_traceback_that_has_no_place_is_printed(tmp_path: Path) -> None:
     assert "Traceback (most recent call last)" in ended.stderr
 
 
-@pytest.mark.parametrize("mebibytes", [60, 100, 140, 180, 300])
+@pytest.mark.parametrize("mebibytes", [60, 100, 125, 140, 180])
 def test_want_of_memory_is_no_answer_wherever_it_strikes(tmp_path: Path, mebibytes: int) -> None:
     most = mebibytes << 20
     ended = subprocess.run(

@@ -32,6 +32,20 @@ def main() -> NoReturn:
     _open_streams()
     logging.getLogger("hardcost").addHandler(_Notes())
     try:
+        status = _status()
+    except MemoryError:  # perhaps while it said something else
+        status = _out_of_memory()
+    _let_go_of_what_nobody_reads()
+    sys.exit(status)
+
+
+def _status() -> int:
+    """Carry out what the command line says, say what went wrong; return the exit status.
+
+    Raises:
+        MemoryError: There is not enough of it.
+    """
+    try:
         status = _carried_out()
     except HardcostError as error:
         with contextlib.suppress(OSError):  # nobody reads what is wrong; the status says it
@@ -44,7 +58,7 @@ def main() -> NoReturn:
             _say_interrupted()
         status = _INTERRUPTED
     except MemoryError:
-        status = _out_of_memory()
+        raise
     except BrokenPipeError:
         status = _UNREAD
     except OSError as error:
@@ -53,8 +67,7 @@ def main() -> NoReturn:
         status = _FAILED
     except Exception as error:  # noqa: BLE001  (1 is an answer: no crash may end with it)
         status = _fault(error)
-    _let_go_of_what_nobody_reads()
-    sys.exit(status)
+    return status
 
 
 def _carried_out() -> int:
@@ -119,10 +132,13 @@ def _out_of_memory() -> int:
 
 def _fault(error: Exception) -> int:
     """Say what nobody foresaw; return the exit status."""
-    if isinstance(error, ImportError) and is_want_of_memory(error):
+    if is_want_of_memory(error):
         return _out_of_memory()
-    with contextlib.suppress(OSError):
+    try:
         imported("hardcost.cli.crash:report")(error)
+    except OSError as unsaid:
+        if is_want_of_memory(unsaid):
+            return _out_of_memory()
     return _SOFTWARE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import sys
@@ -12,16 +13,21 @@ _IMPORT_SECONDS = 15  # of the processor; the longest import takes 5
 _SIGNS = ("failed to map segment", "cannot allocate memory")
 
 
-def is_want_of_memory(error: ImportError) -> bool:
-    """Say whether the dynamic loader found no room for a library."""
-    return any(sign in str(error).lower() for sign in _SIGNS)
+def is_want_of_memory(error: BaseException) -> bool:
+    """Say whether there was no memory, or no room for a library, at the bottom of an error."""
+    below = error.__cause__ or error.__context__
+    if isinstance(error, ImportError):
+        found = any(sign in str(error).lower() for sign in _SIGNS)
+    else:
+        found = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    return found or (below is not None and is_want_of_memory(below))
 
 
 def try_import(module: str) -> None:
     """Import a module in a process of its own first, where memory is bounded by `ulimit`.
 
-    OpenBLAS ends the process with status 1 where it gets no memory, which no handler sees, or asks
-    for it without end.
+    OpenBLAS ends the process with status 1 where it gets no memory, which no handler sees, sends it
+    SIGINT, as Ctrl-C does, or asks for memory without end.
 
     Raises:
         MemoryError: It did.
@@ -51,5 +57,7 @@ def _import_and_end(module: str) -> NoReturn:
         seconds = min(_IMPORT_SECONDS, most) if bounded else _IMPORT_SECONDS
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
         import_module(module)
+    except KeyboardInterrupt:
+        os._exit(1)
     finally:
         os._exit(0)

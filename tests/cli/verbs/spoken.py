@@ -36,7 +36,7 @@ _ALIKE = (
     (re.compile(r"python -m pytest\.(?=hardcost)"), ""),
     (re.compile(r"Debian GNU/Linux \d+ \(\w+\)"), "Debian GNU/Linux NN (NAME)"),
     (re.compile(r"runs as (?:nobody|this user)"), "runs as USER"),
-    (re.compile(r"/\S*/hardcost-probe, built with [^\"\n]+"), "PROBE, built with TOOLS"),
+    (re.compile(r"/[^\"\n]*/hardcost-probe, built with [^\"\n]+"), "PROBE, built with TOOLS"),
     (re.compile(r"\d+\.\d GiB"), "0.0 GiB"),
     (re.compile(r'"bytes": \d+'), '"bytes": 0'),
     (re.compile(r"hardcost \d+\.\d+\.\d+"), "hardcost VERSION"),
