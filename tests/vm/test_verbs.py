@@ -100,7 +100,7 @@ def test_images_are_listed_and_removed(hardcost_apart: Command) -> None:
     assert hardcost_apart("image", "list", "--format", "json").data() == []
 
 
-@pytest.mark.parametrize("words", ["list workloads", "list profiles --format json", "--help"])
+@pytest.mark.parametrize("words", ["list profiles", "list profiles --format json", "--help"])
 def test_a_reader_that_goes_away_is_no_error(hardcost: Command, words: str) -> None:
     process = hardcost.start(*words.split(), under=("sh", "-c", 'exec "$@" | true', "sh"))
     assert not hardcost.end(process).err
