@@ -1,4 +1,4 @@
-"""Files that users name: read within bounds, with errors that name the file's purpose."""
+"""Files that users name, read within bounds, with errors that name their purpose; and JSON."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hardcost.machines.cache import KINDS, Cache
+from hardcost.machines.cache import Cache
 from hardcost.machines.cacheplace import default_root
 from hardcost.machines.debianpackages import version
 from hardcost.machines.qemu.bootkernel import debian_kernel
@@ -210,9 +210,8 @@ def hardcost_apart(apart_folder: Path, hardcost: Command) -> Command:
     hardcost("run", hardcost.write("rules.toml", RULES), "--dry-run")
     own = apart_folder / "cache"
     unused = shutil.ignore_patterns("modules", "linux-source-*", ".*")
-    left_out = {"sources", "builds", "images", "snapshots", "constants", "boots", "supplies"}
-    for kind in KINDS:
-        if kind not in left_out and (hardcost.cache / kind).is_dir():
+    for kind in ("packages", "kernels", "guests"):
+        if (hardcost.cache / kind).is_dir():
             shutil.copytree(
                 hardcost.cache / kind, own / kind, ignore=unused, copy_function=_link, symlinks=True
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.studies import of_rules
 
 from hardcost.machines import confined
 
@@ -17,18 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STUDY = """
-title = "a guest that stays a while"
-workloads = ["syscalls calls=null+open"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 2, 3]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("a guest that stays a while", "null+open", range(4))
 
 
 def status_of_qemu(command: Command, process: subprocess.Popen[str]) -> tuple[int, dict[str, str]]:

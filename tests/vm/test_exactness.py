@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.studies import of_rules
 from tests.vm.conftest import RULES
 
 if TYPE_CHECKING:
@@ -20,18 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-SMALL = """
-title = "small"
-workloads = ["syscalls calls=null+open+fork"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 7]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+SMALL = of_rules("small", "null+open+fork", (0, 7))
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.studies import of_rules
 
 if TYPE_CHECKING:
     import subprocess
@@ -19,18 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STUDY = """
-title = "a few trials"
-workloads = ["syscalls calls=null+open"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 2, 3, 4, 5, 6, 7]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("a few trials", "null+open", range(8))
 MOMENTS = 20
 BOOTS_AT = range(0, MOMENTS, 5)  # the moments that a run without a snapshot is given
 LATEST = {True: 7.0, False: 3.5}  # seconds in which a run with and without a boot is killed at most

@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.studies import of_rules
 from tests.vm.conftest import RULES
 
 from hardcost.machines.qemu.initramfs import probe_binary
@@ -17,18 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STUDY = """
-title = "small"
-workloads = ["syscalls calls=null"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 3]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("small", "null", (0, 3))
 
 
 def test_the_probe_measures_just_the_calls_that_are_listed() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.run.workers.labs import Lab
+from tests.studies import of_rules
 from tests.vm.conftest import Command
 
 if TYPE_CHECKING:
@@ -16,29 +17,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.vm
 
-STUDY = """
-title = "a few trials"
-workloads = ["syscalls calls=null+open"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 2, 3, 4, 5, 6, 7]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("a few trials", "null+open", range(8))
 STAND_IN = "#!/bin/sh\necho 'QEMU emulator version 9.9.9 (another)'\n"
 LIMIT_SECONDS = 240.0
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
-    lab = Lab(tmp_path).open()
-    try:
+    with Lab(tmp_path) as lab:
         yield lab
-    finally:
-        lab.end()
 
 
 def test_cells_are_those_of_this_host_though_a_worker_dies_with_its_guest(

@@ -44,6 +44,12 @@ class Lab:
     def address(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
     def open(self) -> Self:
         """Start the scheduler, at the port that it had if it was there before."""
         if not self.port:

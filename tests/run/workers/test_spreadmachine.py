@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from distributed import Client
 from tests.run.workers.labs import HARDCOST, START_SECONDS, TICK_SECONDS, Lab
+from tests.studies import of_rules
 
 from hardcost.controls.control import BootParameter
 from hardcost.design.plan import Configuration, Plan, Trial, Workload
@@ -39,18 +40,7 @@ if TYPE_CHECKING:
     from hardcost.run.monitor import Event
     from hardcost.store.record import Record
 
-STUDY = """
-title = "some layouts"
-workloads = ["syscalls calls=null+open"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1, 2]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("some layouts", "null+open", range(3))
 STOPPED_SECONDS = 3.0
 PANICKING = """
 from hardcost.errors import TrialError
@@ -80,22 +70,16 @@ class Heard(Monitor):
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A scheduler with a worker that stays."""
-    lab = Lab(tmp_path_factory.mktemp("lab")).open()
-    try:
+    with Lab(tmp_path_factory.mktemp("lab")) as lab:
         lab.worker("stays")
         yield lab
-    finally:
-        lab.end()
 
 
 @pytest.fixture
 def own_lab(tmp_path: Path) -> Iterator[Lab]:
     """A scheduler without workers, which a test may kill."""
-    lab = Lab(tmp_path).open()
-    try:
+    with Lab(tmp_path) as lab:
         yield lab
-    finally:
-        lab.end()
 
 
 def plan(seeds: int = 6) -> Plan:
@@ -224,14 +208,11 @@ def test_a_scheduler_that_dies_leaves_a_run_that_goes_on(own_lab: Lab, tmp_path:
 
 def test_a_trial_that_too_many_workers_die_of_fails(tmp_path: Path) -> None:
     none_allowed = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
-    lab = Lab(tmp_path, settings=none_allowed).open()
-    try:
+    with Lab(tmp_path, settings=none_allowed) as lab:
         lab.worker("one", 1)
         heard = Heard(3, lambda: dead_with_a_trial(lab, "one"))
         with pytest.raises(TrialError, match=r"1 worker died while it had this trial; .* one"):
             measured(lab.address, tmp_path / "x.sqlite", heard, plan())
-    finally:
-        lab.end()
 
 
 def test_an_interrupted_run_leaves_nothing_running_on_workers(lab: Lab, tmp_path: Path) -> None:

@@ -35,13 +35,10 @@ class Counted(Sending):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    lab = Lab(tmp_path_factory.mktemp("lab")).open()
-    try:
+    with Lab(tmp_path_factory.mktemp("lab")) as lab:
         for name in NAMES:
             lab.worker(name)
         yield lab
-    finally:
-        lab.end()
 
 
 def sent(lab: Lab, supplies: Sequence[Supply], also: Sequence[str] = ()) -> tuple[int, list[str]]:

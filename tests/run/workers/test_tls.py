@@ -24,8 +24,7 @@ def options(certificates: Sequence[str]) -> list[str]:
 def test_only_who_has_certificates_of_the_lab_gets_in(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     ours = options(authority(tmp_path, "ours"))
-    lab = Lab(tmp_path, "tls", ours).open()
-    try:
+    with Lab(tmp_path, "tls", ours) as lab:
         lab.worker("one")
         done = run(tmp_path, "--workers", lab.address, *ours)
         assert done.returncode == 0, done.stderr
@@ -39,8 +38,6 @@ def test_only_who_has_certificates_of_the_lab_gets_in(tmp_path: Path) -> None:
             done = run(tmp_path, "--fresh", "--workers", *words)
             assert (done.returncode, said in done.stderr) == (status, True), done.stderr
             assert "Traceback" not in done.stderr
-    finally:
-        lab.end()
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,7 @@ import tomli_w
 
 from hardcost.controls.control import BootParameter, KernelOption, Sysctl
 from hardcost.errors import InputError, Place, Problem
+from hardcost.files import json_value
 from hardcost.profiles.kernel import kerneloptions
 
 LARGEST = 16 << 20
@@ -198,14 +199,14 @@ def _parsed(content: bytes, name: str) -> Any:  # noqa: ANN401  (JSON's values)
         # Blank lines replace warnings, so that lines keep their numbers.
         lines = content.decode().split("\n")
         lines = ["" if _WARNING.fullmatch(line.rstrip()) else line for line in lines]
-        return json.loads("\n".join(lines))
+        return json_value("\n".join(lines))
     except UnicodeDecodeError as error:
         place = Place(name, content.count(b"\n", 0, error.start) + 1)
         raise InputError("this is not UTF-8", place=place, hint=_HINT) from None
     except json.JSONDecodeError as error:
         place = Place(name, error.lineno, error.colno)
         raise InputError(f"this is not JSON: {error.msg}", place=place, hint=_HINT) from None
-    except (RecursionError, ValueError):
+    except ValueError:
         message = "values are nested too deeply, or a number is too long"
         raise InputError(message, place=Place(name), hint=_HINT) from None
 

@@ -28,7 +28,7 @@ from hardcost.run.workers.supplying import Sending
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from distributed import Future
 
@@ -167,7 +167,7 @@ class Cluster:
         with contextlib.suppress(*DASK_ERRORS):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 if self._guests and self._client.status == "running":
-                    await self._asked(place.admit, self._guests, dict.fromkeys(self._guests, 0.0))
+                    await self._set_guests(dict.fromkeys(self._guests, 0.0))
         with contextlib.suppress(*DASK_ERRORS):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._client.close()
@@ -298,7 +298,7 @@ class Cluster:
         }
         if fit:
             again = self._watching is not None
-            await self._asked(place.admit, fit, fit)
+            await self._set_guests(fit)
             if again:
                 names = ", ".join(self._names[address] for address in fit)
                 self._note(f"worker {names} has come, and takes trials as well")
@@ -306,15 +306,10 @@ class Cluster:
                 self._admitted_again.set()
             self._guests |= fit
 
-    async def _asked(
-        self,
-        what: Callable[..., object],
-        addresses: Collection[str],
-        guests: Mapping[str, float],
-    ) -> None:
-        """Set on workers how many of the run's trials they take."""
+    async def _set_guests(self, guests: Mapping[str, float]) -> None:
+        """Set on workers, by their addresses, how many of the run's trials they take at a time."""
         await self._client.run(
-            what, self._resource, guests, workers=list(addresses), on_error="ignore"
+            place.admit, self._resource, guests, workers=list(guests), on_error="ignore"
         )
 
     async def _drop(self, reasons: Mapping[str, str]) -> None:
@@ -323,7 +318,7 @@ class Cluster:
         if lost:
             for address in lost:
                 del self._guests[address]
-            await self._asked(place.admit, lost, dict.fromkeys(lost, 0.0))
+            await self._set_guests(dict.fromkeys(lost, 0.0))
             await self._refuse(lost)
 
     async def _refuse(self, reasons: Mapping[str, str]) -> None:

@@ -181,18 +181,20 @@ def unpacked(data: bytes) -> Any:  # noqa: ANN401  (whatever was packed)
 
 async def carry_out(key: str, packed_trial: bytes) -> bytes:
     """Carry out a trial, as a task of Dask's; return what came of it, packed."""
-    worker = get_worker()
-    place = _place_of(worker)
-    order, job, limit_seconds = unpacked(packed_trial)
-    try:
-        came = await place.carry_out(key, order, job, limit_seconds)
-    except (MachineError, InputError) as error:
-        return packed(Fault.of(error))
+    came = await _came(get_worker(), key, packed_trial)
     if came is None:
         raise Reschedule
-    if isinstance(came, Lacks):
-        came = Lacks(worker.address, came.digests)
     return packed(came)
+
+
+async def _came(worker: Worker, key: str, packed_trial: bytes) -> Execution | Fault | Lacks | None:
+    """Carry out a trial on a worker; None if it was cancelled."""
+    order, job, limit_seconds = unpacked(packed_trial)
+    try:
+        came = await _place_of(worker).carry_out(key, order, job, limit_seconds)
+    except (MachineError, InputError) as error:
+        return Fault.of(error)
+    return Lacks(worker.address, came.digests) if isinstance(came, Lacks) else came
 
 
 def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
@@ -207,12 +209,7 @@ def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
 
 async def check(packed_trial: bytes, dask_worker: Worker) -> bytes:
     """Carry out the trial by which a worker is compared; return what came of it, packed."""
-    place = _place_of(dask_worker)
-    order, job, limit_seconds = unpacked(packed_trial)
-    try:
-        return packed(await place.carry_out("check", order, job, limit_seconds))
-    except (MachineError, InputError) as error:
-        return packed(Fault.of(error))
+    return packed(await _came(dask_worker, "check", packed_trial))
 
 
 async def lacking(wanted: Sequence[Supply], dask_worker: Worker) -> list[str]:
