@@ -49,11 +49,6 @@ def test_a_setting_that_changes_nothing_costs_nothing_and_does_not_interact(
     assert "interaction" not in hardcost("report", "last").out
 
 
-@pytest.mark.xfail(
-    reason="since the measured program is one of its own, some work of the kernel's, 230,000"
-    " instructions, falls into one of the eight runs or not: the median moves by 0.3 %",
-    strict=False,
-)
 def test_words_on_the_boot_line_do_not_make_a_program_dearer(hardcost: Command) -> None:
     source = hardcost.folder / "program.c"
     source.write_text(PROGRAM)

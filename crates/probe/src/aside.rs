@@ -8,8 +8,9 @@ use crate::error::{Context, Result};
 /// The kernel's thread that carries audit records to the daemon.
 const CARRIER: &str = "kauditd";
 
-/// While this lives, neither this process nor the kernel's audit thread interrupts another that
-/// runs when something wakes them: they run when that one sleeps, or at a tick of the clock.
+/// While this lives, this process (with [`Aside::step`] the kernel's audit thread as well) does not
+/// interrupt another that runs when something wakes it: it runs when that one sleeps, or at a tick
+/// of the clock.
 ///
 /// Otherwise it would depend on who ran how long before whether they get their turn in the midst of
 /// a timed window, and their work would count for the call that is measured.
@@ -18,10 +19,19 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Steps aside.
+    /// Steps aside, and has the kernel's audit thread do so.
     pub fn step() -> Result<Self> {
         let mut threads = find(CARRIER).context(|| "/proc".into())?;
         threads.push(0);
+        Self::of(threads)
+    }
+
+    /// Steps aside. The audit thread's work counts where it interrupts.
+    pub fn alone() -> Result<Self> {
+        Self::of(vec![0])
+    }
+
+    fn of(threads: Vec<i32>) -> Result<Self> {
         for &thread in &threads {
             set_policy(thread, libc::SCHED_BATCH).context(|| "stepping aside".into())?;
         }

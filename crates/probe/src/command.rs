@@ -7,6 +7,7 @@ use hardcost_measured::channel::{Command, Order, Task};
 use hardcost_measured::cputime::CpuTime;
 use hardcost_measured::pace::{self, Pace};
 
+use crate::aside::Aside;
 use crate::audit::Audit;
 use crate::child::{self, Child};
 use crate::clock::ClockName;
@@ -61,6 +62,9 @@ fn run(
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
     let clock = ClockName::from(plan.clock);
     let start = clock.now();
+    // A program that ends closes what it wrote to. That would wake this process in the midst of the
+    // program's exit, or after it, depending on how long each of the two ran before.
+    let aside = Aside::alone()?;
     child.tell(&Order::Go)?;
     if !child.process.wait(None, company, deadline)?.ended {
         return Err(child::late(company, deadline));
@@ -68,6 +72,7 @@ fn run(
     let status = child.process.reap()?;
     let ticks = clock.now().wrapping_sub(start);
     let end = pace::monotonic();
+    drop(aside);
     let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
     // Nothing else was reaped since, and what it used before it was told to go is not the command's.
     let used = CpuTime::reaped().since(before).since(child.used);
