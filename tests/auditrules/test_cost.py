@@ -97,6 +97,17 @@ def test_where_a_file_is_known_its_bucket_is_walked_exactly() -> None:
     assert unmet.walk == 0
 
 
+def test_a_visited_file_pays_for_its_bucket_where_that_has_rules() -> None:
+    constants = dataclasses.replace(DEBIAN, walk={**WALK, "bucket": 320.0})
+    loaded = rules("-w /etc/shadow -p wa -k s")  # bucket 5
+    event = events.typical("openat")
+    (name,) = event.names
+    least = DEBIAN.base["openat"]
+    for file, cost in ((FileId(0, 2, 37), 320), (FileId(0, 2, 40), 0), (name.file, 10)):
+        visiting = dataclasses.replace(event, names=(dataclasses.replace(name, file=file),))
+        assert predict(constants, loaded, visiting).base == least + cost
+
+
 def test_a_rule_on_no_task_saves_what_audit_costs() -> None:
     found = of("openat", "-a never,task", "-a always,exit -S all -k everything")
     assert found.total == -DEBIAN.idle["openat"]
@@ -165,6 +176,13 @@ def test_constants_come_back_from_their_own_text() -> None:
 def test_a_text_that_holds_no_constants_is_refused(text: str) -> None:
     with pytest.raises(ConstantsError):
         Constants.from_toml(text)
+
+
+def test_constants_from_before_buckets_were_measured_are_refused() -> None:
+    text = DEBIAN.to_toml()
+    assert Constants.from_toml(text) == DEBIAN
+    with pytest.raises(ConstantsError, match="bucket"):
+        Constants.from_toml(text.replace('"bucket" = 0\n', ""))
 
 
 def test_shipped_constants_say_where_they_were_measured() -> None:

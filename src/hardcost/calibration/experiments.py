@@ -140,6 +140,8 @@ def _of_files() -> Iterator[Experiment]:
     yield Experiment("path", tuple(f"{watch}{file} -S newfstatat" for file in FILES), ("stat",))
     marked = (f"{watch}{FILES[0]} -S swapoff",)
     yield Experiment("marked", marked, ("exec",), thorough=True)
+    elsewhere = tuple(f"-a always,exit -F inode={32000 + at} -S swapoff" for at in range(32))
+    yield Experiment("bucket", elsewhere, ("stat",))
     inodes = tuple(f"-a always,exit -F inode={32000 + at} -S newfstatat" for at in range(32))
     yield Experiment("inode", inodes, ("stat",))
     hidden = (f"{NEVER_NAMED} -F uid=7", "-a never,filesystem -F fstype=tracefs")

@@ -172,10 +172,12 @@ class _Fitting:
         self.field["inode"] = self.field["obj_uid"]
         cost = self.on("each pair", "rename") - enter - self.field["auid:obj_uid"]
         self.each["pair"] = cost / visits - self.operator["user !="]
-        self.field["path"] = self.cost("path", "stat") - base - enter
-        self.field["own-inode"] = self.cost("inode", "stat") - base - enter
+        walked = self.cost("bucket", "stat") - base
+        bucket = self.walk["bucket"] = walked - self.walk["unnamed"]
+        self.field["path"] = self.cost("path", "stat") - base - enter - bucket
+        self.field["own-inode"] = self.cost("inode", "stat") - base - enter - bucket
         outranked = self.cost("outranked", "stat") - self.cost("outranking", "stat")
-        self.walk["outranked"] = outranked
+        self.walk["outranked"] = outranked - bucket
         self.walk["watched-execve"] = self.cost("marked", "exec") - self._base_of("exec")
         hidden = self.cost("filesystem", "rename") - self.cost("unnamed", "rename")
         self.walk["filesystem"] = hidden / visits

@@ -28,7 +28,8 @@ class Constants:
 
     walk: the filter's own steps.
         `call` any call, where there is any rule; `name` each file it visits (an estimate's);
-        `list` the exit list is not empty; `unnamed` a rule whose mask does not hold the call;
+        `list` the exit list is not empty; `bucket` the same of the bucket of a visited file;
+        `unnamed` a rule whose mask does not hold the call;
         `enter` one whose mask does, with the return; `outranked` one that may not decide any more;
         `matched` beyond that, where all conditions hold; `bare` (added) where there are none;
         `key`, `key-byte` copying a key; `groups` a gid that is not the process's own; `ppid` the
@@ -79,6 +80,8 @@ class Constants:
         missing = [name for name in (*_TABLES, "about") if not isinstance(data.get(name), dict)]
         if missing:
             raise ConstantsError(f"these are not constants: [{missing[0]}] is missing")
+        if "bucket" not in data["walk"]:  # fitted before it was measured
+            raise ConstantsError("these are not constants: bucket of [walk] is missing")
         return cls(
             **{name: MappingProxyType(_numbers(name, data[name])) for name in _TABLES},
             about=MappingProxyType({key: str(value) for key, value in data["about"].items()}),

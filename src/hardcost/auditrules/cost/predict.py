@@ -219,12 +219,22 @@ class _Pricing:
         cost = self._of_call("base")
         if self.loaded.lists[FilterList.EXIT]:
             cost += self.walk["list"]
+        cost += self.walk["bucket"] * self._buckets_walked()
         if self.event.call in lookup.class_calls(self.event.arch, "signal"):
             cost += self.walk["signal"] * notes_signals(self.loaded.rules)
         if self.name in {"execve", "execveat"} and any(map(_watches, self.loaded.rules)):
             cost += self.walk["watched-execve"]
         hiding = len(self.loaded.lists[FilterList.FILESYSTEM])
         return cost + self.walk["filesystem"] * hiding * len(self.event.names)
+
+    def _buckets_walked(self) -> float:
+        """Return how many buckets with rules the call's files lie in; the mean where not known."""
+        filled = [bool(rules) for rules in self.loaded.buckets]
+        numbers = [name.file.inode for name in self.event.names]
+        return sum(
+            sum(filled) / BUCKETS if number == SOME_INODE else filled[number % BUCKETS]
+            for number in numbers
+        )
 
     def _of_call(self, what: Literal["base", "idle"]) -> float:
         """Return a call's own cost; an estimate where it was not measured and visits files."""
