@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hardcost.auditrules.kernelrule import (
@@ -17,6 +19,7 @@ from hardcost.auditrules.tables import lookup
 from hardcost.auditrules.translate import AS_WRITTEN, Target, translate, translate_all
 
 EQUAL = Operator.EQUAL
+AUDITCTL_4 = replace(AS_WRITTEN, auditctl="4.0.2")
 
 
 def rule_of(text: str, target: Target = AS_WRITTEN) -> KernelRule:
@@ -170,3 +173,57 @@ def test_a_class_is_its_names_in_the_architectures_own_numbers() -> None:
     assert lookup.calls("b32")["truncate64"] in lookup.class_calls("b32", "write")
     assert lookup.calls("b64")["rename"] in lookup.class_calls("b64", "write")
     assert lookup.calls("b64")["open"] not in lookup.class_calls("b64", "read")
+
+
+@pytest.mark.parametrize(
+    ("line", "calls"),
+    [
+        ("-a always,exit -F arch=b64 -F path=/x -F perm=x", "execve"),
+        ("-a always,exit -S mount -F path=/x -F perm=x", "mount,execve"),
+        ("-a never,exit -F arch!=b32 -S mount -F perm=x -F path=/x", "mount,execve"),
+        ("-a always,exit -F arch=b64 -F perm=x -F path=/x -S mount", "mount,execve"),
+        (
+            "-a always,exit -F arch=b64 -F path=/x -F perm=r -F perm=x",
+            (
+                "execve,open,readlink,quotactl,getxattr,lgetxattr,fgetxattr,listxattr,llistxattr,"
+                "flistxattr,openat,readlinkat,openat2"
+            ),
+        ),
+        (
+            "-a always,exit -F arch=b32 -F path=/x -F perm=a",
+            (
+                "link,chmod,lchown,fchmod,fchown,chown,setxattr,lsetxattr,fsetxattr,removexattr,"
+                "lremovexattr,fremovexattr,fchownat,linkat,fchmodat"
+            ),
+        ),
+        (
+            "-a always,exit -F arch=b32 -F path=/x -F perm=w",
+            (
+                "open,creat,link,unlink,mknod,rename,mkdir,rmdir,acct,symlink,swapon,truncate,"
+                "ftruncate,quotactl,openat,mkdirat,mknodat,unlinkat,renameat,linkat,symlinkat,"
+                "fallocate,renameat2,bind,openat2"
+            ),
+        ),
+    ],
+)
+def test_auditctl_4_names_the_calls_of_permissions_where_the_architecture_is_known(
+    line: str, calls: str
+) -> None:
+    arch: lookup.Arch = "b32" if "b32" in line else "b64"
+    assert rule_of(line, AUDITCTL_4).mask == mask(arch, *calls.split(","))
+    assert rule_of(line).mask in {ALL_CALLS, mask(arch, "mount")}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-a always,exit -F path=/x -F perm=x",
+        "-a always,exit -F path=/x -F perm=x -F arch=b64",
+        "-a always,exit -F path=/x -F perm=x -S mount",
+        "-a always,exit -F arch=b64 -S all -F path=/x -F perm=x",
+        "-w /x -p x",
+        "-w /x -S mount -F perm=x",
+    ],
+)
+def test_auditctl_4_names_no_further_calls_otherwise(line: str) -> None:
+    assert rule_of(line, AUDITCTL_4).mask == rule_of(line).mask

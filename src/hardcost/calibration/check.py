@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hardcost.auditrules import semantics
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.predict import predict
+from hardcost.auditrules.kernelrule import ALL_CALLS, Test
 from hardcost.auditrules.write import UnwritableError, text_of
 from hardcost.calibration import guestlevels
 from hardcost.calibration.experiments import THOROUGH, VARYING
@@ -107,11 +108,14 @@ async def compare(
 def _text(rule: KernelRule) -> str:
     """Return the line that loads a rule as it was priced: its kind and its users known."""
     try:
-        return text_of(rule)
+        line = text_of(rule)
     except UnwritableError:
         if rule.source is None:
             raise
         return rule.source.text
+    of_arch = any(isinstance(test, Test) and test.field == "arch" for test in rule.conditions)
+    # auditctl 4 would give such a rule only the calls that its permissions are for.
+    return f"{line} -S all" if of_arch and rule.mask == ALL_CALLS else line
 
 
 def _error(levels: Sequence[float]) -> float:

@@ -10,6 +10,7 @@ from hardcost.auditrules.cost.constants import Constants, ConstantsError
 from hardcost.calibration import guestlevels
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
+from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest
 from hardcost.machines.machine import Boot
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from hardcost.auditrules.tables.lookup import Auditctl
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Machine
 
-_LIMIT_SECONDS = 600.0  # of host time, for all experiments of one kernel
+_LIMIT_SECONDS = 1800.0  # of host time, for all experiments of one kernel, on a busy host
 _FILE = "constants.toml"
 
 
@@ -49,6 +51,11 @@ def fits(constants: Constants, environment: Mapping[str, str]) -> bool:
     same = ("kernel", "cpu_model", "acceleration")
     alike = all(constants.about.get(key, "") == environment.get(key) for key in same)
     return alike and _version(constants.about) == _version(environment)
+
+
+def auditctl(constants: Constants) -> Auditctl:
+    """Return what loads rules in the guest where constants were measured."""
+    return "4.0.2" if constants.about.get("auditd", "").startswith("1:4.") else "3.0.9"
 
 
 def of_measured(machine: Machine, cache: Cache, environment: Mapping[str, str]) -> Constants | None:
@@ -89,6 +96,7 @@ async def fitted(machine: Machine, cache: Cache) -> Constants:
     about = {
         "unit": "instructions",
         **{key: environment[key] for key in ("kernel", "qemu", "cpu_model", "acceleration")},
+        "auditd": debianpackages.version(cache, "auditd"),
         "date": datetime.now(UTC).date().isoformat(),
     }
     constants = fit(levels, about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.predicted import expected
@@ -38,7 +39,8 @@ def of_profile(profile: Profile, constants: Constants | None) -> dict[str, Expec
     """
     rules = tuple(control.rule for control in profile.controls if isinstance(control, AuditRule))
     machine = NOWHERE.likely_target(rules)
-    found = load_rules(rules, machine)
+    loader = "3.0.9" if constants is None else fitted.auditctl(constants)
+    found = load_rules(rules, replace(machine, auditctl=loader))
     if not found.rules or found.failing:
         return {}
     try:

@@ -108,6 +108,18 @@ def classified(arch: Arch, release: Release) -> frozenset[int]:
     return frozenset(call for name in names for call in class_calls(arch, name, release))
 
 
+Auditctl = Literal["3.0.9", "4.0.2"]
+"""A release of auditctl, which makes the kernel's rule of a line: Debian 12's or Debian 13's."""
+
+
+@cache
+def permission_calls(arch: Arch, permissions: int) -> frozenset[int]:
+    """Return the numbers of the calls that auditctl 4 adds to a rule with these permissions."""
+    known, added = calls(arch), _classes()["added"]
+    letters = [letter for bit, letter in enumerate("xwra") if permissions >> bit & 1]
+    return frozenset(known[call] for one in letters for call in added[one] if call in known)
+
+
 @cache
 def _classes() -> Mapping[str, Any]:
     text = (resources.files("hardcost.auditrules.tables") / "permissions.toml").read_text()

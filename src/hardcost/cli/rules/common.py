@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.loading import Line, LoadedLines
     from hardcost.auditrules.rule import Reading, Rule
-    from hardcost.auditrules.tables.lookup import Release
+    from hardcost.auditrules.tables.lookup import Auditctl, Release
 
 _PASSWD_FIELDS = 3
 _AUDIT_OFF = "`-e 0`"
@@ -51,11 +51,15 @@ class Machine:
     groups: Mapping[str, int]
     paths: KnownPaths
     release: Release = OLDEST
+    auditctl: Auditctl = "3.0.9"
 
     @property
     def target(self) -> Target:
         """What auditctl would know there; the kind of an unknown path stays open."""
-        return Target(self.users, self.groups, self.paths.is_directory, self.release)
+        return self._target(self.paths.is_directory)
+
+    def _target(self, is_directory: Callable[[str], bool | None]) -> Target:
+        return Target(self.users, self.groups, is_directory, self.release, self.auditctl)
 
     def likely(self, rules: Sequence[Rule]) -> Callable[[str], bool]:
         """Return what says whether a watched path is a directory, guessing by name if need be.
@@ -77,7 +81,7 @@ class Machine:
 
     def likely_target(self, rules: Sequence[Rule]) -> Target:
         """Return the target, with the kind of each unknown watched path guessed."""
-        return Target(self.users, self.groups, self.likely(rules), self.release)
+        return self._target(self.likely(rules))
 
 
 NOWHERE = Machine({"root": 0}, {"root": 0}, KnownPaths())
@@ -147,6 +151,11 @@ class Rules:
     parts: tuple[tuple[Reading, ...], ...]
     found: LoadedLines
     machine: Machine
+
+    def loaded_by(self, auditctl: Auditctl) -> Rules:
+        """Return the same lines as another auditctl loads them."""
+        machine = replace(self.machine, auditctl=auditctl)
+        return Rules(self.parts, load_lines(self.parts, machine.target), machine)
 
     @property
     def readings(self) -> tuple[Reading, ...]:
