@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.kernelrule import KernelRule
     from hardcost.auditrules.tables.lookup import Arch
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("read_for")]
 
 STIG = "30-stig.rules"
 MEASURED = {"null": "getppid", "read": "read", "write": "write", "stat": "newfstatat"}

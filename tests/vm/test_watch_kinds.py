@@ -42,6 +42,7 @@ def drawn(*, guessed: bool) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
+@pytest.mark.usefixtures("read_for")
 @pytest.mark.parametrize("world", watches.WORLDS)
 def test_an_optimised_set_records_the_same_and_loads(world: str) -> None:
     found = watches.compare(machine(), drawn(guessed=False), world)
