@@ -44,7 +44,8 @@ def padded(program: bytes, *, loaded: bool) -> bytes:
     (first,) = struct.unpack_from("<Q", program, 0x20)
     size, count = struct.unpack_from("<HH", program, 0x36)
     places = [first + size * number for number in range(count)]
-    (note,) = (at for at in places if struct.unpack_from("<I", program, at) == (NOTE,))
+    # Newer toolchains make more than one.
+    note = next(at for at in places if struct.unpack_from("<I", program, at) == (NOTE,))
     larger = bytearray(program + bytes(-len(program) % 4096))
     segment = struct.pack("<IIQQQQQQ", LOAD, READ, len(larger), FAR, FAR, LARGE, LARGE, 4096)
     if loaded:
