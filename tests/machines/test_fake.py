@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 CALLS = Calls(
     clock="tsc",
-    calls=tuple(CallPlan(name=name, batch=10, samples=3, warmup=0) for name in ("null", "chmod")),
+    calls=tuple(
+        CallPlan(name=name, batch=10, samples=3, enough=0, warmup=0, apart=0)
+        for name in ("null", "chmod")
+    ),
 )
 RULES = Audit(
     rules="-c\n-a never,user -F pid=1\n-d never,user -F pid=1\n"

@@ -73,7 +73,7 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
         [call()],
         [CLOCK, call("open")],
         [CLOCK, call(samples=[])],
-        [CLOCK, call(samples=[103] * 98)],
+        [CLOCK, call(samples=[103] * 15)],
         [CLOCK, call(samples=[103.5] * 99)],
         [CLOCK, call(samples=["103"] * 99)],
     ],
@@ -81,3 +81,14 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
 def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
     with pytest.raises(TrialError):
         syscalls.measured(asked(syscalls, {"calls": "null"}), typed(answers), INSN)
+
+
+def test_an_exact_instrument_takes_fewer_samples_of_a_steady_call() -> None:
+    few = {"calls": "null"}, typed([CLOCK, call(samples=[103] * 16)])
+    (found,) = syscalls.measured(asked(syscalls, few[0]), few[1], INSN)
+    assert len(found.samples) == 16
+    with pytest.raises(TrialError, match="16 samples of null instead of 99"):
+        syscalls.measured(asked(syscalls, few[0]), few[1], TIME)
+    with pytest.raises(TrialError, match="16 samples of creat instead of 99"):
+        creat = typed([CLOCK, call("creat", samples=[103] * 16)])
+        syscalls.measured(asked(syscalls, {"calls": "creat"}), creat, INSN)

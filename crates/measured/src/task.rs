@@ -22,7 +22,7 @@ use crate::identity::{assume, change_user, identify, leave_probe, log_in, take_c
 use crate::messages::{
     CallTask, Command, Context, Failure, Identity, Job, Noop, Order, Program, Ready, Reply, Task,
 };
-use crate::pace::sleep;
+use crate::pace::{Pace, sleep};
 use crate::sys::Fault;
 
 /// What the process is called among others. It was executed by a descriptor's number.
@@ -142,7 +142,7 @@ fn measure(
 ) -> Result<(), Failure> {
     let name = &task.plan.name;
     let entry = calls::find(name).ok_or_else(|| Failure::saying(["no call ", name].concat()))?;
-    let mut conversation = Conversation { channel, identity };
+    let mut conversation = Conversation { channel, identity, pace: task.pace };
     let samples = entry.run(task.clock, &task.plan, setup, &mut conversation)?;
     say(channel, &Reply::Samples(samples))
 }
@@ -151,11 +151,16 @@ fn measure(
 struct Conversation<'a> {
     channel: &'a Channel,
     identity: Identity,
+    pace: Pace,
 }
 
 impl Handshake for Conversation<'_> {
     fn begin(&mut self) -> Result<(), Failure> {
         await_go(self.channel, self.identity)?;
+        if self.pace == Pace::Tick {
+            // It is some ticks until the first window.
+            return Ok(());
+        }
         // On one processor the probe may still be busy when the process goes on; without a pause
         // it would get its turn within a window.
         sleep(PAUSE).context(|| "sleeping".into())

@@ -30,7 +30,7 @@ pub fn measure(
     company: &mut Company<'_>,
     out: &mut Out,
 ) -> Result<()> {
-    let ticks = (place.pace(plan.clock.into()) == Pace::Tick).then(Ticks::find).transpose()?;
+    let ticks = (place.pace(plan.clock.into()) == Pace::Tick).then(Ticks::find);
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
         let answer = run(plan, company, ticks.as_ref(), number)?;

@@ -10,7 +10,9 @@ use hardcost_measured::pace::{self, Pace, Pacer};
 
 use crate::error::{Context, Result, refusal};
 
-/// From the end of a sleep to the earliest begin: counting interrupts is over.
+/// Milliseconds from a run's end to the next: what it left behind is done with.
+const APART: u32 = 60;
+/// From the end of the wait to the earliest begin: counting interrupts is over.
 const EARLIEST: u64 = 1_000_000;
 /// In which order runs begin at the distances, in eighths, so that a few of them are spread too.
 const ORDER: [u64; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
@@ -28,9 +30,9 @@ pub struct Begin {
 
 impl Ticks {
     /// Finds out where ticks fall.
-    pub fn find() -> Result<Self> {
-        let pacer = Pacer::new(Pace::Tick).map_err(refusal);
-        Ok(Self { pacer: pacer.context(|| "finding the kernel's ticks".into())? })
+    #[must_use]
+    pub fn find() -> Self {
+        Self { pacer: Pacer::new(Pace::Tick) }
     }
 
     /// From one tick to the next, in nanoseconds.
@@ -40,7 +42,7 @@ impl Ticks {
 
     /// Waits until the run of that number, from 0, is to begin.
     pub fn begin(&self, run: u32) -> Result<Begin> {
-        self.pacer.wait().map_err(refusal).context(|| "sleeping until a tick".into())?;
+        self.pacer.wait(APART).map_err(refusal).context(|| "waiting for a tick".into())?;
         let awake = pace::monotonic();
         let interrupts = timer_interrupts()?;
         let part = self.period() / ORDER.len() as u64 * ORDER[run as usize % ORDER.len()];

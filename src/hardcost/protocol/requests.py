@@ -73,12 +73,18 @@ class Audit(_Request):
 
 
 class CallPlan(Sent):
-    """How to measure a call: `samples` windows of `batch` operations, after `warmup` others."""
+    """How to measure a call: `samples` windows of `batch` operations, after `warmup` others.
+
+    They end earlier once `enough` in a row have left their median as it is; with 0 they never do.
+    Under the instruction counter there are `apart` milliseconds of guest time between them at least.
+    """
 
     name: str
     batch: U32
     samples: U32
+    enough: U32
     warmup: U32
+    apart: U32
 
 
 class Calls(_Request):

@@ -36,13 +36,17 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
+_ENOUGH = 16  # samples that leave the median as it is, after which an exact instrument stops
+_APART = 1  # milliseconds between windows, at least: the next one is after the next tick
+_FAR_APART = 24  # where a window leaves memory behind, which is freed some ticks later
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: `batch` operations in a sample and the number of `samples`, by instrument.
+    """One call: `batch` operations in a sample and the most `samples`, by instrument.
 
-    `warmup` windows come before the first sample.
+    `warmup` windows come before the first sample. A call that is not `steady` takes all its
+    samples, further apart: they are compared one by one with those of another configuration.
     """
 
     name: str
@@ -51,6 +55,11 @@ class Call:
     samples: Mapping[str, int]
     operations: int = 1
     warmup: int = _WARM_UP
+    steady: bool = True
+
+    def enough(self, instrument: Instrument) -> int:
+        """Return how many samples that leave the median as it is are enough; 0: never."""
+        return _ENOUGH if instrument.exact and self.steady else 0
 
 
 @cache
@@ -84,7 +93,9 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
             name=call.name,
             batch=call.batch[instrument.name],
             samples=call.samples[instrument.name],
+            enough=call.enough(instrument),
             warmup=call.warmup,
+            apart=_APART if call.steady else _FAR_APART,
         )
         for call in chosen(parameters)
     )
@@ -112,11 +123,13 @@ def measured(
 
 
 def _metric(call: Call, answer: CallAnswer, empty: int, instrument: Instrument) -> Measured:
-    expected = call.samples[instrument.name]
+    most = call.samples[instrument.name]
+    fewest = call.enough(instrument) or most
     ticks = answer.samples
-    if len(ticks) != expected:
+    if not fewest <= len(ticks) <= most:
         raise TrialError(
-            f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
+            f"the guest gave {len(ticks)} samples of {call.name} instead of"
+            f" {most if fewest == most else f'{fewest} to {most}'}"
         )
     audit = answer.audit
     if answer.uid != USER or (audit is not None and answer.loginuid != USER):

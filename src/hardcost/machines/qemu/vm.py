@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import os
 import platform
 import re
@@ -24,12 +23,13 @@ from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
 from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, snapshot
 from hardcost.machines.qemu.bootparameters import Parameters
+from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle
 from hardcost.machines.qemu.guesttime import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
 from hardcost.machines.supplies import Order, supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.rootimage import RootImage
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
 
 _QEMU_VERSION = re.compile(r"version (\S+(?: \([^)]*\))?)")
-_MOST_EXECUTIONS = 6
 _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any more go first
 _DISK = "does something else write to the cache, or does its disk fail?"
 _KVM_DEVICE = Path("/dev/kvm")
@@ -92,6 +91,7 @@ class VirtualMachine:
         )
         self._initramfses: dict[tuple[str, bool], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
+        self._checks = SpotChecks()
 
     @cached_property
     def kernel(self) -> bootkernel.Kernel:
@@ -280,7 +280,8 @@ class VirtualMachine:
     async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:
         """Carry out `job` in a guest of its own; where idle time may spoil exact counts, twice.
 
-        Where it takes too long and the host or QEMU was stopped meanwhile, it is tried once more.
+        A few of the other trials are executed twice to check that counts repeat. Where it takes
+        too long and the host or QEMU was stopped meanwhile, it is tried once more.
 
         The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
@@ -299,9 +300,9 @@ class VirtualMachine:
         async def each() -> Execution:
             return await twice_at_most(once)
 
-        exact = self.hardware.acceleration == "icount"
-        idles = not argv.kept_busy(self.hardware, boot)
-        return await (agreed(each) if exact and idles else each())
+        if self.hardware.acceleration != "icount" or argv.kept_busy(self.hardware, boot):
+            return await each()
+        return await (agreed(each) if may_idle(job) else self._checks.execute(each))
 
     async def _booted(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
@@ -409,30 +410,6 @@ class VirtualMachine:
                 except MachineError as error:
                     raise _located(error, boot) from error
                 took.remember(self.cache, f"boot {boot.guest}", time.monotonic() - started)
-
-
-async def agreed(once: Callable[[], Awaitable[Execution]]) -> Execution:
-    """Carry a job out until two executions gave the same answers, to the last sample.
-
-    On a host that is far too busy, about one execution in thirty has a few samples that differ by
-    some instructions: as far as we can tell, QEMU's main loop then finds the processor halted
-    before the instructions that it executed last are counted, and skips idle time from a stale
-    clock. Two executions that went wrong in the same way were never seen.
-
-    Raises:
-        TrialError: No two of many executions agree.
-    """
-    seen: list[Execution] = []
-    for _ in range(_MOST_EXECUTIONS):
-        latest = await once()
-        if any(earlier.answers == latest.answers for earlier in seen):
-            seconds = latest.host_seconds + sum(earlier.host_seconds for earlier in seen)
-            return dataclasses.replace(latest, host_seconds=seconds)
-        seen.append(latest)
-    raise TrialError(
-        f"{_MOST_EXECUTIONS} executions of the same trial all gave other counts",
-        hint="counts ought to repeat: what does the workload do that depends on the host?",
-    )
 
 
 def _located(error: MachineError, boot: Boot) -> MachineError:

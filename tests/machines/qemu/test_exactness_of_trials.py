@@ -1,0 +1,82 @@
+"""A trial is executed once, where it may idle until two agree; now and then one is checked."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import pytest
+from tests.protocol.said import typed
+
+from hardcost.errors import TrialError
+from hardcost.machines.machine import Execution
+from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle
+from hardcost.protocol.answers import CallAnswer, only
+from hardcost.protocol.requests import Calls, Command
+
+
+def executions(samples: Sequence[Sequence[int]]) -> Iterator[Execution]:
+    """Give what each execution of a trial answers, one after another."""
+    for some in samples:
+        answer = {"event": "call", "name": "null", "samples": list(some)}
+        yield Execution(tuple(typed([answer])), "", start_seconds=0.1, host_seconds=1.0)
+
+
+def settle(counts: Sequence[int]) -> tuple[int, float]:
+    """Return the count that is agreed on where executions give `counts`, and the host's seconds."""
+    coming = executions([[count] for count in counts])
+
+    async def once() -> Execution:
+        return next(coming)
+
+    found = asyncio.run(agreed(once))
+    return only(found.answers, CallAnswer).samples[0], found.host_seconds
+
+
+def test_two_executions_that_agree_are_enough() -> None:
+    assert settle([502, 502, 999]) == (502, 2.0)
+
+
+def test_one_that_differs_is_outvoted() -> None:
+    assert settle([510, 502, 502, 999]) == (502, 3.0)
+    assert settle([502, 510, 502, 999]) == (502, 3.0)
+
+
+def test_where_none_agree_there_is_no_number() -> None:
+    with pytest.raises(TrialError, match="all gave other counts"):
+        settle(range(100))
+
+
+def checked(samples: Sequence[Sequence[int]], trials: int) -> list[float]:
+    """Return the host's seconds of so many trials whose executions give `samples`, in turn."""
+    coming = executions(samples)
+    checks = SpotChecks()
+
+    async def once() -> Execution:
+        return next(coming)
+
+    async def each() -> list[float]:
+        return [(await checks.execute(once)).host_seconds for _ in range(trials)]
+
+    return asyncio.run(each())
+
+
+def test_the_first_trial_and_each_sixteenth_is_executed_again() -> None:
+    assert checked([[502]] * 19, trials=17) == [2.0] + [1.0] * 15 + [2.0]
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        ([502, 510], "sample 2 of null is 502 and 510"),
+        ([502], "null has 2 and 1 samples"),
+    ],
+)
+def test_a_difference_fails_loudly(again: list[int], said: str) -> None:
+    with pytest.raises(TrialError, match=said):
+        checked([[502, 502], again], trials=1)
+
+
+def test_a_program_of_the_users_may_sleep() -> None:
+    calls = Calls(clock="tsc", calls=())
+    command = Command(clock="tsc", argv=("/bin/sleep", "1"), runs=1, enough=1)
+    assert not may_idle([calls])
+    assert may_idle([calls, command])
