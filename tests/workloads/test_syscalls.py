@@ -89,6 +89,6 @@ def test_an_exact_instrument_takes_fewer_samples_of_a_steady_call() -> None:
     assert len(found.samples) == 16
     with pytest.raises(TrialError, match="16 samples of null instead of 99"):
         syscalls.measured(asked(syscalls, few[0]), few[1], TIME)
+    creat = typed([CLOCK, call("creat", samples=[103] * 16)])
     with pytest.raises(TrialError, match="16 samples of creat instead of 99"):
-        creat = typed([CLOCK, call("creat", samples=[103] * 16)])
         syscalls.measured(asked(syscalls, {"calls": "creat"}), creat, INSN)

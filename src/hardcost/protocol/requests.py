@@ -76,7 +76,7 @@ class CallPlan(Sent):
     """How to measure a call: `samples` windows of `batch` operations, after `warmup` others.
 
     They end earlier once `enough` in a row have left their median as it is; with 0 they never do.
-    Under the instruction counter there are `apart` milliseconds of guest time between them at least.
+    Under the instruction counter they are at least `apart` milliseconds of guest time apart.
     """
 
     name: str
