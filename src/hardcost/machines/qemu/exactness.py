@@ -60,7 +60,7 @@ class SpotChecks:
         again = await once()
         if first.answers != again.answers:
             raise TrialError(
-                f"two executions of the same trial differ: {_difference(first, again)}",
+                f"two executions of the same trial differ: {difference(first, again)}",
                 hint="the counts of this run can't be trusted: counts ought to repeat. Please"
                 " report it, with what `hardcost doctor` prints",
             )
@@ -86,7 +86,7 @@ async def agreed(once: Once) -> Execution:
     )
 
 
-def _difference(first: Execution, again: Execution) -> str:
+def difference(first: Execution, again: Execution) -> str:
     """Return the first thing in which two executions differ."""
     for one, other in zip(first.answers, again.answers, strict=False):
         if one != other:
