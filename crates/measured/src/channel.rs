@@ -136,7 +136,7 @@ mod tests {
 
     fn call(clock: ClockName, pace: Pace) -> Order {
         let name = "fork".into();
-        let plan = Plan { name, batch: 1, samples: 101, enough: 0, warmup: 8, apart: 24 };
+        let plan = Plan { name, batch: 1, samples: 101, warmup: 8, apart: 24 };
         let noop = Noop { path: "/bin/noop".into(), hold: true };
         let task = Task::Call(CallTask { clock, plan, pace, noop });
         Order::Prepare(Job { directory: "/tmp/work.0".into(), identity: Some(1000), task })

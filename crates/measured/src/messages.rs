@@ -98,16 +98,14 @@ pub struct Plan {
     pub name: String,
     /// Operations in a timed window.
     pub batch: u32,
-    /// Windows that count, at most.
+    /// Windows that count.
     pub samples: u32,
-    /// They end once so many in a row have left their median as it is; with 0 they never do.
-    pub enough: u32,
     /// Windows before them.
     pub warmup: u32,
     /// Milliseconds from the end of a window to the next, at least, where they go by ticks.
     pub apart: u32,
 }
-fields!(Plan { name, batch, samples, enough, warmup, apart });
+fields!(Plan { name, batch, samples, warmup, apart });
 
 /// Where the program is that ends at once.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::process::ExitStatus;
 
 use hardcost_measured::channel::{Identity, Job, Order, Ready, Reply, Task};
@@ -105,6 +105,13 @@ pub fn late(company: &mut Company<'_>, deadline: Deadline) -> Error {
     Error::Other(format!("what is measured did not end within {} s{because}", deadline.seconds))
 }
 
+/// The kernel keeps audit rules on files in so many lists, by inode number.
+const LISTS: u64 = 32;
+/// The list in which a working directory is, the same in each guest; files in it are in the next.
+const LIST: u64 = LISTS - 2;
+/// A file system may give the same numbers again and again.
+const TRIES: u64 = 4 * LISTS;
+
 /// A fresh working directory; removed when this goes away.
 struct WorkDirectory {
     path: String,
@@ -113,18 +120,32 @@ struct WorkDirectory {
 impl WorkDirectory {
     /// Makes the directory, the owner's if one is named.
     fn new(owner: Option<u32>) -> Result<Self> {
+        let mut made = Self::anywhere()?;
+        for _ in 0..TRIES {
+            if made.inode()? % LISTS == LIST {
+                break;
+            }
+            drop(made); // so that the next has the same name
+            made = Self::anywhere()?;
+        }
+        chown(&made.path, owner, owner).context(|| made.path.clone())?;
+        Ok(made)
+    }
+
+    /// Makes a directory with the first name that is free.
+    fn anywhere() -> Result<Self> {
         for number in 0.. {
             let path = format!("/tmp/work.{number}");
             match DirBuilder::new().mode(0o755).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                result => {
-                    result.context(|| path.clone())?;
-                    chown(&path, owner, owner).context(|| path.clone())?;
-                    return Ok(Self { path });
-                }
+                result => return result.context(|| path.clone()).map(|()| Self { path }),
             }
         }
         unreachable!("the numbers do not end")
+    }
+
+    fn inode(&self) -> Result<u64> {
+        Ok(fs::metadata(&self.path).context(|| self.path.clone())?.ino())
     }
 }
 

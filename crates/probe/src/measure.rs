@@ -50,14 +50,14 @@ pub fn calls(bench: &mut Bench<'_>, plans: &[CallPlan], out: &mut Out) -> Result
 
 /// Refuses what cannot be measured.
 fn check(plan: &CallPlan) -> Result<()> {
-    let CallPlan { name, batch, samples, enough, warmup, apart } = plan;
+    let CallPlan { name, batch, samples, warmup, apart } = plan;
     let all = 1..=MOST;
     if !NAMES.contains(&name.as_str()) {
         return Err(Error::Other(format!("no call is named {name:?}")));
     }
     if !all.contains(batch)
         || !all.contains(samples)
-        || [enough, warmup, apart].into_iter().any(|&count| count > MOST)
+        || [warmup, apart].into_iter().any(|&count| count > MOST)
     {
         let message =
             format!("call {name}: batch and samples go from 1 to {MOST}, the others from 0");
@@ -68,8 +68,8 @@ fn check(plan: &CallPlan) -> Result<()> {
 
 /// A plan as the measured process has it.
 fn the_plan(plan: &CallPlan) -> Plan {
-    let CallPlan { name, batch, samples, enough, warmup, apart } = plan.clone();
-    Plan { name, batch, samples, enough, warmup, apart }
+    let CallPlan { name, batch, samples, warmup, apart } = plan.clone();
+    Plan { name, batch, samples, warmup, apart }
 }
 
 /// Measures one call in a process of its own.

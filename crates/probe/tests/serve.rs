@@ -57,7 +57,7 @@ fn command(argv: &[&str]) -> Value {
 fn every_call_is_measured_by_either_clock() {
     for clock in ["tsc", "monotonic"] {
         let names = names();
-        let plan = |name: &String| json!({"name": name, "batch": 3, "samples": 5, "enough": 0, "warmup": 1, "apart": 0});
+        let plan = |name: &String| json!({"name": name, "batch": 3, "samples": 5, "warmup": 1, "apart": 0});
         let calls: Vec<Value> = names.iter().map(plan).collect();
         let answers = answers(&[json!({"do": "calls", "clock": clock, "calls": calls})]);
         assert_eq!(answers[0]["event"], "clock");
@@ -79,8 +79,7 @@ fn every_call_is_measured_by_either_clock() {
 
 #[test]
 fn calls_run_as_an_ordinary_user_where_the_probe_may_choose() {
-    let plan =
-        json!({"name": "null", "batch": 1, "samples": 1, "enough": 0, "warmup": 0, "apart": 0});
+    let plan = json!({"name": "null", "batch": 1, "samples": 1, "warmup": 0, "apart": 0});
     let measured = answers(&[json!({"do": "calls", "clock": "tsc", "calls": [plan]})]);
     let id = command(&["id", "-u"]);
     let expected = if rustix::process::geteuid().is_root() {
@@ -152,11 +151,11 @@ fn the_first_failure_ends_the_job() {
         (r#"{"do":"write","path":"/proc/no/such","value":"1"}"#, "/proc/no/such: No such file"),
         (r#"{"do":"install","path":"/tmp/x","mode":420,"base64":"?"}"#, "/tmp/x: its content"),
         (
-            r#"{"do":"calls","clock":"tsc","calls":[{"name":"nap","batch":1,"samples":1,"enough":0,"warmup":0,"apart":0}]}"#,
+            r#"{"do":"calls","clock":"tsc","calls":[{"name":"nap","batch":1,"samples":1,"warmup":0,"apart":0}]}"#,
             "\"nap\"",
         ),
         (
-            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":0,"samples":1,"enough":0,"warmup":0,"apart":0}]}"#,
+            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":0,"samples":1,"warmup":0,"apart":0}]}"#,
             "from 1",
         ),
         (r#"{"do":"dance"}"#, "dance"),

@@ -397,7 +397,7 @@ fn a_watch_ends_once_and_there_is_but_one() {
 /// A request to measure calls that do not end before long.
 fn endless_calls(limit: f64) -> Value {
     let most = 1 << 20;
-    let call = json!({"name": "null", "batch": most, "samples": most, "enough": 0, "warmup": 0, "apart": 0});
+    let call = json!({"name": "null", "batch": most, "samples": most, "warmup": 0, "apart": 0});
     json!({"do": "calls", "clock": "monotonic", "calls": [call], "limit": limit})
 }
 
@@ -424,8 +424,7 @@ fn a_service_that_prints_without_end_holds_up_nothing_that_is_measured() {
     let service = start("exec yes", &json!({"run": ["true"]}), &json!({}));
     // The service would stand still if nobody took what it prints, and so would its log.
     let grown = "until [ $(stat -c %s /tmp/hardcost.$PPID/s.log) -gt 3000000 ]; do sleep .01; done";
-    let calls =
-        json!([{"name": "null", "batch": 100, "samples": 9, "enough": 0, "warmup": 1, "apart": 0}]);
+    let calls = json!([{"name": "null", "batch": 100, "samples": 9, "warmup": 1, "apart": 0}]);
     let answers = done(&[
         service,
         command(&["sh", "-c", grown], 20.0),
@@ -461,7 +460,7 @@ fn a_command_that_takes_too_long_is_ended() {
 #[test]
 fn what_has_no_limit_of_its_own_ends_with_the_time_of_the_job() {
     let most = 1 << 20;
-    let call = json!({"name": "null", "batch": most, "samples": most, "enough": 0, "warmup": 0, "apart": 0});
+    let call = json!({"name": "null", "batch": most, "samples": most, "warmup": 0, "apart": 0});
     let calls = json!({"do": "calls", "clock": "monotonic", "calls": [call]});
     let command =
         |script: &str| json!({"do": "command", "argv": ["sh", "-c", script], "clock": "tsc"});

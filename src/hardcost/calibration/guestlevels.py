@@ -112,7 +112,7 @@ async def measure(
 def _requests(wanted: Wanted) -> list[Request]:
     text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
     calls = tuple(
-        CallPlan(name=name, batch=1, samples=samples, enough=0, warmup=_WARM_UP, apart=_APART)
+        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
         for name, samples in wanted.runs()
     )
     return [Audit(rules=_PREAMBLE + text), Calls(clock="tsc", calls=calls)]

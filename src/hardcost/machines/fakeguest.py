@@ -154,7 +154,7 @@ def _measured(state: _State, request: Mapping[str, Any]) -> list[_Json]:
                 "name": name,
                 "clock": clock,
                 "batch": call["batch"],
-                "samples": [ticks] * (call["enough"] or call["samples"]),
+                "samples": [ticks] * call["samples"],
                 "uid": _USER,
                 "loginuid": _USER,
                 "audit": _audit(state, name) if is_on else None,

@@ -75,14 +75,12 @@ class Audit(_Request):
 class CallPlan(Sent):
     """How to measure a call: `samples` windows of `batch` operations, after `warmup` others.
 
-    They end earlier once `enough` in a row have left their median as it is; with 0 they never do.
     Under the instruction counter they are at least `apart` milliseconds of guest time apart.
     """
 
     name: str
     batch: U32
     samples: U32
-    enough: U32
     warmup: U32
     apart: U32
 

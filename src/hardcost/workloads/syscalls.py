@@ -36,17 +36,14 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
-_ENOUGH = 16  # samples that leave the median as it is, after which an exact instrument stops
-_APART = 1  # milliseconds between windows, at least: the next one is after the next tick
-_FAR_APART = 24  # where a window leaves memory behind, which is freed some ticks later
+_APART = 12  # milliseconds between windows, at least: what a window leaves behind is freed
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: `batch` operations in a sample and the most `samples`, by instrument.
+    """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
-    `warmup` windows come before the first sample. A call that is not `steady` takes all its
-    samples, further apart: they are compared one by one with those of another configuration.
+    `warmup` windows come before the first sample.
     """
 
     name: str
@@ -55,11 +52,6 @@ class Call:
     samples: Mapping[str, int]
     operations: int = 1
     warmup: int = _WARM_UP
-    steady: bool = True
-
-    def enough(self, instrument: Instrument) -> int:
-        """Return how many samples that leave the median as it is are enough; 0: never."""
-        return _ENOUGH if instrument.exact and self.steady else 0
 
 
 @cache
@@ -93,9 +85,8 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
             name=call.name,
             batch=call.batch[instrument.name],
             samples=call.samples[instrument.name],
-            enough=call.enough(instrument),
             warmup=call.warmup,
-            apart=_APART if call.steady else _FAR_APART,
+            apart=_APART,
         )
         for call in chosen(parameters)
     )
@@ -123,13 +114,11 @@ def measured(
 
 
 def _metric(call: Call, answer: CallAnswer, empty: int, instrument: Instrument) -> Measured:
-    most = call.samples[instrument.name]
-    fewest = call.enough(instrument) or most
+    expected = call.samples[instrument.name]
     ticks = answer.samples
-    if not fewest <= len(ticks) <= most:
+    if len(ticks) != expected:
         raise TrialError(
-            f"the guest gave {len(ticks)} samples of {call.name} instead of"
-            f" {most if fewest == most else f'{fewest} to {most}'}"
+            f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
     audit = answer.audit
     if answer.uid != USER or (audit is not None and answer.loginuid != USER):

@@ -52,7 +52,7 @@ mod tests {
             r#"{"do":"install","path":"/p","mode":493,"base64":"AA=="}"#,
             r#"{"do":"write","path":"/proc/sys/kernel/x","value":"1"}"#,
             r#"{"do":"audit","rules":"-D","backlog_limit":8192}"#,
-            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"enough":16,"warmup":8,"apart":1}]}"#,
+            r#"{"do":"calls","clock":"tsc","calls":[{"name":"null","batch":1,"samples":101,"warmup":8,"apart":1}]}"#,
             r#"{"do":"command","argv":["/bin/true"],"clock":"monotonic"}"#,
             r#"{"do":"install","path":"/p","mode":493,"base64":"AA==","owner":"a","group":"b"}"#,
             r#"{"do":"run","name":"copy","argv":["cp","a","b"],"clock":"tsc","user":"user",

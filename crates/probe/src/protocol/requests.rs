@@ -123,10 +123,8 @@ pub struct CallPlan {
     pub name: String,
     /// Operations in a timed window.
     pub batch: u32,
-    /// Timed windows, at most.
+    /// Timed windows.
     pub samples: u32,
-    /// They end once so many in a row have left their median as it is; with 0 they never do.
-    pub enough: u32,
     /// Windows run before them and not reported.
     pub warmup: u32,
     /// Milliseconds from the end of a window to the next, at least, under the instruction counter.
