@@ -18,6 +18,7 @@ pub mod channel;
 pub mod clock;
 pub mod cputime;
 mod entry;
+pub mod filelists;
 mod identity;
 mod messages;
 pub mod pace;

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 
 use hardcost_measured::channel::{Identity, Job, Order, Ready, Reply, Task};
 use hardcost_measured::cputime::CpuTime;
+use hardcost_measured::filelists;
 use rustix::process::geteuid;
 
 use crate::error::{Context, Error, Result};
@@ -105,14 +106,8 @@ pub fn late(company: &mut Company<'_>, deadline: Deadline) -> Error {
     Error::Other(format!("what is measured did not end within {} s{because}", deadline.seconds))
 }
 
-/// The kernel keeps audit rules on files in so many lists, by inode number.
-const LISTS: u64 = 32;
-/// The list in which a working directory is, the same in each guest; files in it are in the next.
-const LIST: u64 = LISTS - 2;
-/// A file system may give the same numbers again and again.
-const TRIES: u64 = 4 * LISTS;
-
-/// A fresh working directory; removed when this goes away.
+/// A new working directory, which has the same list of audit rules in each guest. It is removed when
+/// this goes away.
 struct WorkDirectory {
     path: String,
 }
@@ -121,8 +116,8 @@ impl WorkDirectory {
     /// Makes the directory, the owner's if one is named.
     fn new(owner: Option<u32>) -> Result<Self> {
         let mut made = Self::anywhere()?;
-        for _ in 0..TRIES {
-            if made.inode()? % LISTS == LIST {
+        for _ in 0..filelists::TRIES {
+            if filelists::of(made.inode()?) == filelists::DIRECTORY {
                 break;
             }
             drop(made); // so that the next has the same name
