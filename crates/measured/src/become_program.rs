@@ -46,7 +46,7 @@ impl Prepared {
                 Fault::Errno(
                     libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT,
                 ) => {}
-                other => return other,
+                Fault::Errno(_) | Fault::Wrong(_) => return refused,
             }
         }
         fault
