@@ -1,4 +1,4 @@
-"""Whether one execution is exact: `python bench/exactness.py [--executions 300] [--jobs 2]`.
+"""Whether one execution is exact: `python bench/one_execution.py [--executions 300] [--jobs 2]`.
 
 All 26 calls are measured again and again under four sets of audit rules, each from its snapshot, a
 third of the executions beside two busy loops, on so many jobs at once. Every sample has to be the
