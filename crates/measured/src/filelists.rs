@@ -1,9 +1,9 @@
 //! The kernel's lists of audit rules on files.
 //!
 //! There are 32, and a file's inode number says which is the file's: a call on any file walks the
-//! rules in its list. Processes and sockets take inode numbers as well, so that a new file's number
-//! depends on all that went before, and with it the cost of rules on other files. So what is measured
-//! is made again until its number leads to a list that is the same in each guest.
+//! rules in its list. A new file's number depends on how many were made before, and with it the cost
+//! of rules on other files. So what is measured is made again until its number leads to a list that is
+//! the same for each call and in each guest.
 
 /// How many there are.
 const LISTS: u64 = 32;

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hardcost.auditrules.cost import events
 from hardcost.auditrules.event import FileId
+from hardcost.auditrules.semantics import BUCKETS
 from hardcost.errors import InputError, TrialError
 from hardcost.machines.machine import Boot
 from hardcost.protocol.answers import (
@@ -165,6 +166,7 @@ _MAKES = {
 
 _MAKES_EACH_TIME = {"creat", "mkdir"}
 _FIRST = 2  # the first inode number after that of /tmp itself
+_FOLDERS_LIST = 30  # crates/measured/src/filelists.rs
 
 
 def visited(
@@ -178,7 +180,9 @@ def visited(
     for wanted in sets:
         found: dict[str, tuple[tuple[Event, ...], ...]] = {}
         for name, samples in wanted.runs():
-            folder, first = following, following + 1
+            # The probe makes the folder until its number is of that list; its file has the next.
+            folder = following + (_FOLDERS_LIST - following) % BUCKETS
+            first = folder + 1
             following = first + _MAKES.get(name, 0)
             if name in _MAKES_EACH_TIME:
                 following += samples + _WARM_UP
