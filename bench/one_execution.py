@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import subprocess  # noqa: TID251  (busy loops are no part of hardcost)
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.rule import Rule
@@ -24,9 +23,12 @@ from hardcost.machines.qemu.exactness import difference
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# A script finds its own folder alone, and not the one that this is in.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests.load import busy
+
+if TYPE_CHECKING:
     from hardcost.machines.machine import Execution
     from hardcost.run.prepare import Prepared
 
@@ -43,18 +45,6 @@ _SETS = {
 }
 
 
-@contextlib.contextmanager
-def busy(*, loops: int) -> Iterator[None]:
-    """Keep so many processors busy."""
-    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-
-
 def trial(machine: VirtualMachine, name: str) -> Prepared:
     """Return the trial of all calls under the rules of that name."""
     rules = (AuditRule(Rule(line)) for line in _SETS[name])
@@ -67,7 +57,7 @@ async def executions(machine: VirtualMachine, one: Prepared, number: int) -> lis
     """Carry a trial out so many times, one after another."""
     found = []
     for at in range(number):
-        with busy(loops=2 if at % _BUSY == 0 else 0):
+        with busy(2 if at % _BUSY == 0 else 0):
             found.append(await machine.execute(one.boot, one.job, _LIMIT_SECONDS))
         print(f"{at + 1} of {number}", end="\r", file=sys.stderr)
     return found

@@ -7,21 +7,12 @@ import subprocess  # noqa: TID251  (what is run here is hardcost itself)
 import sys
 from typing import TYPE_CHECKING
 
+from tests.studies import of_rules
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-STUDY = """
-title = "small"
-workloads = ["syscalls calls=null"]
-baseline = "rules=0"
-[base]
-audit.enabled = true
-[[axis]]
-name = "rules"
-values = [0, 1]
-audit.repeat = "-a always,exit -F arch=b64 -S swapon -F uid={n}"
-audit.from = 70001
-"""
+STUDY = of_rules("small", "null", (0, 1))
 COMMAND = (sys.executable, "-c", "from hardcost.cli.main import main; main()")
 RUN = ("run", "study.toml", "--fresh", "--jobs", "1", "--format", "json")
 

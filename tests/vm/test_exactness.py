@@ -5,34 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-import subprocess
-import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.load import busy
 from tests.studies import of_rules
 from tests.vm.conftest import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.vm.conftest import Command
 
 pytestmark = pytest.mark.vm
 
 SMALL = of_rules("small", "null+open+fork", (0, 7))
-
-
-@contextlib.contextmanager
-def busy(loops: int) -> Iterator[None]:
-    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
-    try:
-        yield
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
 
 
 def test_load_moves_no_count_and_every_rule_costs_the_same(hardcost: Command) -> None:

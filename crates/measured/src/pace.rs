@@ -23,7 +23,7 @@ const AFTER_TICK: u64 = 300_000;
 const CLOSE: u64 = 100_000;
 /// The longest work between two looks at the clock: a tick prolongs it by less than [`CLOSE`].
 const LONGEST: u64 = 1_000_000;
-/// So many instructions take a nanosecond each.
+/// Instructions that are executed at a stretch. Each takes a nanosecond.
 const BLOCK: u64 = 500;
 /// By so much a window may begin later than it should.
 const LATE: u64 = 2 * BLOCK;

@@ -45,7 +45,6 @@ PROGRAMS = ("/bin/noop", "/hardcost-noop")
 """What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
 
 _WARM_UP = 8  # windows before the first that counts
-_APART = 12  # milliseconds between windows, at least: three ticks
 _DELETE_ALL = "-D"
 # auditctl is silent about a rule that is refused before it has sent one: hence the second line.
 _PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
@@ -113,7 +112,7 @@ async def measure(
 def _requests(wanted: Wanted) -> list[Request]:
     text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
     calls = tuple(
-        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
+        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=syscalls.APART)
         for name, samples in wanted.runs()
     )
     return [Audit(rules=_PREAMBLE + text), Calls(clock="tsc", calls=calls)]
@@ -166,7 +165,7 @@ _MAKES = {
 
 _MAKES_EACH_TIME = {"creat", "mkdir"}
 _FIRST = 2  # the first inode number after that of /tmp itself
-_FOLDERS_LIST = 30  # crates/measured/src/filelists.rs
+_FOLDERS_LIST = BUCKETS - 2  # crates/measured/src/filelists.rs
 
 
 def visited(

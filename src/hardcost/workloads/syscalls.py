@@ -36,7 +36,7 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
-_APART = 12  # milliseconds between windows, at least: what a window leaves behind is freed
+APART = 12  # milliseconds between windows, at least: what a window leaves behind is freed
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
             batch=call.batch[instrument.name],
             samples=call.samples[instrument.name],
             warmup=call.warmup,
-            apart=_APART,
+            apart=APART,
         )
         for call in chosen(parameters)
     )
