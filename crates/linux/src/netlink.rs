@@ -30,6 +30,8 @@ const LIST_RULES: u16 = 1013;
 const TRIM: u16 = 1014;
 /// Extends a directory's rules to another directory.
 const MAKE_EQUIVALENT: u16 = 1015;
+/// Makes a record out of a process's own text, even while audit is off (`AUDIT_USER_AVC`).
+const OWN_RECORD: u16 = 1107;
 /// A record of a system call.
 pub const SYSCALL: u16 = 1300;
 
@@ -118,8 +120,25 @@ impl Netlink {
         words[1] = 1;
         words[3] = setting.daemon.unwrap_or(0);
         words[5] = setting.backlog_limit;
+        self.set(words)
+    }
+
+    /// Makes the caller the daemon, or nobody if `daemon` is 0; audit stays on or off.
+    pub fn set_daemon(&mut self, daemon: u32) -> io::Result<()> {
+        let mut words = [0_u32; 10];
+        words[0] = MASK_PID;
+        words[3] = daemon;
+        self.set(words)
+    }
+
+    fn set(&mut self, words: [u32; 10]) -> io::Result<()> {
         let payload: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         self.request(SET, ACKNOWLEDGE, &payload).map(drop)
+    }
+
+    /// Has the kernel make a record of a text.
+    pub fn record(&mut self, text: &[u8]) -> io::Result<()> {
+        self.request(OWN_RECORD, ACKNOWLEDGE, text).map(drop)
     }
 
     /// The current state.
