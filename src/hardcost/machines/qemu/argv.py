@@ -115,14 +115,6 @@ def boots_afresh(boot: Boot) -> bool:
     return boot.kernel is not None or boot.fresh or boot.init == "systemd"
 
 
-def kept_busy(hardware: Hardware) -> bool:
-    """Say whether the probe keeps the processor from being idle, so that no time is skipped.
-
-    In a small guest it does so except while it measures.
-    """
-    return hardware.acceleration == "icount"
-
-
 def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
     """Return the kernel's command line; `disks` are root and source tree of a Debian guest.
 
@@ -138,7 +130,7 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
         layout = (f"hardcost.seed={boot.layout_seed}",)
     way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
     disk_words = _disk_kernel_words(disks)
-    spin = [_SPIN_WORD] if kept_busy(hardware) else []
+    spin = [_SPIN_WORD] if hardware.acceleration == "icount" else []  # so that no time is skipped
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
     words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
     line = " ".join(words)
