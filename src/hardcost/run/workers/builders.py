@@ -53,6 +53,7 @@ class Builders:
         self._names: dict[str, str] = {}  # of all workers that were looked at, by address
         self._builds: dict[str, float] = {}  # how many an admitted worker builds at a time
         self._given = 0
+        self._begun_again = 0  # times that a worker was admitted when there was none
         self._looking = asyncio.Lock()
         self._looked = -_LOOK_SECONDS
         self._in_vain = 0
@@ -123,14 +124,19 @@ class Builders:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _came(self, order: Order) -> Any:  # noqa: ANN401  (Made, Fault, Lacks or None)
-        """Return what comes of a build, given to Dask; None if Dask has given it up."""
+        """Return what comes of a build; None if Dask has given it up, or no worker was left.
+
+        Dask does not look again at a task that no worker could take when one was admitted.
+        """
         await self._drop(await self._sending.send(order.supplies, tuple(self._builds)))
         payload = await asyncio.to_thread(place.packed, order)
         future = self._link.submit("kernel", place.build, payload, BUILDS, self._resource)
-        result = asyncio.ensure_future(self._link.result(future))
+        result, begun = asyncio.ensure_future(self._link.result(future)), self._begun_again
         try:
             while not (await asyncio.wait({result}, timeout=_LOOK_SECONDS))[0]:
                 await self._look()
+                if self._begun_again > begun:
+                    return None
             packed = result.result()
             return None if packed is None else place.unpacked(packed)
         except KilledWorker as error:
@@ -219,6 +225,7 @@ class Builders:
         }
         if fit:
             await self._set_builds(fit)
+            self._begun_again += not self._builds
             self._builds |= fit
             workers, at_once = count(len(self._builds), "worker"), count(self._slots, "kernel")
             self._note(f"{workers} at {self._link.address} can build {at_once} at a time")
