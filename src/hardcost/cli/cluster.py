@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.cli import console
 from hardcost.cli.lazy import with_dask
 from hardcost.cli.waiting import until_done
+from hardcost.errors import InputError
 from hardcost.report.text import visible
 from hardcost.run.workers.lab import lab_at
 
@@ -31,6 +32,21 @@ def ssh(  # noqa: PLR0913  (click's options)
     lab = lab_at(address, tls_ca, tls_cert, tls_key)
     run = with_dask("hardcost.run.workers.overssh:run_over_ssh")
     what = with_dask("hardcost.run.workers.overssh:OnHosts")(
-        hosts, shlex.split(ssh), shlex.split(command), guests, builds
+        hosts, _words("--ssh", ssh), _words("--command", command), guests, builds
     )
     until_done(run(lab, what, lambda text: console.note(visible(text))))
+
+
+def _words(option: str, text: str) -> list[str]:
+    """Return the words of a command, as a shell would see them.
+
+    Raises:
+        InputError: There are none, or a quote is not closed.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"{option}: {error}: {text}") from None
+    if not words:
+        raise InputError(f"{option} names no program")
+    return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -173,16 +174,17 @@ def test_a_source_of_the_users_is_built_over_tls_though_a_worker_is_killed(tmp_p
     certificates = options(authority(tmp_path, "ours"))
     with Lab(tmp_path, "tls", certificates) as lab:
         dying = lab.worker("dies", 0, 1)
-        there = started(tmp_path, "there", "--workers", lab.address, *certificates)
-        deadline = time.monotonic() + START_SECONDS
-        while not builds(dying):
-            assert there.poll() is None, there.communicate()[1]
-            assert time.monotonic() < deadline
+        where = ("--workers", lab.address, *certificates)
+        interrupted = once_built(started(tmp_path, "there", *where), dying)
+        interrupted.send_signal(signal.SIGINT)
+        assert interrupted.wait(START_SECONDS) == 130, interrupted.communicate()
+        until_none(dying)
+        there = once_built(started(tmp_path, "there", *where), dying)
         staying = lab.worker("stays", 0, 1)
         lab.kill("dies")
         came = built(there)
-        assert not builds(dying)
-        assert not builds(staying)
+        until_none(dying)
+        until_none(staying)
         lab.worker("dies", 0, 1)  # whoever uses the cache again sweeps
         lab.end("dies", "stays")
         for cache in (dying, staying):
@@ -202,6 +204,23 @@ def started(folder: Path, cache: str, *words: str) -> subprocess.Popen[str]:
     argv: Sequence[str] = [*COMMAND, *build, *words]
     pipe = subprocess.PIPE
     return subprocess.Popen(argv, env=own, cwd=folder, stdout=pipe, stderr=pipe, text=True)
+
+
+def once_built(process: subprocess.Popen[str], cache: Path) -> subprocess.Popen[str]:
+    """Wait until a kernel is built in a worker's cache for a command."""
+    deadline = time.monotonic() + START_SECONDS
+    while not builds(cache):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+    return process
+
+
+def until_none(cache: Path) -> None:
+    """Wait until no kernel is built in a worker's cache any more."""
+    deadline = time.monotonic() + START_SECONDS
+    while left := builds(cache):
+        assert time.monotonic() < deadline, left
+        time.sleep(TICK_SECONDS)
 
 
 def built(process: subprocess.Popen[str]) -> dict[str, str]:

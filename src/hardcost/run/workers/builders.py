@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 1.0  # between two looks at which workers there are
 _LOOKS_IN_VAIN = 5
+_LOOKS_IDLE = 3  # at a task that no worker has
 _ATTEMPTS = 3  # to supply a worker, and to get from it what it has built
 
 
@@ -53,7 +54,6 @@ class Builders:
         self._names: dict[str, str] = {}  # of all workers that were looked at, by address
         self._builds: dict[str, float] = {}  # how many an admitted worker builds at a time
         self._given = 0
-        self._begun_again = 0  # times that a worker was admitted when there was none
         self._looking = asyncio.Lock()
         self._looked = -_LOOK_SECONDS
         self._in_vain = 0
@@ -79,8 +79,14 @@ class Builders:
         self._given += 1
         started = time.monotonic()
         try:
-            for _ in range(_ATTEMPTS):
+            attempts = 0
+            while attempts < _ATTEMPTS:
                 came = await self._came(order)
+                if came is None:
+                    await asyncio.sleep(_LOOK_SECONDS)
+                    await self._look()
+                    continue
+                attempts += 1
                 if isinstance(came, place.Fault):
                     raise came.error()
                 if isinstance(came, place.Lacks):
@@ -124,18 +130,19 @@ class Builders:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _came(self, order: Order) -> Any:  # noqa: ANN401  (Made, Fault, Lacks or None)
-        """Return what comes of a build; None if Dask has given it up, or no worker was left.
+        """Return what comes of a build; None if Dask has given it up, or gives it to nobody.
 
-        Dask does not look again at a task that no worker could take when one was admitted.
+        A task that no worker could take when it lost its own stays so, whoever is admitted later.
         """
         await self._drop(await self._sending.send(order.supplies, tuple(self._builds)))
         payload = await asyncio.to_thread(place.packed, order)
         future = self._link.submit("kernel", place.build, payload, BUILDS, self._resource)
-        result, begun = asyncio.ensure_future(self._link.result(future)), self._begun_again
+        result, idle = asyncio.ensure_future(self._link.result(future)), 0
         try:
             while not (await asyncio.wait({result}, timeout=_LOOK_SECONDS))[0]:
                 await self._look()
-                if self._begun_again > begun:
+                idle = 0 if await self._link.is_given(future) else idle + 1
+                if idle == _LOOKS_IDLE:
                     return None
             packed = result.result()
             return None if packed is None else place.unpacked(packed)
@@ -160,6 +167,7 @@ class Builders:
         for supply in made.files:
             if "/" in supply.title or supply.title.startswith("."):
                 raise MachineError(f"a worker sends a file of a strange name: {supply.title!r}")
+            (folder / supply.title).unlink(missing_ok=True)  # of a worker that died meanwhile
             arriving = Arriving(supply, folder, supply.title)
             if not await self._taken(supply, made.worker, arriving):
                 return False
@@ -225,7 +233,6 @@ class Builders:
         }
         if fit:
             await self._set_builds(fit)
-            self._begun_again += not self._builds
             self._builds |= fit
             workers, at_once = count(len(self._builds), "worker"), count(self._slots, "kernel")
             self._note(f"{workers} at {self._link.address} can build {at_once} at a time")

@@ -59,6 +59,7 @@ class Cluster:
         self._names: dict[str, str] = {}  # of all workers that were looked at, by address
         self._guests: dict[str, float] = {}  # how many an admitted worker runs at a time
         self._check: tuple[bytes, Order, Execution] | None = None
+        self._admitted_just_now = False  # in the look before
         self._nobody_since: float | None = None
         self._admitted_again = asyncio.Event()
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -190,10 +191,13 @@ class Cluster:
         if not self._link.is_up:
             raise self._link.lost()
         there = await self._link.there(GUESTS)
+        overlapped, self._admitted_just_now = self._admitted_just_now, False
         for address in [one for one in self._names if one not in there]:
             name = self._names.pop(address)
             if self._guests.pop(address, None) is not None:
                 self._sending.forget(address)
+                if overlapped:  # it may have died before the other was admitted
+                    self._admitted_again.set()
                 self._note(f"worker {name} is gone; its trials run elsewhere")
         new = {address: about for address, about in there.items() if address not in self._names}
         if new:
@@ -245,6 +249,7 @@ class Cluster:
             if not self._guests:
                 self._admitted_again.set()
             self._guests |= fit
+            self._admitted_just_now = again
 
     async def _set_guests(self, guests: Mapping[str, float]) -> None:
         """Set on workers, by their addresses, how many of the run's trials they take at a time."""

@@ -135,6 +135,11 @@ class Link:
             ) from error
         return result
 
+    async def is_given(self, future: Future[Any]) -> bool:
+        """Say whether a worker has a task just now."""
+        given: Mapping[str, Iterable[object]] = await self.client.processing()
+        return any(future.key in keys for keys in given.values())
+
     async def cancel(self, future: Future[Any]) -> None:
         """Take a task back; the scheduler may be gone."""
         with contextlib.suppress(Exception):

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import pickle
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
@@ -234,7 +234,8 @@ async def build(key: str, packed_order: bytes) -> bytes:
     try:
         found = await _place_of(worker).build(key, order)
     except (MachineError, InputError) as error:
-        return packed(Fault.of(error))
+        fault = Fault.of(error)
+        return packed(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
     if found is None:
         raise Reschedule
     if isinstance(found, Lacks):

@@ -135,7 +135,8 @@ class Spread:
         try:
             await self.built_by(boot, self._build)
         except NobodyBuildsError as error:
-            self._note(f"{error}: kernels are built on this host")
+            if not self._building.locked():
+                self._note(f"{error}: kernels are built on this host")
             async with self._building:
                 await self._local.make_ready(boot)
 
