@@ -212,6 +212,7 @@ def once_built(process: subprocess.Popen[str], cache: Path) -> subprocess.Popen[
     while not builds(cache):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
+        time.sleep(TICK_SECONDS)
     return process
 
 
