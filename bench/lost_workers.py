@@ -71,7 +71,6 @@ def compared(run: Sequence[str], words: argparse.Namespace, folder: Path) -> boo
     with Lab(folder, "tls" if words.tls else "tcp", certificates) as lab:
         own = {"HARDCOST_CACHE": str(words.compiled)} if words.compiled else {}
         caches = {"stays": lab.worker("stays", 1, 1, **own)}
-        caches["stays"] = words.compiled or caches["stays"]
         caches["builds"] = lab.worker("builds", 0, 1)
         caches["runs"] = lab.worker("runs", 1, 0)
         started = time.monotonic()
