@@ -12,6 +12,7 @@ use crate::measure::Bench;
 use crate::out::Out;
 use crate::place::Place;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
+use crate::spinner::Spinner;
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
@@ -29,6 +30,8 @@ pub struct Session {
     watch: Option<Watch>,
     /// How long a job may take.
     seconds: u32,
+    /// What is halted while something is measured.
+    spinner: Option<Spinner>,
     out: Out,
 }
 
@@ -42,6 +45,7 @@ impl Session {
             guard: Guard::default(),
             watch: None,
             seconds: alarm::HALF_A_DAY,
+            spinner: None,
             out: Out::new(out),
         }
     }
@@ -49,6 +53,11 @@ impl Session {
     /// The same with other time for a job, in seconds.
     pub fn within(self, seconds: u32) -> Self {
         Self { seconds, ..self }
+    }
+
+    /// The same with a process that keeps the processor busy while nothing is measured.
+    pub fn beside(self, spinner: Option<Spinner>) -> Self {
+        Self { spinner, ..self }
     }
 
     /// Says one thing.
@@ -180,7 +189,11 @@ impl Session {
 
     /// All that goes on beside what is waited for, and where answers go.
     fn parts(&mut self) -> (Company<'_>, &mut Out) {
-        let company = Company { audit: self.audit.as_mut(), services: &mut self.services };
+        let company = Company {
+            audit: self.audit.as_mut(),
+            services: &mut self.services,
+            spinner: self.spinner.as_ref(),
+        };
         (company, &mut self.out)
     }
 

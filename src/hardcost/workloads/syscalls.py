@@ -36,14 +36,14 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
-APART = 12  # milliseconds between windows, at least: what a window leaves behind is freed
+_APART = 4  # milliseconds between windows, at least: records reach the audit daemon
 
 
 @dataclass(frozen=True)
 class Call:
     """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
-    `warmup` windows come before the first sample.
+    `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Call:
     samples: Mapping[str, int]
     operations: int = 1
     warmup: int = _WARM_UP
+    apart: int = _APART
 
 
 @cache
@@ -86,7 +87,7 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
             batch=call.batch[instrument.name],
             samples=call.samples[instrument.name],
             warmup=call.warmup,
-            apart=APART,
+            apart=call.apart,
         )
         for call in chosen(parameters)
     )
