@@ -177,7 +177,8 @@ def test_a_source_of_the_users_is_built_over_tls_though_a_worker_is_killed(tmp_p
         where = ("--workers", lab.address, *certificates)
         interrupted = once_built(started(tmp_path, "there", *where), dying)
         interrupted.send_signal(signal.SIGINT)
-        assert interrupted.wait(START_SECONDS) == 130, interrupted.communicate()
+        _, err = interrupted.communicate(timeout=START_SECONDS)
+        assert interrupted.returncode == 130, err
         until_none(dying)
         there = once_built(started(tmp_path, "there", *where), dying)
         staying = lab.worker("stays", 0, 1)
