@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
 from hardcost.cli import options
 from hardcost.cli.console import note, show
+from hardcost.cli.lazy import with_dask
 from hardcost.cli.monitors import monitor_of
 from hardcost.cli.waiting import until_done
 from hardcost.controls.apply import kernel as recipe_of
@@ -44,9 +45,10 @@ def build(  # noqa: PLR0913  (click's options)
     jobs: int | None,
     allow_unconfined_build: bool,
     format: str,  # noqa: A002
+    **where: Any,  # noqa: ANN401  (click's options)
 ) -> None:
-    """Build a kernel, unless it was built before, and say where it lies."""
-    cache = Cache()
+    """Build a kernel, unless it was built before, and say where it lies; `where`, on workers."""
+    cache, lab = Cache(), options.lab(where)
     monitor = monitor_of("auto")
     made = kernels(cache, monitor, source, jobs, unconfined=allow_unconfined_build)
     recipe, own = _recipe(base, profile, fragments, single)
@@ -58,8 +60,11 @@ def build(  # noqa: PLR0913  (click's options)
             if unmet.option not in own:
                 note(f"{unmet.option}={unmet.wanted} does not come out: {unmet.why}")
     made.check(recipe, own if recipe.tolerant else None)
-    found = until_done(made.build(recipe))
-    _present((found,), format)
+    if lab is not None and made.find(recipe) is None:
+        builders = with_dask("hardcost.run.workers.spreadmachine:builders")
+        with builders("vm", lab, monitor.note, until_done) as builder:
+            until_done(made.built_by(recipe, builder))
+    _present((until_done(made.build(recipe)),), format)
 
 
 def list_(format: str) -> None:  # noqa: A002

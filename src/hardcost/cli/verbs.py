@@ -10,6 +10,7 @@ from hardcost.cli.lazy import LazyGroup
 
 VERBS = {
     "bill": "hardcost.cli.commands.bill:bill",
+    "cluster": "hardcost.cli.commands.cluster:cluster",
     "compare": "hardcost.cli.commands.compare:compare",
     "doctor": "hardcost.cli.commands.doctor:doctor",
     "image": "hardcost.cli.commands.image:image",

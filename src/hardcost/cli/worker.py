@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hardcost.cli import console
 from hardcost.cli.lazy import with_dask
 from hardcost.cli.waiting import until_done
+from hardcost.errors import InputError
 from hardcost.run.workers.lab import lab_at
 
 if TYPE_CHECKING:
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
 def worker(  # noqa: PLR0913, PLR0917  (click's options)
     address: str,
     guests: int,
+    builds: int | None,
     name: str | None,
     tls_ca: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Run trials for others until interrupted."""
+    """Run trials and build kernels for others until interrupted.
+
+    Raises:
+        InputError: It is to do neither.
+    """
+    if not guests and builds == 0:
+        raise InputError("a worker without guests and without builds has nothing to do")
     lab = lab_at(address, tls_ca, tls_cert, tls_key)
     serve = with_dask("hardcost.run.workers.serve:serve")
-    until_done(serve(lab, guests, name, console.note))
+    until_done(serve(lab, guests, builds, name, console.note))

@@ -10,23 +10,26 @@ presses Ctrl-C).
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import fakeguest
 from hardcost.machines.bootline import Account
+from hardcost.machines.cache import digest
 from hardcost.machines.hostcheck import Check
 from hardcost.machines.machine import Capabilities, Earlier, Execution, Relations
-from hardcost.machines.supplies import Order
+from hardcost.machines.supplies import Order, Supply, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from hardcost.machines.cache import Cache
-    from hardcost.machines.machine import Boot, KernelRecipe
+    from hardcost.machines.machine import Boot, Builder, KernelRecipe
     from hardcost.machines.progress import Listener
     from hardcost.machines.wanted import Wanted
     from hardcost.protocol.answers import Answer
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 _BEHAVIOUR = "fake="
 _SLOW_SECONDS = 100.0
 _PAUSE_SECONDS = 0.5
+_KERNEL = "vmlinux"
 _FOUND = "a machine for tests, which computes its answers"
 _CONSOLE = (
     "[    1.000000] a line of the log\n[    2.000000] Kernel panic - not syncing: asked for\n"
@@ -129,6 +133,15 @@ class FakeMachine:
         _check_boots(boot)
         self._ready.add(boot.kernel or boot)
 
+    async def built_by(self, boot: Boot, builder: Builder) -> None:
+        """Have another host build a kernel, whose file says of what it was built."""
+        order = Order(self.name, boot, (("kernel", self.kernel_name(boot)),))
+        with tempfile.TemporaryDirectory() as folder:
+            await builder(order, Path(folder))
+            if (Path(folder) / _KERNEL).read_text() != self.kernel_name(boot):
+                raise MachineError("what came is not the kernel that was asked for")
+        self._ready.add(boot.kernel or boot)
+
     def order(self, boot: Boot) -> Order:
         """Return that nothing is needed beside the boot."""
         return Order(self.name, boot, tuple(self.identity(boot).items()))
@@ -165,6 +178,38 @@ def facts() -> dict[str, str]:
 def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> FakeMachine:  # noqa: ARG001  (any maker's)
     """Return the machine with the simulated guest, which needs nothing."""
     return FakeMachine(fakeguest.answers, fakeguest.account)
+
+
+def build_facts() -> dict[str, str]:
+    """Return that nothing of this host matters."""
+    return {}
+
+
+def check_builder() -> None:
+    """Find that nothing is missing."""
+
+
+async def built(
+    order: Order,
+    files: Mapping[str, Path],  # noqa: ARG001  (any maker's)
+    cache: Cache,
+    jobs: int,  # noqa: ARG001  (any maker's)
+) -> tuple[Supply, ...]:
+    """Return a file that says of what the kernel was built; it takes as long as the boot asks for.
+
+    Raises:
+        MachineError: The boot asks for that.
+    """
+    await _misbehave(_behaviour(order.boot), math.inf)
+    text = dict(order.identity)["kernel"]
+    folder = cache.make(
+        "kernels", digest({"fake": text}), "a fake", lambda at: _write(at / _KERNEL, text)
+    )
+    return (supply_of(folder / _KERNEL, _KERNEL, cache.root),)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
 
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)

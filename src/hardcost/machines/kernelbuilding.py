@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.machines.kernels.builder import Kernels
+from hardcost.errors import MachineError
+from hardcost.machines.kernels import sandbox, tools
+from hardcost.machines.kernels.builder import FILES, Kernels
 from hardcost.machines.kernels.make import Trust
+from hardcost.machines.kernels.ordered import OrderedKernels
+from hardcost.machines.supplies import supply_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.progress import Listener
+    from hardcost.machines.supplies import Order, Supply
 
 
 def kernels(
@@ -25,3 +31,41 @@ def kernels(
     """Return what builds kernels from a source (None: Debian's), `jobs` compilers at a time."""
     trust = Trust(unconfined=unconfined, warn=lambda text: listener.note(f"note: {text}"))
     return Kernels(cache, source, jobs=jobs, report=listener.underway, trust=trust)
+
+
+def build_facts() -> dict[str, str]:
+    """Return what of this host decides what its kernels become: the compiler and linker.
+
+    Raises:
+        MachineError: Programs are missing.
+    """
+    found = tools.find()
+    found.need_all()
+    return {"compiler": found.versions}
+
+
+def check_builder() -> None:
+    """Check that kernels can be built here for other hosts: confined, whoever they are from.
+
+    Raises:
+        MachineError: Programs are missing, or there is no sandbox.
+    """
+    tools.find().need_all()
+    reason = sandbox.why_not()
+    if reason is not None:
+        raise MachineError(
+            f"kernels for other hosts are built in a sandbox only: {reason}", hint=sandbox.REMEDY
+        )
+
+
+async def built(
+    order: Order, files: Mapping[str, Path], cache: Cache, jobs: int
+) -> tuple[Supply, ...]:
+    """Build the kernel that another host orders, unless it is in the cache; return its files.
+
+    Raises:
+        MachineError: The build fails, or the same order is another kernel here.
+    """
+    ordered = OrderedKernels(order, files, cache, jobs)
+    folder = (await ordered.build(ordered.recipe)).image.parent
+    return tuple(supply_of(folder / name, name, cache.root) for name in FILES)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.supplies import Order
@@ -87,7 +88,8 @@ class Capabilities:
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
     kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial.
-    `at_once` trials are carried out at a time; None: as many as the user wants.
+    `at_once` trials are carried out at a time; None: as many as the user wants. `builds_at_once`
+    kernels are built at a time; None: it is given all, and holds back what it has no room for.
     """
 
     instruments: frozenset[str]
@@ -98,6 +100,7 @@ class Capabilities:
     layouts: bool = True
     fresh: bool = True
     at_once: int | None = None
+    builds_at_once: int | None = 1
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,18 @@ class Relations:
     already: tuple[tuple[str, str], ...]
     unmet: tuple[Unmet, ...]
     requires: Mapping[str, frozenset[str]]
+
+
+class Builder(Protocol):
+    """Builds kernels on another host."""
+
+    async def __call__(self, order: Order, folder: Path) -> None:
+        """Build the kernel that `order` asks for, and leave its files in `folder`.
+
+        Raises:
+            MachineError: The build fails.
+        """
+        ...
 
 
 class Machine(Protocol):
@@ -222,6 +237,14 @@ class Machine(Protocol):
 
         Raises:
             MachineError: The machine does not start.
+        """
+        ...
+
+    async def built_by(self, boot: Boot, builder: Builder) -> None:
+        """Have `builder` build the kernel of a boot, unless it is here; keep what comes, checked.
+
+        Raises:
+            MachineError: The build fails, or what comes is not that kernel.
         """
         ...
 

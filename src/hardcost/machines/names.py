@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from hardcost.machines.hostcheck import Check
     from hardcost.machines.machine import Machine
     from hardcost.machines.progress import Listener
-    from hardcost.machines.supplies import Order
+    from hardcost.machines.supplies import Order, Supply
     from hardcost.machines.wanted import Wanted
 
 TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
 """The machines that a user is shown, each with what it is."""
 
 _MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
-"""Modules with `check`, `make`, `facts` and `supplied` as below, by the machine's name.
+"""Modules with `check`, `make`, `facts`, `supplied`, and three for builds as below, by name.
 
 `fake` computes its answers, and is for tests: no list shows it.
 """
@@ -78,6 +78,44 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
     """
     machine: Machine = _module(order.machine, _MAKERS).supplied(order, files, cache)
     return machine
+
+
+def build_facts(name: str) -> dict[str, str]:
+    """Return what of this host decides what kernels become that it builds, each by its title.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: No kernels can be built here.
+    """
+    found: dict[str, str] = _module(name, _MAKERS).build_facts()
+    return found
+
+
+def check_builder(name: str) -> None:
+    """Check that a machine's kernels can be built here for other hosts.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: They can't.
+    """
+    _module(name, _MAKERS).check_builder()
+
+
+async def built(
+    order: Order, files: Mapping[str, Path], cache: Cache, jobs: int
+) -> tuple[Supply, ...]:
+    """Build the kernel that another host orders, `jobs` compilers at a time; return its files.
+
+    `files` are the order's supplies by their digest. The title of each file is its name.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: The build fails, or the same order is another kernel here.
+    """
+    made: tuple[Supply, ...] = await _module(order.machine, _MAKERS).built(
+        order, files, cache, jobs
+    )
+    return made
 
 
 def examine(name: str, cache: Cache) -> Sequence[Check]:

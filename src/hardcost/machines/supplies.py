@@ -48,10 +48,11 @@ class Supply:
 
 @dataclass(frozen=True)
 class Order:
-    """What a host needs to know to carry out jobs for another in the state of a boot.
+    """What a host needs to know to do a piece of another's work in the state of a boot.
 
-    `identity` is what the machine `machine` says of that state where the order comes from; the same
-    must come out where it is carried out. `about` is the machine's own.
+    It carries out jobs, or builds the kernel. `identity` is what the machine `machine` says of that
+    state or kernel where the order comes from; the same must come out where it is carried out.
+    `about` is the machine's own.
     """
 
     machine: str
@@ -91,12 +92,12 @@ def piece_of(path: Path, start: int) -> Piece | None:
 
 
 class Arriving:
-    """A file that arrives in a folder of its own, piece by piece."""
+    """A file that arrives in a folder, piece by piece."""
 
-    def __init__(self, supply: Supply, folder: Path) -> None:
-        """Begin with a file of its size that is one hole."""
+    def __init__(self, supply: Supply, folder: Path, name: str = _CONTENT) -> None:
+        """Begin with a file of its size and of that name that is one hole."""
         self._supply = supply
-        self.path = folder / _CONTENT
+        self.path = folder / name
         self.path.touch()
         os.truncate(self.path, supply.size)
 
@@ -109,8 +110,8 @@ class Arriving:
         finally:
             os.close(descriptor)
 
-    async def into(self, cache: Cache) -> None:
-        """Move the file into the cache, if it is what was asked for.
+    async def check(self) -> None:
+        """Check, once all of it is there, that the file is what was asked for.
 
         Raises:
             MachineError: It is not.
@@ -123,8 +124,16 @@ class Arriving:
                 f" {supply.digest[:16]}…",
                 hint="run the command again: it is sent again",
             )
-        name = _name(supply)
-        async with cache.building_beside(_KIND, name, supply.title) as folder:
+
+    async def into(self, cache: Cache) -> None:
+        """Move the file into the cache, if it is what was asked for.
+
+        Raises:
+            MachineError: It is not.
+        """
+        await self.check()
+        name = _name(self._supply)
+        async with cache.building_beside(_KIND, name, self._supply.title) as folder:
             if folder is not None:
                 self.path.rename(folder / _CONTENT)
         cache.make_room(_KIND, _MOST_BYTES)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import HardcostError, InputError, MachineError
 from hardcost.run import parallel
@@ -16,7 +16,7 @@ from hardcost.run.outlook import lacking
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
 
     from hardcost.machines.machine import Boot, Machine
     from hardcost.run.monitor import Monitor
@@ -110,9 +110,14 @@ async def _build(missing: Sequence[Prepared], site: Site) -> bool:
     """Build the kernels that are not built yet, and say whether there were any."""
     boots = [boot for boot in lacking(missing, site.machine) if boot.kernel is not None]
     kernels = {site.machine.kernel_name(boot): boot for boot in boots}
-    for number, boot in enumerate(kernels.values(), 1):
-        site.monitor.note(f"building kernel {number} of {len(kernels)}; each is kept")
-        await site.machine.make_ready(boot)
+    free = asyncio.Semaphore(site.machine.capabilities.builds_at_once or len(kernels) or 1)
+
+    async def build_one(number: int, boot: Boot) -> None:
+        async with free:
+            site.monitor.note(f"building kernel {number} of {len(kernels)}; each is kept")
+            await site.machine.make_ready(boot)
+
+    await _together(build_one(number, boot) for number, boot in enumerate(kernels.values(), 1))
     return bool(kernels)
 
 
@@ -144,10 +149,15 @@ async def _boot(
                     site.monitor.hear(Failed(str(error)))
             advance()
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for boot in boots:
-                    group.create_task(boot_one(boot))
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None  # the others were stopped for it
+        await _together(map(boot_one, boots))
     return failed
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do all of it side by side; the first error ends the rest, and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None  # the others were stopped for it

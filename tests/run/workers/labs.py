@@ -8,14 +8,14 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 HARDCOST = "from hardcost.cli.main import main; main()"
-START_SECONDS = 180.0
+START_SECONDS = 600.0  # on a busy machine: only a hang is a failure
 TICK_SECONDS = 0.1
 
 
@@ -64,13 +64,16 @@ class Lab:
         self.scheduler = self.start("scheduler", argv, "Scheduler at:", **self.settings)
         return self
 
-    def worker(self, name: str, guests: int = 2, *, first: str = "", **own: str) -> Path:
+    def worker(
+        self, name: str, guests: int = 2, builds: int = 0, *, first: str = "", **own: str
+    ) -> Path:
         """Start a worker, which runs `first` before it begins; return its cache."""
         argv = [sys.executable, "-c", f"{first}\n{HARDCOST}", "worker", self.address]
-        argv += ["--guests", str(guests), "--name", name, *self.tls]
+        argv += ["--guests", str(guests), "--builds", str(builds), "--name", name, *self.tls]
         cache = self.folder / f"cache-{name}"
-        self.start(name, argv, "guests at a time", HARDCOST_CACHE=str(cache), **own)
-        return cache
+        own = {"HARDCOST_CACHE": str(cache), **own}
+        self.start(name, argv, "guests at a time", **own)
+        return Path(own["HARDCOST_CACHE"])
 
     def start(
         self, name: str, argv: Sequence[str], until_said: str, **own: str

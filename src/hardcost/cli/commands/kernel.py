@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option, unconfined_option
+from hardcost.cli.commands.shared import format_option, tls_options, unconfined_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
+
+_TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
 
 
 @click.group(cls=LazyGroup)
@@ -60,6 +62,15 @@ def kernel() -> None:
     help="Set the kernel options of this profile, such as kspp.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), help="How many compilers run at a time.")
+@click.option(
+    "--workers",
+    metavar="ADDRESS",
+    help="Build on a worker of this Dask scheduler (tcp://host:8786), which `hardcost worker`"
+    " starts; the kernel comes into this host's cache.",
+)
+@_TLS_CA
+@_TLS_CERT
+@_TLS_KEY
 @unconfined_option()
 @format_option()
 @carried_out_by("hardcost.cli.kernel:build")

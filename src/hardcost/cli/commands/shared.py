@@ -153,8 +153,8 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
         click.option(
             "--workers",
             metavar="ADDRESS",
-            help="Run the trials on the workers of this Dask scheduler (tcp://host:8786), which"
-            " `hardcost worker` starts. Kernels are built on this host.",
+            help="Run the trials, and build the kernels, on the workers of this Dask scheduler"
+            " (tcp://host:8786), which `hardcost worker` starts.",
         ),
         *tls_options(),
         click.option(

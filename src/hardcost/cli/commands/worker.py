@@ -16,10 +16,16 @@ _TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
 @click.argument("address")
 @click.option(
     "--guests",
-    type=click.IntRange(1, 256),
+    type=click.IntRange(0, 256),
     default=len(os.sched_getaffinity(0)),
     show_default="one for each core",
     help="How many guests run at a time.",
+)
+@click.option(
+    "--builds",
+    type=click.IntRange(0, 64),
+    help="How many kernels are built at a time; they share the cores (default: one for every four"
+    " cores, at least one; none where compiler or sandbox are missing).",
 )
 @click.option(
     "--name", help="What messages call this worker (default: the host and a process number)."
@@ -29,12 +35,12 @@ _TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
 @_TLS_KEY
 @carried_out_by("hardcost.cli.worker:worker")
 def worker() -> None:
-    """Run trials for `hardcost run --workers`.
+    """Run trials and build kernels for others' --workers.
 
     ADDRESS is that of a Dask scheduler, such as tcp://host:8786; `dask scheduler` starts one. The
-    worker runs until it is interrupted or the scheduler ends. What guests are made of comes from
-    the host on which a run was started, and stays in this host's cache. Both need the same
-    hardcost, Dask and QEMU.
+    worker runs until it is interrupted or the scheduler ends. What guests and kernels are made of
+    comes from the host on which a run was started, and stays in this host's cache. Both need the
+    same hardcost, Dask and QEMU, and for kernels the same compiler.
 
     Whoever can reach the scheduler can run programs on its workers: use a network that you trust,
     or TLS.

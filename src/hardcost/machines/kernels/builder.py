@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,12 @@ from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.kernels import buildlog, kconfigtool, overlay, patches, source, tools
 from hardcost.machines.kernels.make import Make, Output, Trust
 from hardcost.machines.kernels.overlay import File
+from hardcost.machines.kernels.parts import Parts, Patched, SourceParts
 from hardcost.machines.kernels.tree import Tree
-from hardcost.machines.machine import Unmet
+from hardcost.machines.machine import Boot, Unmet
 from hardcost.machines.process import follow, running
 from hardcost.machines.progress import BuildProgress
+from hardcost.machines.supplies import Order, supply_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -40,34 +42,22 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.source import Source
-    from hardcost.machines.machine import KernelRecipe
+    from hardcost.machines.machine import Builder, KernelRecipe
 
 _RECIPE = "1"  # increase it when the same parts yield a different kernel
 _SEED = "68617264636f7374" * 4  # of structure layouts (RANDSTRUCT): the same for every kernel
 _USUAL_STEPS = 1700  # of the lean kernel from nothing
 _POLL_SECONDS = 0.5
+_MACHINE = "vm"  # whose kernels these are
 _KEPT = {"vmlinux": "vmlinux", "System.map": "System.map", ".config": "config"}
+FILES = (*_KEPT.values(), "release", "log", "about.json")
+"""The files of a kernel in the cache."""
+
 _CONFIGURING_SECONDS = 600.0
 _RESOLVED = "2"  # increase it when the same parts yield a different configuration
 _RESOLVED_BY_KCONFIG = "# Automatically generated file"
 # The state of a git tree must not affect a kernel.
 _ALWAYS = "# CONFIG_LOCALVERSION_AUTO is not set\n"
-
-
-@dataclass(frozen=True)
-class _Patched:
-    """The result of patching the source: names, differences, and the source for Kconfig.
-
-    `in_tree`: a tree of that source with the differences is compiled; else the source itself.
-    `foreign`: code written by others runs on this machine during the build; `remarks` describe it.
-    """
-
-    names: tuple[str, ...]
-    foreign: bool
-    remarks: tuple[str, ...]
-    overlay: overlay.Overlay
-    configured: Source
-    in_tree: bool
 
 
 class Kernels:
@@ -90,7 +80,7 @@ class Kernels:
         self._folder = folder
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._report = report or (lambda _: None)
-        self._patched: dict[tuple[str, ...], _Patched] = {}
+        self._patched: dict[tuple[str, ...], Patched] = {}
         self._depends: dict[Path, kconfigtool.Kconfig] = {}
         self._maker = Make(cache, folder, trust)
 
@@ -101,9 +91,7 @@ class Kernels:
         Raises:
             InputError: make can't work in the cache or the source's folder.
         """
-        source.fit_for_make(
-            self._cache.root, "the cache", "set HARDCOST_CACHE to a folder with a plain name"
-        )
+        source.fit_for_cache(self._cache)
         if self._folder is None:
             return source.debian_source(self._cache)
         return source.from_folder(self._folder)
@@ -120,26 +108,24 @@ class Kernels:
             self._depends[folder] = kconfigtool.read(folder)
         return self._depends[folder]
 
-    def _patches(self, recipe: KernelRecipe) -> _Patched:
+    def _patches(self, recipe: KernelRecipe) -> Patched:
         """Return the result of a recipe's patches on the source, as they were when first read.
 
         Raises:
             InputError: One is not a patch, or does not apply.
         """
         if recipe.patches not in self._patched:
-            read = patches.read(recipe.patches)
-            files = overlay.of(read, self.source.folder)
-            remarks = self._maker.remarks(read)
-            self._patched[recipe.patches] = _Patched(
-                tuple(patch.name for patch in read),
-                bool(remarks),
-                remarks,
-                files,
-                *self._configured_with(files),
-            )
-            for remark in remarks:
+            self._patched[recipe.patches] = self._read_patches(recipe)
+            for remark in self._patched[recipe.patches].remarks:
                 self._maker.warn(remark)
         return self._patched[recipe.patches]
+
+    def _read_patches(self, recipe: KernelRecipe) -> Patched:
+        read = patches.read(recipe.patches)
+        files = overlay.of(read, self.source.folder)
+        remarks = self._maker.remarks(read)
+        names = tuple(patch.name for patch in read)
+        return Patched(names, bool(remarks), remarks, files, *self._configured_with(files))
 
     def remarks(self, recipe: KernelRecipe) -> tuple[str, ...]:
         """Return which code of the user's runs on this machine during the build, and how."""
@@ -242,6 +228,60 @@ class Kernels:
         finally:
             self._report(None)
         return self._as_asked(recipe, self._cache.root / "kernels" / name)
+
+    def order(self, recipe: KernelRecipe) -> Order:
+        """Return what another host needs to build a recipe's kernel."""
+        patched, of = self._patches(recipe), self.source
+        parts = Parts(
+            name=self.name(recipe),
+            title=self.title(recipe),
+            source=SourceParts(of.digest, of.title, of.version, self._folder is None),
+            config=self._resolved(recipe),
+            names=patched.names,
+            asked=tuple(self._asked(recipe).items()),
+            overlay=patched.overlay,
+            foreign=patched.foreign,
+        )
+        if self._folder is None:
+            archive = source.debian_package(self._cache).archive
+        else:
+            archive = source.archived(self._cache, of)
+        supply = supply_of(archive, f"the source {of.title}", self._cache.root)
+        identity = (("kernel", parts.name),)
+        return Order(_MACHINE, Boot(kernel=recipe), identity, parts, (supply,))
+
+    async def built_by(self, recipe: KernelRecipe, builder: Builder) -> None:
+        """Have another host build the kernel, unless it is in the cache, and keep it.
+
+        Raises:
+            MachineError: The build fails, or what comes is not that kernel.
+        """
+        if self.find(recipe) is not None:
+            return
+        name, title = self.name(recipe), self.title(recipe)
+        waiting = functools.partial(self._wait, title)
+        try:
+            async with self._cache.building_beside("kernels", name, title, waiting) as folder:
+                if folder is not None:
+                    await builder(self.order(recipe), folder)
+                    self._check_sent(folder, recipe)
+        finally:
+            self._report(None)
+
+    def _check_sent(self, folder: Path, recipe: KernelRecipe) -> None:
+        """Check that the files of another host's build are those of a recipe's kernel."""
+        found = {path.name for path in folder.iterdir()}
+        if found != set(FILES):
+            differs = f"it has {', '.join(sorted(found)) or 'no files'}"
+        elif (folder / "config").read_text() != self._resolved(recipe):
+            differs = "its configuration is another"
+        elif built(folder).about["sha256"] != file_digest(folder / "vmlinux"):
+            differs = "its image is another than the one that was built"
+        else:
+            return
+        raise MachineError(
+            f"{self.title(recipe)}: what came is not the kernel that was asked for: {differs}"
+        )
 
     def _wait(self, title: str, seconds: float) -> None:
         """Tell that a build waits for another."""

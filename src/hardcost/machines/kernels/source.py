@@ -8,6 +8,7 @@ import platform
 import re
 import shutil
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 from hardcost.errors import InputError, MachineError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.cache import Cache
     from hardcost.machines.kernels.overlay import Overlay
+    from hardcost.machines.kernels.parts import SourceParts
 
 PACKAGE = "linux-source-6.1"
 """The Linux source of kernel builds: options, patches and figures are for 6.1."""
@@ -34,6 +36,12 @@ Taken = TypeVar("Taken")
 _FIT = re.compile(r"[\w./+,@%=-]+", re.ASCII)
 _LOOKED_AT = ("Makefile", "*Kconfig*")  # the parts checked if nothing is built from a source
 _UNPACK_LIMIT_SECONDS = 1800.0
+_ARCHIVE = "source.tar.gz"
+# Git's own files are left out, and one content is one archive.
+_ALIKE = (
+    *("--use-compress-program=gzip -1n", "--exclude=.git", "--sort=name", "--mtime=@1000000000"),
+    *("--owner=0", "--group=0", "--numeric-owner"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,15 @@ def fit_for_make(path: Path, what: str, hint: str) -> Path:
     return path
 
 
+def fit_for_cache(cache: Cache) -> None:
+    """Check that make can work in the cache.
+
+    Raises:
+        InputError: It can't.
+    """
+    fit_for_make(cache.root, "the cache", "set HARDCOST_CACHE to a folder with a plain name")
+
+
 @dataclass(frozen=True)
 class Package:
     """Debian's package of Linux's source: its archive and version."""
@@ -111,9 +128,7 @@ def debian_source(cache: Cache) -> Source:
     name = digest({"source": PACKAGE, "version": version, "architecture": platform.machine()})
 
     def fill(folder: Path) -> None:
-        archive = debian_package(cache).archive
-        words: list[str | Path] = ["tar", "-x", "-f", archive, "-C", folder, "--strip-components=1"]
-        run(words, remedy="apt-get install tar xz-utils", limit_seconds=_UNPACK_LIMIT_SECONDS)
+        _unpack(debian_package(cache).archive, folder, "--strip-components=1")
 
     title = f"{PACKAGE} {version}, unpacked"
     folder = cache.make("sources", name, title, fill, parts=_LOOKED_AT)
@@ -139,6 +154,57 @@ def from_folder(folder: Path) -> Source:
             hint=f"`make -C {folder} mrproper` clears that; keep the .config elsewhere",
         )
     return Source(folder, _digest(folder), str(folder), _version(folder))
+
+
+def archived(cache: Cache, source: Source) -> Path:
+    """Return an archive of a folder of the user's, for other hosts."""
+    name = digest({"archive of": source.digest})
+
+    def fill(folder: Path) -> None:
+        words: list[str | Path] = [
+            "tar",
+            "-c",
+            "-f",
+            folder / _ARCHIVE,
+            "-C",
+            source.folder,
+            *_ALIKE,
+            ".",
+        ]
+        run(words, remedy="apt-get install tar gzip", limit_seconds=_UNPACK_LIMIT_SECONDS)
+        source.check_unchanged()
+
+    return cache.make("sources", name, f"archive of {source.title}", fill) / _ARCHIVE
+
+
+def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> Source:
+    """Return the source that came from another host in an archive, unpacked on first use.
+
+    Debian's is the entry that `debian_source` makes.
+
+    Raises:
+        MachineError: What is in the archive is another source.
+    """
+    name = parts.digest if parts.is_debians else digest({"unpacked": parts.digest})
+    inside = "." if parts.is_debians else "source"
+
+    def fill(folder: Path) -> None:
+        (folder / inside).mkdir(exist_ok=True)
+        _unpack(archive, folder / inside, *(("--strip-components=1",) * parts.is_debians))
+        if not parts.is_debians and _digest(folder / inside) != parts.digest:
+            raise MachineError(f"the archive of {parts.title} does not hold that source")
+
+    looked_at = tuple(str(PurePath(inside, part)) for part in _LOOKED_AT)
+    folder = cache.make("sources", name, f"{parts.title}, unpacked", fill, parts=looked_at)
+    return Source(folder / inside, parts.digest, parts.title, parts.version)
+
+
+def _unpack(archive: Path, folder: Path, *words: str) -> None:
+    run(
+        ["tar", "-x", "-f", archive, "-C", folder, "--no-same-owner", *words],
+        remedy="apt-get install tar xz-utils",
+        limit_seconds=_UNPACK_LIMIT_SECONDS,
+    )
 
 
 def copied(cache: Cache, source: Source) -> Source:

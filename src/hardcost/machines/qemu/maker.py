@@ -8,7 +8,7 @@ from hardcost.errors import MachineError
 from hardcost.machines import host
 from hardcost.machines.cache import Cache
 from hardcost.machines.images.own import image_file, rootfs_dir
-from hardcost.machines.kernelbuilding import kernels
+from hardcost.machines.kernelbuilding import build_facts, built, check_builder, kernels
 from hardcost.machines.qemu import processors
 from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.roots import DebianRoots, OwnRoots
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hardcost.machines.qemu.roots import Roots
     from hardcost.machines.supplies import Order
     from hardcost.machines.wanted import Wanted
+
+
+__all__ = ["build_facts", "built", "check", "check_builder", "facts", "make", "roots", "supplied"]
 
 
 def check(wanted: Wanted) -> None:

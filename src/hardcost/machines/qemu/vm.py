@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.images.rootimage import RootImage
-    from hardcost.machines.machine import Execution, Guest, KernelRecipe, Relations
+    from hardcost.machines.machine import Builder, Execution, Guest, KernelRecipe, Relations
     from hardcost.machines.qemu.roots import Roots
     from hardcost.protocol.requests import Request
 
@@ -249,6 +249,11 @@ class VirtualMachine:
             await self.kernels.build(boot.kernel)
         elif not argv.boots_afresh(boot):
             await self._snapshot(boot)
+
+    async def built_by(self, boot: Boot, builder: Builder) -> None:
+        """Have another host build the kernel of a boot, unless it is in the cache."""
+        if boot.kernel is not None:
+            await self.kernels.built_by(boot.kernel, builder)
 
     def order(self, boot: Boot) -> Order:
         """Return what another host needs to boot so: a guest's files, and what is said of them.

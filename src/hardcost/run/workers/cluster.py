@@ -11,41 +11,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import secrets
 import time
-from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
-from distributed import Client, KilledWorker
+from distributed import KilledWorker
 
 from hardcost.errors import TrialError, WorkersError
 from hardcost.run.workers import place
 from hardcost.run.workers.facts import differences
 from hardcost.run.workers.lab import GUESTS
-from hardcost.run.workers.serve import DASK_ERRORS, quieten, security_of
-from hardcost.run.workers.supplying import Sending
+from hardcost.run.workers.link import CLOSE_SECONDS, RESUME
+from hardcost.run.workers.serve import DASK_ERRORS
 from hardcost.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from distributed import Future
-
     from hardcost.machines.machine import Execution
     from hardcost.machines.supplies import Order
     from hardcost.protocol.requests import Request
-    from hardcost.run.workers.lab import Lab
+    from hardcost.run.workers.link import Link
+    from hardcost.run.workers.supplying import Sending
 
-_CONNECT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0  # between two looks at which workers there are
 _LOOK_SECONDS_EACH = 0.02  # and for each worker: what the scheduler says of one takes about 2 kB
 _LOOKS_IN_VAIN = 5
 _NOBODY_SECONDS = 10.0  # that a run waits for another worker when all are gone
-_CLOSE_SECONDS = 5.0
 _CHECK_SECONDS = 120.0  # that a check trial may take, beside its boot
 _ATTEMPTS = 3  # to supply a worker that loses what it was sent
-_RESUME = "what was measured is saved: the same command with --resume continues"
 
 
 class Cluster:
@@ -53,61 +46,41 @@ class Cluster:
 
     def __init__(
         self,
-        lab: Lab,
+        link: Link,
+        sending: Sending,
         machine: str,
         ours: Mapping[str, str],
         note: Callable[[str], None],
     ) -> None:
         """Hold what workers are compared with: `ours`, the facts of this host."""
-        self._lab, self._machine, self._ours, self._note = lab, machine, ours, note
-        self._run = secrets.token_hex(4)
-        self._resource = f"hardcost.run-{self._run}"
-        self._numbers = itertools.count(1)
+        self._link, self._sending = link, sending
+        self._machine, self._ours, self._note = machine, ours, note
+        self._resource = f"hardcost.run-{link.run}"
         self._names: dict[str, str] = {}  # of all workers that were looked at, by address
         self._guests: dict[str, float] = {}  # how many an admitted worker runs at a time
         self._check: tuple[bytes, Order, Execution] | None = None
+        self._admitted_just_now = False  # in the look before
         self._nobody_since: float | None = None
         self._admitted_again = asyncio.Event()
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watching: asyncio.Task[None] | None = None
-        self._client: Client
-        self._sending: Sending
 
     @property
     def slots(self) -> int:
         """How many guests run at a time on the workers that there are."""
         return int(sum(self._guests.values()))
 
-    async def connect(self) -> None:
+    async def find(self) -> None:
         """Find workers that are like this host.
 
         Raises:
-            InputError: Certificates are needed, and there are none.
-            WorkersError: No scheduler answers, or there is no such worker.
+            WorkersError: There is no such worker.
         """
-        quieten()
-        address = self._lab.address
-        self._client = Client(
-            address,
-            asynchronous=True,
-            timeout=_CONNECT_SECONDS,
-            security=security_of(self._lab),
-            set_as_default=False,
-        )
-        try:
-            await self._client
-        except DASK_ERRORS as error:
-            raise WorkersError(
-                f"no Dask scheduler answers at {address}: {error.__cause__ or error}",
-                hint="`dask scheduler` starts one; with certificates, both sides need them",
-            ) from error
-        self._sending = Sending(self._client, self._run)
-        there = await self._there()
+        address = self._link.address
+        there = await self._link.there(GUESTS)
         if not there:
-            others = len((await self._known())["workers"])
-            known = f" ({count(others, 'worker')} without it)" if others else ""
             raise WorkersError(
-                f"no worker at {address} has the resource {GUESTS}{known}",
+                f"no worker at {address} has the resource {GUESTS}{await self._link.without()}",
                 hint=f"start some: `hardcost worker {address}`",
             )
         like = await self._like_us(there)
@@ -127,10 +100,10 @@ class Cluster:
         self._names.clear()
         await self._look()
         if not self._guests:
-            raise WorkersError(f"every worker at {self._lab.address} was refused")
+            raise WorkersError(f"every worker at {self._link.address} was refused")
         workers = count(len(self._guests), "worker")
         guests = count(self.slots, "guest")
-        self._note(f"trials run on {workers} at {self._lab.address}, {guests} at a time")
+        self._note(f"trials run on {workers} at {self._link.address}, {guests} at a time")
         self._watching = asyncio.create_task(self._watch())
 
     async def execute(
@@ -148,7 +121,7 @@ class Cluster:
                 await self._drop(await self._sending.send(order.supplies, tuple(self._guests)))
                 came = await self._came(place.packed((order, tuple(job), limit_seconds)))
             except DASK_ERRORS as error:
-                raise self._lost(error) from error
+                raise self._link.lost(error) from error
             if isinstance(came, place.Lacks):
                 self._sending.forget(came.worker)
                 continue
@@ -159,18 +132,13 @@ class Cluster:
         raise WorkersError("a worker loses what it was sent", hint="is its disk full, or damaged?")
 
     async def close(self) -> None:
-        """Give the workers back, and end the connection."""
+        """Give the workers back."""
         if self._watching is not None:
             self._watching.cancel()
-        if not hasattr(self, "_client"):
-            return
         with contextlib.suppress(*DASK_ERRORS):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                if self._guests and self._client.status == "running":
+            async with asyncio.timeout(CLOSE_SECONDS):
+                if self._guests and self._link.is_up:
                     await self._set_guests(dict.fromkeys(self._guests, 0.0))
-        with contextlib.suppress(*DASK_ERRORS):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self._client.close()
         if self._ended.done():
             self._ended.exception()
 
@@ -178,16 +146,8 @@ class Cluster:
         """Return what comes of a trial, given to Dask again where no worker was left for it."""
         while True:
             self._admitted_again.clear()
-            key = f"trial-{self._run}-{next(self._numbers)}"  # never again that of a cancelled one
-            future = self._client.submit(
-                place.carry_out,
-                key,
-                trial,
-                key=key,
-                resources={GUESTS: 1, self._resource: 1},
-                pure=False,
-            )
-            result = asyncio.ensure_future(_result(future))
+            future = self._link.submit("trial", place.carry_out, trial, GUESTS, self._resource)
+            result = asyncio.ensure_future(self._link.result(future))
             again = asyncio.ensure_future(self._admitted_again.wait())
             try:
                 first: set[asyncio.Future[Any]] = {result, again, self._ended}
@@ -197,7 +157,7 @@ class Cluster:
                 if self._ended.done():
                     self._ended.result()
                 if not again.done():
-                    raise self._lost()
+                    raise self._link.lost()
             except KilledWorker as error:
                 died = error.allowed_failures + 1
                 raise TrialError(
@@ -209,7 +169,7 @@ class Cluster:
                 result.cancel()
                 again.cancel()
                 if not future.done():
-                    await _cancelled(self._client, future)
+                    await self._link.cancel(future)
 
     async def _watch(self) -> None:
         """Look now and then which workers there are, until the run ends."""
@@ -222,19 +182,22 @@ class Cluster:
             except DASK_ERRORS as error:
                 in_vain += 1  # a worker that dies while it is asked does no harm
                 if in_vain == _LOOKS_IN_VAIN:
-                    self._end(self._lost(error))
+                    self._end(self._link.lost(error))
             except WorkersError as error:
                 self._end(error)
 
     async def _look(self) -> None:
         """Admit workers that have come, and forget those that are gone."""
-        if self._client.status != "running":
-            raise self._lost()
-        there = await self._there()
+        if not self._link.is_up:
+            raise self._link.lost()
+        there = await self._link.there(GUESTS)
+        overlapped, self._admitted_just_now = self._admitted_just_now, False
         for address in [one for one in self._names if one not in there]:
             name = self._names.pop(address)
             if self._guests.pop(address, None) is not None:
                 self._sending.forget(address)
+                if overlapped:  # it may have died before the other was admitted
+                    self._admitted_again.set()
                 self._note(f"worker {name} is gone; its trials run elsewhere")
         new = {address: about for address, about in there.items() if address not in self._names}
         if new:
@@ -244,31 +207,12 @@ class Cluster:
         elif self._watching is not None:
             self._nobody_since = self._nobody_since or time.monotonic()
             if time.monotonic() - self._nobody_since > _NOBODY_SECONDS:
-                raise WorkersError(f"no worker is left at {self._lab.address}", hint=_RESUME)
-
-    async def _known(self) -> Mapping[str, Any]:
-        """Return what Dask knows of its workers and itself."""
-        scheduler = self._client.scheduler
-        if scheduler is None:
-            raise self._lost()
-        known: dict[str, Any] = await scheduler.identity(n_workers=-1)
-        return known
-
-    async def _there(self) -> dict[str, Mapping[str, Any]]:
-        """Return what Dask knows of the workers that run guests, by address."""
-        known = await self._known()
-        return {
-            address: about
-            for address, about in known["workers"].items()
-            if about["resources"].get(GUESTS, 0) >= 1 and about["status"] == "running"
-        }
+                raise WorkersError(f"no worker is left at {self._link.address}", hint=RESUME)
 
     async def _like_us(self, there: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the addresses of workers whose facts are this host's; refuse the others."""
         self._names |= {address: str(about["name"]) for address, about in there.items()}
-        said = await self._client.run(
-            place.about, self._machine, workers=list(there), on_error="return"
-        )
+        said = await self._link.ask(place.about, self._machine, workers=there)
         reasons = {}
         for address, theirs in said.items():
             if isinstance(theirs, dict):
@@ -288,7 +232,7 @@ class Cluster:
         lost = await self._sending.send(order.supplies, addresses)
         await self._refuse(lost)
         addresses = [one for one in addresses if one not in lost]
-        said = await self._client.run(place.check, trial, workers=addresses, on_error="return")
+        said = await self._link.ask(place.check, trial, workers=addresses)
         reasons = {address: _differing(expected, came) for address, came in said.items()}
         await self._refuse({address: why for address, why in reasons.items() if why})
         fit = {
@@ -305,12 +249,11 @@ class Cluster:
             if not self._guests:
                 self._admitted_again.set()
             self._guests |= fit
+            self._admitted_just_now = again
 
     async def _set_guests(self, guests: Mapping[str, float]) -> None:
         """Set on workers, by their addresses, how many of the run's trials they take at a time."""
-        await self._client.run(
-            place.admit, self._resource, guests, workers=list(guests), on_error="ignore"
-        )
+        await self._link.ask(place.admit, self._resource, guests, workers=guests)
 
     async def _drop(self, reasons: Mapping[str, str]) -> None:
         """Give no more trials to workers that could not be sent what these need."""
@@ -326,47 +269,11 @@ class Cluster:
         for address, why in reasons.items():
             self._note(f"worker {self._names[address]} is refused: {why}")
         if reasons:
-            await self._client.run(
-                place.refused, dict(reasons), workers=list(reasons), on_error="ignore"
-            )
+            await self._link.ask(place.refused, "trials", dict(reasons), workers=reasons)
 
     def _end(self, error: WorkersError) -> None:
         if not self._ended.done():
             self._ended.set_exception(error)
-
-    def _lost(self, why: Exception | None = None) -> WorkersError:
-        said = f": {why}" if why else ""
-        return WorkersError(
-            f"the connection to the Dask scheduler at {self._lab.address} is lost{said}",
-            hint=_RESUME,
-        )
-
-
-async def _result(future: Future[Any]) -> bytes | None:
-    """Return what a task returned; None if Dask has given it up.
-
-    Raises:
-        KilledWorker: Too many workers died while they had it.
-        WorkersError: Dask could not run it.
-    """
-    try:
-        result: bytes = await future
-    except KilledWorker:
-        raise
-    except (futures.CancelledError, futures.TimeoutError):
-        return None
-    except Exception as error:
-        raise WorkersError(
-            f"Dask could not run a trial: {type(error).__name__}: {error}",
-            hint="scheduler and workers need the same hardcost and Dask as this host",
-        ) from error
-    return result
-
-
-async def _cancelled(client: Client, future: Future[Any]) -> None:
-    with contextlib.suppress(Exception):  # the scheduler may be gone
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await client.cancel([future])
 
 
 def _differing(expected: Execution, came: object) -> str:

@@ -23,10 +23,32 @@ def facts(machine: str) -> dict[str, str]:
     Raises:
         MachineError: The host lacks what the machine needs.
     """
+    return {**_programs(), **names.facts(machine)}
+
+
+def build_facts(machine: str) -> dict[str, str]:
+    """Return what decides what a machine's kernels become that are built here, by its title.
+
+    Raises:
+        MachineError: None can be built here.
+    """
+    return {**_programs(), **names.build_facts(machine)}
+
+
+def builders_facts(machine: str) -> dict[str, str]:
+    """Return the same of a host that builds kernels for others.
+
+    Raises:
+        MachineError: It can't.
+    """
+    names.check_builder(machine)
+    return build_facts(machine)
+
+
+def _programs() -> dict[str, str]:
     return {
         "hardcost": f"{_version('hardcost')} (code {_code()})",
         "Dask": _version("distributed"),
-        **names.facts(machine),
     }
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 GUESTS = "hardcost.guests"
 """The resource of Dask that a worker announces: how many guests it runs at a time."""
 
+BUILDS = "hardcost.builds"
+"""The same of kernels: how many it builds at a time."""
+
 _PORT = 8786  # Dask's own
 _ADDRESS = re.compile(r"(?:(tcp|tls)://)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?")
 

@@ -10,24 +10,25 @@ import asyncio
 import contextlib
 import pickle
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 from distributed import Reschedule, WorkerPlugin, get_worker
 
 from hardcost.errors import HardcostError, InputError, MachineError, TrialError
 from hardcost.machines import names, supplies
+from hardcost.machines.cache import Cache
 from hardcost.run.workers import facts
-from hardcost.run.workers.lab import GUESTS
+from hardcost.run.workers.elsewhere import Elsewhere
+from hardcost.run.workers.lab import BUILDS, GUESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
     from distributed import Worker
 
-    from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Execution, Machine
     from hardcost.machines.supplies import Order, Piece, Supply
     from hardcost.protocol.requests import Request
@@ -37,6 +38,7 @@ PLUGIN = "hardcost"
 
 _READ = "hardcost_piece"  # what workers ask each other for
 _LEVEL = 1  # of compression, for answers
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,14 @@ class Lacks:
     digests: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Made:
+    """A worker has built a kernel, of these files."""
+
+    worker: str
+    files: tuple[Supply, ...]
+
+
 class Place(WorkerPlugin):
     """What a worker of Dask's has to have for trials: a cache, and an eye on what runs.
 
@@ -80,11 +90,15 @@ class Place(WorkerPlugin):
 
     name = PLUGIN
 
-    def __init__(self, cache: Cache, say: Callable[[str], None]) -> None:
-        """Keep supplies in `cache`; `say` hears what the worker's user has to know."""
+    def __init__(self, cache: Cache, say: Callable[[str], None], compilers: int = 1) -> None:
+        """Keep supplies in `cache`; `say` hears what the worker's user has to know.
+
+        So many `compilers` run at a time in each build.
+        """
         self.cache = cache
         self.say = say
-        self._running: dict[str, asyncio.Task[Execution]] = {}
+        self._compilers = compilers
+        self._running: dict[str, asyncio.Task[Any]] = {}
         self._machines: dict[Order, Machine] = {}
         self._arriving: dict[tuple[str, str], supplies.Arriving] = {}
         self._folders = contextlib.ExitStack()
@@ -121,8 +135,25 @@ class Place(WorkerPlugin):
             return Lacks("", tuple(files))
         if order not in self._machines:
             self._machines[order] = names.supplied(order, files, self.cache)
-        running = self._machines[order].execute(order.boot, job, limit_seconds)
-        task = self._running[key] = asyncio.create_task(running)
+        return await self._until_done(
+            key, self._machines[order].execute(order.boot, job, limit_seconds)
+        )
+
+    async def build(self, key: str, order: Order) -> tuple[Supply, ...] | Lacks | None:
+        """Build a kernel; return its files, None if it was cancelled."""
+        files = await asyncio.to_thread(self.files_of, order)
+        if isinstance(files, list):
+            return Lacks("", tuple(files))
+        thread = Elsewhere("build")
+        try:
+            building = names.built(order, files, Cache(self.cache.root), self._compilers)
+            return await self._until_done(key, thread.wait(building))
+        finally:
+            await asyncio.to_thread(thread.end)
+
+    async def _until_done(self, key: str, work: Coroutine[Any, Any, _Result]) -> _Result | None:
+        """Return what work returns, which ends with its task; None if it was cancelled."""
+        task = self._running[key] = asyncio.create_task(work)
         try:
             await asyncio.wait({task})
         finally:
@@ -197,12 +228,43 @@ async def _came(worker: Worker, key: str, packed_trial: bytes) -> Execution | Fa
     return Lacks(worker.address, came.digests) if isinstance(came, Lacks) else came
 
 
+async def build(key: str, packed_order: bytes) -> bytes:
+    """Build a kernel, as a task of Dask's; return what came of it, packed."""
+    worker, order = get_worker(), unpacked(packed_order)
+    try:
+        found = await _place_of(worker).build(key, order)
+    except (MachineError, InputError) as error:
+        fault = Fault.of(error)
+        return packed(replace(fault, message=f"on the worker {worker.name}: {fault.message}"))
+    if found is None:
+        raise Reschedule
+    if isinstance(found, Lacks):
+        return packed(Lacks(worker.address, found.digests))
+    return packed(Made(worker.address, found))
+
+
+async def made(supply: Supply, start: int, dask_worker: Worker) -> bytes:
+    """Return a piece of what a worker has made, packed; a text if it has gone."""
+    return await _place_of(dask_worker).piece(packed(supply), start)
+
+
 def about(machine: str, dask_worker: Worker) -> dict[str, str] | str:
     """Return the facts of a worker, or as a text why it is none of ours."""
+    return _facts(facts.facts, machine, dask_worker)
+
+
+async def about_builds(machine: str, dask_worker: Worker) -> dict[str, str] | str:
+    """Return what of a worker decides what it builds, or as a text why it can't be given that."""
+    return await asyncio.to_thread(_facts, facts.builders_facts, machine, dask_worker)
+
+
+def _facts(
+    of: Callable[[str], dict[str, str]], machine: str, dask_worker: Worker
+) -> dict[str, str] | str:
     if PLUGIN not in dask_worker.plugins:
         return "it was not started by `hardcost worker`"
     try:
-        return facts.facts(machine)
+        return of(machine)
     except HardcostError as error:
         return str(error)
 
@@ -257,11 +319,11 @@ async def admit(resource: str, guests: Mapping[str, float], dask_worker: Worker)
     await dask_worker.set_resources(**{resource: guests[dask_worker.address]})
 
 
-def refused(reasons: Mapping[str, str], dask_worker: Worker) -> None:
-    """Say on a worker why it gets no trials of a run."""
+def refused(what: str, reasons: Mapping[str, str], dask_worker: Worker) -> None:
+    """Say on a worker why it gets no trials of a run, or no kernels to build."""
     if PLUGIN in dask_worker.plugins:
         _place_of(dask_worker).say(
-            f"a run gives this worker no trials: {reasons[dask_worker.address]}"
+            f"a run gives this worker no {what}: {reasons[dask_worker.address]}"
         )
 
 
@@ -271,6 +333,6 @@ def room(cache: Cache) -> float:
     return shutil.disk_usage(cache.root).free / (1 << 30)
 
 
-def resources(guests: int) -> dict[str, float]:
+def resources(guests: int, builds: int) -> dict[str, float]:
     """Return what a worker announces."""
-    return {GUESTS: float(guests)}
+    return {GUESTS: float(guests), BUILDS: float(builds)}

@@ -1,8 +1,8 @@
-"""A machine whose trials are carried out on the workers of a Dask scheduler.
+"""A machine whose trials are carried out, and kernels built, on the workers of a Dask scheduler.
 
-Everything but the trials stays with the machine that it stands for: what is fetched, kernels that
-are built, what kernels say of boot lines, and whatever decides a trial's identity. So what comes of
-a trial, and what is stored, is the same as without workers.
+Everything else stays with the machine that it stands for: what is fetched, what kernels say of boot
+lines, and whatever decides a trial's identity. So what comes of a trial, and what is stored, is the
+same as without workers.
 """
 
 from __future__ import annotations
@@ -10,23 +10,28 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.run.workers.builders import Builders, NobodyBuildsError
 from hardcost.run.workers.cluster import Cluster
+from hardcost.run.workers.elsewhere import Elsewhere
 from hardcost.run.workers.facts import facts
+from hardcost.run.workers.link import Link
+from hardcost.run.workers.supplying import Sending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from hardcost.machines.bootline import Account
     from hardcost.machines.machine import (
         Boot,
+        Builder,
         Capabilities,
         Earlier,
         Execution,
@@ -40,53 +45,30 @@ if TYPE_CHECKING:
     from hardcost.run.session import Wait
     from hardcost.run.workers.lab import Lab
 
-_Result = TypeVar("_Result")
 _CHECK = Workload("syscalls", (("calls", "null+open"),))
 """What is measured to compare a worker with this host: some calls, in a guest without controls."""
 
 
-class Elsewhere:
-    """An event loop in a thread of its own, in which Dask's client lives as long as a run.
+@dataclasses.dataclass(frozen=True)
+class Joined:
+    """The workers of a run: those that run its trials, and those that build its kernels."""
 
-    A run itself has one loop after another, in the main thread.
-    """
-
-    def __init__(self) -> None:
-        """Start the thread."""
-        self._loop = asyncio.new_event_loop()
-        # What Dask leaves behind in its tasks as it ends helps no user; what matters is raised.
-        self._loop.set_exception_handler(lambda _loop, _about: None)
-        self._thread = threading.Thread(target=self._loop.run_forever, name="workers", daemon=True)
-        self._thread.start()
-
-    async def wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """Run work there and return its result; if this is cancelled, so is the work."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
-
-    def end(self, last: Coroutine[Any, Any, object]) -> None:
-        """Run the last piece of work, once what was cancelled has ended, and end the thread."""
-        asyncio.run_coroutine_threadsafe(self._ended(last), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    @staticmethod
-    async def _ended(last: Coroutine[Any, Any, object]) -> None:
-        await last
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+    cluster: Cluster
+    builders: Builders
 
 
 class Spread:
-    """The machine `local`, with trials on workers."""
+    """The machine `local`, with trials and builds on workers."""
 
-    def __init__(self, local: Machine, cluster: Cluster, elsewhere: Elsewhere) -> None:
-        """Hold where trials go: to `cluster`, which lives `elsewhere`."""
+    def __init__(
+        self, local: Machine, joined: Joined, elsewhere: Elsewhere, note: Callable[[str], None]
+    ) -> None:
+        """Hold where trials and builds go: to workers, asked in the event loop `elsewhere`."""
         self._local = local
-        self._cluster = cluster
+        self._cluster, self._builders = joined.cluster, joined.builders
         self._elsewhere = elsewhere
+        self._note = note
+        self._building = asyncio.Lock()
         self._orders: dict[Boot, Order] = {}
         self.name = local.name
         self.remarks = local.remarks
@@ -94,7 +76,9 @@ class Spread:
     @property
     def capabilities(self) -> Capabilities:
         """What it can do; as many trials at a time as workers run guests just now."""
-        return dataclasses.replace(self._local.capabilities, at_once=max(1, self._cluster.slots))
+        return dataclasses.replace(
+            self._local.capabilities, at_once=max(1, self._cluster.slots), builds_at_once=None
+        )
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch to this host what these boots need: workers get it from here."""
@@ -145,9 +129,23 @@ class Spread:
         return boot.kernel is None or self._local.is_ready(boot)
 
     async def make_ready(self, boot: Boot) -> None:
-        """Build the kernel, on this host."""
-        if boot.kernel is not None:
-            await self._local.make_ready(boot)
+        """Have a worker build the kernel; where none does, build it on this host."""
+        if boot.kernel is None or self._local.is_ready(boot):
+            return
+        try:
+            await self.built_by(boot, self._build)
+        except NobodyBuildsError as error:
+            if not self._building.locked():
+                self._note(f"{error}: kernels are built on this host")
+            async with self._building:
+                await self._local.make_ready(boot)
+
+    async def built_by(self, boot: Boot, builder: Builder) -> None:
+        """Have `builder` build the kernel of a boot, and keep it on this host."""
+        await self._local.built_by(boot, builder)
+
+    async def _build(self, order: Order, folder: Path) -> None:
+        await self._elsewhere.wait(self._builders.build(order, folder))
 
     def order(self, boot: Boot) -> Order:
         """Return what a worker needs."""
@@ -182,24 +180,65 @@ def spread(
         )
     check = prepare(Trial(Configuration("check"), _CHECK, instrument, FIXED_LAYOUT_SEED), local)
     elsewhere = Elsewhere()
-    cluster: Cluster | None = None
+    link = Link(lab)
+    joined: Joined | None = None
 
-    async def made() -> Cluster:
-        return Cluster(lab, local.name, facts(local.name), monitor.note)
+    async def made() -> Joined:
+        await link.open()
+        sending = Sending(link.client, link.run)
+        return Joined(
+            Cluster(link, sending, local.name, facts(local.name), monitor.note),
+            Builders(link, sending, local.name, monitor.note),
+        )
 
     async def last() -> None:
-        if cluster is not None:
-            await cluster.close()
+        if joined is not None:
+            await joined.cluster.close()
+            await joined.builders.close()
+        await link.close()
 
     async def begun(cluster: Cluster) -> None:
-        await elsewhere.wait(cluster.connect())
+        await elsewhere.wait(cluster.find())
         limit = USUAL_LIMITS[check.boot.guest]
         expected = await local.execute(check.boot, check.job, limit)
         await elsewhere.wait(cluster.begin(local.order(check.boot), check.job, expected))
 
     try:
-        cluster = wait(elsewhere.wait(made()))
-        wait(begun(cluster))
-        yield Spread(local, cluster, elsewhere)
+        joined = wait(elsewhere.wait(made()))
+        wait(begun(joined.cluster))
+        yield Spread(local, joined, elsewhere, monitor.note)
+    finally:
+        elsewhere.end(last())
+
+
+@contextlib.contextmanager
+def builders(machine: str, lab: Lab, note: Callable[[str], None], wait: Wait) -> Iterator[Builder]:
+    """Give what has the workers at `lab` build kernels for a machine, until the block ends.
+
+    Raises:
+        WorkersError: No worker builds kernels.
+    """
+    elsewhere = Elsewhere()
+    link = Link(lab, resume=None)
+    found: Builders | None = None
+
+    async def made() -> Builders:
+        await link.open()
+        builders = Builders(link, Sending(link.client, link.run), machine, note)
+        await builders.find()
+        return builders
+
+    async def last() -> None:
+        if found is not None:
+            await found.close()
+        await link.close()
+
+    try:
+        found = there = wait(elsewhere.wait(made()))
+
+        async def build(order: Order, folder: Path) -> None:
+            await elsewhere.wait(there.build(order, folder))
+
+        yield build
     finally:
         elsewhere.end(last())

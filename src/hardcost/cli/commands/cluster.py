@@ -1,0 +1,63 @@
+"""Arguments and options of `hardcost cluster`."""
+
+from __future__ import annotations
+
+import platform
+
+import click
+
+from hardcost.cli.commands.shared import tls_options
+from hardcost.cli.lazy import LazyGroup, carried_out_by
+
+_TLS_CA, _TLS_CERT, _TLS_KEY = tls_options()
+
+
+@click.group(cls=LazyGroup)
+def cluster() -> None:
+    """Start workers on several hosts at once.
+
+    \b
+    Example:  hardcost cluster ssh lab2 lab3 lab4
+    """
+
+
+@cluster.command()
+@click.argument("hosts", nargs=-1, required=True, metavar="HOST…")
+@click.option(
+    "--address",
+    default=f"tcp://{platform.node()}:8786",
+    show_default="this host's name, port 8786",
+    help="Where the scheduler listens on this host, as the others reach it (tls:// with"
+    " certificates). A name listens on all of this host's addresses, a number on that one.",
+)
+@click.option(
+    "--command",
+    default="hardcost",
+    show_default=True,
+    help="What starts hardcost on the hosts, such as venv/bin/hardcost.",
+)
+@click.option(
+    "--ssh",
+    default="ssh",
+    show_default=True,
+    help="What reaches the hosts, with options of its own: 'ssh -i key -l user'.",
+)
+@click.option(
+    "--guests", type=click.IntRange(0, 256), help="As of `hardcost worker`, on each host."
+)
+@click.option("--builds", type=click.IntRange(0, 64), help="As of `hardcost worker`, on each host.")
+@_TLS_CA
+@_TLS_CERT
+@_TLS_KEY
+@carried_out_by("hardcost.cli.cluster:ssh")
+def ssh() -> None:
+    """Run a Dask scheduler here and a worker on each HOST, until Ctrl-C ends them all.
+
+    Each HOST is reached with ssh, without a password, as its configuration says, and needs
+    hardcost. Certificates lie at the same paths on all hosts. When this ends, or a connection, its
+    workers end as well.
+
+    \b
+    Example:  hardcost cluster ssh lab2 lab3 lab4
+              hardcost run audit-rules --workers tcp://lab1:8786      (elsewhere on lab1)
+    """

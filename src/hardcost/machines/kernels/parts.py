@@ -1,0 +1,54 @@
+"""What a kernel is made of: what its patches do, and all of it as a value for another host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hardcost.machines.kernels.overlay import Overlay
+    from hardcost.machines.kernels.source import Source
+
+
+@dataclass(frozen=True)
+class SourceParts:
+    """A source without its place: the hash of its content, its names, and whose it is."""
+
+    digest: str
+    title: str
+    version: str
+    is_debians: bool
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A kernel's name and title, its source, whole configuration and changes to the source.
+
+    `asked` is what its recipe requests, `names` those of its patches. `foreign`: code written by
+    others runs on the host during the build.
+    """
+
+    name: str
+    title: str
+    source: SourceParts
+    config: str
+    names: tuple[str, ...]
+    asked: tuple[tuple[str, str], ...]
+    overlay: Overlay
+    foreign: bool
+
+
+@dataclass(frozen=True)
+class Patched:
+    """The result of patching the source: names, differences, and the source for Kconfig.
+
+    `in_tree`: a tree of that source with the differences is compiled; else the source itself.
+    `foreign`: code written by others runs on this machine during the build; `remarks` describe it.
+    """
+
+    names: tuple[str, ...]
+    foreign: bool
+    remarks: tuple[str, ...]
+    overlay: Overlay
+    configured: Source
+    in_tree: bool

@@ -1,0 +1,167 @@
+"""A lab started over SSH, with a server of this test's own on the loopback network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.run.workers.labs import START_SECONDS, TICK_SECONDS, until
+from tests.run.workers.test_spreadmachine import COMMAND, STUDY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+SERVER = """
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+AcceptEnv HARDCOST_CACHE PYTHONPATH
+"""
+CLIENT = """
+Host lab-*
+HostName 127.0.0.1
+Port {port}
+IdentityFile {folder}/user
+IdentitiesOnly yes
+UserKnownHostsFile /dev/null
+StrictHostKeyChecking no
+SendEnv HARDCOST_CACHE PYTHONPATH
+"""
+needs_server = pytest.mark.skipif(SSHD is None, reason="no sshd is installed")
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Path]:
+    """Run a server that lets in who has this test's key; give the configuration of its client."""
+    port = free_port()
+    for name in ("host", "user"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
+        subprocess.run(words, check=True)
+    for name, text in (("server", SERVER), ("client", CLIENT)):
+        (tmp_path / name).write_text(text.format(port=port, folder=tmp_path))
+    log = tmp_path / "server.log"
+    log.touch()
+    argv = [str(SSHD), "-D", "-e", "-f", str(tmp_path / "server")]
+    with log.open("w") as errors:
+        process = subprocess.Popen(argv, stderr=errors, text=True)
+    try:
+        until(log, "Server listening", process)
+        yield tmp_path / "client"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def lab(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Run `hardcost cluster ssh`; give its process and what it says."""
+    python = shutil.which("python3", path=Path(sys.executable).parent) or sys.executable
+    start = folder / "start"
+    start.write_text(f"#!/bin/sh\nexec {python} -c '{COMMAND[-1]}' \"$@\"\n")
+    start.chmod(0o755)
+    argv = [*COMMAND, "cluster", "ssh", "--command", str(start), *words]
+    own = {**os.environ, "HARDCOST_CACHE": str(folder / "cache")}
+    log = folder / "lab.log"
+    with log.open("w") as said:
+        process = subprocess.Popen(argv, env=own, stdout=said, stderr=said, cwd=folder, text=True)
+    try:
+        yield process, log
+    finally:
+        process.kill()
+        process.wait()
+
+
+def left(address: str) -> list[int]:
+    """Return the programs that still have to do with a scheduler."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if address in line:
+            found.append(int(folder.name))
+    return found
+
+
+@needs_server
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_uses_the_lab_and_nothing_outlives_it(
+    server: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    words = ("--address", address, "--ssh", f"ssh -F {server}", "--guests", "1", "--builds", "0")
+    with lab(tmp_path, *words, "lab-one", "lab-two") as (process, log):
+        for name in ("lab-one", "lab-two"):
+            until(log, f"{name}: worker {name} at {address}: 1 guests at a time", process)
+        (tmp_path / "study.toml").write_text(STUDY)
+        run = ("run", "study.toml", "--machine", "fake", "--workers", address)
+        own = {**os.environ, "HARDCOST_STORE": str(tmp_path / "x.sqlite")}
+        done = subprocess.run(
+            [*COMMAND, *run], env=own, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"trials run on 2 workers at {address}, 2 guests at a time" in done.stderr
+        process.send_signal(number)
+        assert process.wait(START_SECONDS) == (130 if number == signal.SIGINT else -number)
+        deadline = time.monotonic() + START_SECONDS
+        while left(address):
+            assert time.monotonic() < deadline, left(address)
+            time.sleep(TICK_SECONDS)
+    assert list((tmp_path / "cache" / "scratch").glob("*")) == []
+
+
+def test_hosts_that_can_not_be_reached_are_named(tmp_path: Path) -> None:
+    if shutil.which("ssh") is None:
+        pytest.skip("no ssh is installed")
+    address, nobody = f"tcp://127.0.0.1:{free_port()}", free_port()
+    with lab(tmp_path, "--address", address, "--ssh", f"ssh -p {nobody}", "127.0.0.1") as (
+        process,
+        log,
+    ):
+        assert process.wait(START_SECONDS) == 3
+        said = log.read_text()
+        assert "Connection refused" in said
+        assert "127.0.0.1: its worker has ended, with status 255" in said
+        assert "no worker runs any more on 1 host" in said
+        assert "hardcost --version" in said
+        assert not left(address)
+
+
+def test_a_port_that_is_taken_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        with lab(tmp_path, "--address", address, "lab-one") as (process, log):
+            assert process.wait(START_SECONDS) == 3
+            assert f"the Dask scheduler does not start at {address}" in log.read_text()
+
+
+def test_a_word_that_ssh_would_take_for_an_option_is_no_host(tmp_path: Path) -> None:
+    with lab(tmp_path, "--", "-oProxyCommand=touch x") as (process, log):
+        assert process.wait(START_SECONDS) == 2
+        assert "is no host's name" in log.read_text()
+    assert not (tmp_path / "x").exists()
