@@ -8,6 +8,7 @@ use hardcost_measured::pace::Pace;
 use crate::bootline::BootLine;
 use crate::clock::ClockName;
 use crate::error::Result;
+use crate::perturb::Perturbation;
 use crate::{measured, root};
 
 /// Where the probe runs.
@@ -37,10 +38,12 @@ impl Place {
     /// an idle guest under the instruction counter sleep takes no time; a real clock, or a guest
     /// that is kept busy, would take as long as that says. On a host there are other processors for
     /// that, and sleep would only leave the call with cold caches.
-    pub fn pace(self, clock: ClockName) -> Pace {
+    pub fn pace(self, clock: ClockName, perturbation: Perturbation) -> Pace {
         match (self, clock) {
             (Self::Host, _) => Pace::None,
-            (Self::Guest, ClockName::Tsc) if !BootLine::read().spins => Pace::Tick,
+            (Self::Guest, ClockName::Tsc) if !BootLine::read().spins => {
+                Pace::Tick { later: perturbation.later() }
+            }
             (Self::Guest, _) => Pace::Pause(Duration::from_millis(1)),
         }
     }
