@@ -70,7 +70,9 @@ def of(  # noqa: PLR0913, PLR0917  (all that a trial is made of)
         (key, value) for key, _, value in (one.partition("=") for one in parameters.split())
     )
     workload = Workload(name, words)
-    return Trial(Configuration("any", controls), workload, instrument, seed, 0, setup or Setup())
+    return Trial(
+        Configuration("any", controls), workload, instrument, seed, setup=setup or Setup()
+    )
 
 
 def trials(folder: Path) -> dict[str, Trial]:

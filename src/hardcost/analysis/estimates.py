@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from hardcost.design.plan import Plan
     from hardcost.store.record import Record
-    from hardcost.workloads.measured import Measured
 
 CONFIDENCE = 0.95
 _GRID = 1024  # estimates are multiples of 1/1024 of a unit, so that sums of them are exact
@@ -38,12 +37,12 @@ class Estimate:
 _UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 Key = tuple[int, int]
-"""Seed and repetition: the key that pairs trials of two configurations."""
+"""Seed, and repetition or perturbation: the key that pairs trials of two configurations."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration: samples and their median by seed and repetition.
+    """One metric under one configuration: samples and their median by key.
 
     All are in `unit`.
     """
@@ -103,17 +102,23 @@ def _binomial_quantile(count: int) -> int:
 
 
 def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
-    """Return the trials of every metric, by configuration, workload and metric, in their order."""
-    gathered: defaultdict[tuple[str, str, str], dict[Key, Measured]] = defaultdict(dict)
+    """Return the trials of every metric, by configuration, workload and metric, in their order.
+
+    What one trial measured several times, each under a perturbation, counts as several trials.
+    """
+    units: dict[tuple[str, str, str], str] = {}
+    gathered: defaultdict[tuple[str, str, str], dict[Key, tuple[float, ...]]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
             key = (record.configuration, record.workload, metric.metric)
-            gathered[key][record.seed, record.repetition] = metric
+            units.setdefault(key, metric.unit)
+            for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
+                gathered[key][record.seed, number] = samples
     return {
         key: Series(
-            unit=next(iter(trials.values())).unit,
-            samples={pair: trial.samples for pair, trial in trials.items()},
-            medians={pair: median(trial.samples) for pair, trial in trials.items()},
+            unit=units[key],
+            samples=trials,
+            medians={pair: median(samples) for pair, samples in trials.items()},
         )
         for key, trials in gathered.items()
     }
@@ -175,8 +180,7 @@ def ratio(of: Series, against: Series) -> Estimate:
     a, b = pairs[0]
     if all(pair == pairs[0] for pair in pairs):
         return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
-    logarithm = mean([float(np.log(a.value / b.value)) for a, b in pairs])
-    return Estimate(*(float(np.exp(x)) for x in (logarithm.value, logarithm.low, logarithm.high)))
+    return mean_ratio([a.value / b.value for a, b in pairs])
 
 
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
@@ -187,10 +191,19 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
     known = series(records)
     order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}
     keys = sorted(known, key=lambda key: order[key[0]])
-    return tuple(_cell(plan, key, known[key], known.get((plan.baseline, *key[1:]))) for key in keys)
+    every = sorted({pair for one in known.values() for pair in one.medians})
+    return tuple(
+        _cell(plan, key, known[key], known.get((plan.baseline, *key[1:])), every) for key in keys
+    )
 
 
-def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series | None) -> Cell:
+def _cell(
+    plan: Plan,
+    key: tuple[str, str, str],
+    mine: Series,
+    baseline: Series | None,
+    every: Sequence[Key],
+) -> Cell:
     configuration, workload, metric = key
     estimate = value(mine)
     by, difference = _UNKNOWN, float("nan")
@@ -212,6 +225,19 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series 
         ratio_low=by.low,
         ratio_high=by.high,
         each=tuple(one.value for _, one in sorted(mine.medians.items())),
+        ratios=_ratios(mine, baseline, every),
+    )
+
+
+def _ratios(mine: Series, baseline: Series | None, every: Sequence[Key]) -> tuple[float, ...]:
+    """Return the ratio of each pair, NaN where one of the two has none; () of a single pair."""
+    if baseline is None or len(mine.medians) == 1:
+        return ()
+    return tuple(
+        mine.medians[key].value / baseline.medians[key].value
+        if key in mine.medians and key in baseline.medians and baseline.medians[key].value
+        else float("nan")
+        for key in every
     )
 
 
@@ -229,6 +255,12 @@ def _common(of: Series, against: Series) -> list[Key]:
 
 def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
     return list(zip(a, b, strict=False))
+
+
+def mean_ratio(ratios: Sequence[float]) -> Estimate:
+    """Return the geometric mean of several ratios above 0, and its interval, as of `mean`."""
+    logarithm = mean([math.log(one) for one in ratios])
+    return Estimate(*(math.exp(x) for x in (logarithm.value, logarithm.low, logarithm.high)))
 
 
 def _gridded(estimate: Estimate) -> Estimate:
