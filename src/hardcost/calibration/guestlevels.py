@@ -45,6 +45,7 @@ PROGRAMS = ("/bin/noop", "/hardcost-noop")
 """What `exec` visits in a guest: the name that it executes, a link, and what that leads to."""
 
 _WARM_UP = 8  # windows before the first that counts
+_APART = 12  # milliseconds from one to the next, at least: what one leaves behind is freed
 _DELETE_ALL = "-D"
 # auditctl is silent about a rule that is refused before it has sent one: hence the second line.
 _PREAMBLE = "-c\n-a never,user -F pid=4194304\n-d never,user -F pid=4194304\n"
@@ -112,7 +113,7 @@ async def measure(
 def _requests(wanted: Wanted) -> list[Request]:
     text = "".join(f"{line}\n" for line in (_DELETE_ALL, *wanted.rules))
     calls = tuple(
-        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=syscalls.APART)
+        CallPlan(name=name, batch=1, samples=samples, warmup=_WARM_UP, apart=_APART)
         for name, samples in wanted.runs()
     )
     return [Audit(rules=_PREAMBLE + text), Calls(clock="tsc", calls=calls)]

@@ -79,7 +79,9 @@ def _carried_out() -> int:
     try:
         _find_home()
         # Not imported before, since Ctrl-C may come meanwhile.
-        status = imported("hardcost.cli.verbs:hardcost").main(standalone_mode=False)
+        status = imported("hardcost.cli.verbs:hardcost").main(
+            prog_name="hardcost", standalone_mode=False
+        )
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code

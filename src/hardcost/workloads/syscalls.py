@@ -38,15 +38,15 @@ GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
 PERTURBED_SAMPLES = 9  # windows of a call under a perturbation, after as many as warm it up
-APART = 12  # milliseconds between windows, at least: what a window leaves behind is freed
+_APART = 4  # milliseconds between windows, at least: records reach the audit daemon
 
 
 @dataclass(frozen=True)
 class Call:
     """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
-    `warmup` windows come before the first sample. `moves`: what it costs depends on where its
-    memory lies and when it begins (`bench/movement.py` measures that).
+    `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more. `moves`:
+    what it costs depends on where its memory lies and when it begins (`bench/movement.py`).
     """
 
     name: str
@@ -55,6 +55,7 @@ class Call:
     samples: Mapping[str, int]
     operations: int = 1
     warmup: int = _WARM_UP
+    apart: int = _APART
     moves: bool = False
 
 
@@ -122,7 +123,7 @@ def _plan(some: Sequence[Call], instrument: Instrument) -> Calls:
             batch=call.batch[instrument.name],
             samples=call.samples[instrument.name],
             warmup=call.warmup,
-            apart=APART,
+            apart=call.apart,
         )
         for call in some
     )
