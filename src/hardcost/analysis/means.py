@@ -123,7 +123,9 @@ def _interval(cells: Sequence[Cell]) -> Estimate | None:
     pairs = range(max((len(cell.ratios) for cell in cells), default=0))
     means = []
     for at in pairs:
-        own = [_inverse(cell, cell.ratios[at]) if cell.ratios else cost_ratio(cell) for cell in cells]
+        own = [
+            _inverse(cell, cell.ratios[at]) if cell.ratios else cost_ratio(cell) for cell in cells
+        ]
         if all(math.isfinite(ratio) and ratio > 0 for ratio in own):
             means.append(geometric_mean(own))
     return mean_ratio(means) if len(means) > 1 else None

@@ -70,7 +70,7 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
     return planned.set_up(wanted.setup(study.setup))
 
 
-def trials(
+def trials(  # noqa: PLR0913  (each is a choice of its own)
     configurations: Sequence[Configuration],
     workloads: Sequence[Workload],
     *,
@@ -82,11 +82,13 @@ def trials(
     """Return a trial for each combination: one full round for each repetition.
 
     `repetitions` None stands for as many as instrument and workload need: under an exact one, of
-    what moves, `perturbations`.
+    what moves, `perturbations`. Each of several seeds is a draw by itself, and is not perturbed.
 
     Raises:
         InputError: There is no such instrument or workload.
     """
+    if len(seeds) > 1:
+        perturbations = 1
     each = {
         one: of_each_trial(one, instrument, wanted=repetitions, usual=perturbations)
         for one in workloads
