@@ -70,6 +70,8 @@ def part(of: Series, keys: list[Key]) -> Series:
         of.unit,
         {key: of.samples[key] for key in keys},
         {key: of.medians[key] for key in keys},
+        of.drawn,
+        of.chance,
     )
 
 

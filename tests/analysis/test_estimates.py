@@ -13,6 +13,7 @@ from hardcost.analysis.estimates import (
     Estimate,
     Series,
     cells,
+    interquartile_mean,
     mean,
     median,
     on_grid,
@@ -77,6 +78,38 @@ def test_what_one_trial_measured_perturbed_is_compared_number_by_number() -> Non
     half = 4.302652729 * 1.0 / math.sqrt(3)
     assert found.value == 11
     assert (found.low, found.high) == pytest.approx((11 - half, 11 + half), abs=1e-3)
+
+
+def test_a_draw_of_two_lengths_by_turns_is_its_interquartile_mean() -> None:
+    assert interquartile_mean([1.0] * 5 + [9.0] * 4) == pytest.approx((3 * 1 + 2 * 9) / 5)
+    assert interquartile_mean([7.0]) == 7.0
+    assert interquartile_mean([5.0] * 8 + [3107.0]) == 5.0  # what is rare is not in it
+
+
+def test_draws_that_agree_leave_room_for_what_is_rare() -> None:
+    """A name in forty collides: five draws that agree don't say that there is none."""
+    trials = {(0, number): (1000.0,) * 9 for number in range(5)}
+    more = {key: (1005.0,) * 9 for key in trials}
+    creat, same = (
+        series(
+            [
+                record("on", samples[0, 0]).model_copy(
+                    update={
+                        "measured": (
+                            Measured(
+                                metric="creat",
+                                unit="insn/op",
+                                samples=samples[0, 0],
+                                perturbed={n: one for (_, n), one in samples.items() if n},
+                            ),
+                        )
+                    }
+                )
+            ]
+        )["on", "syscalls", "creat"]
+        for samples in (more, trials)
+    )
+    assert shift(creat, same) == Estimate(5.0, -1.0, 11.0)
 
 
 def test_a_ratio_that_several_draws_leave_open_may_be_the_baseline() -> None:

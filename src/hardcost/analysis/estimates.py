@@ -14,6 +14,8 @@ from scipy import special  # scipy.stats would say the same, but takes half a se
 from hardcost.analysis.finding import Cell, Total
 from hardcost.design.leave_one_out import BASELINE
 from hardcost.errors import TrialError
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,14 +44,19 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration: samples and their median by key.
+    """One metric under one configuration: samples and their median by key, all in `unit`.
 
-    All are in `unit`.
+    `drawn`: the trials are draws of an exact instrument, each under another perturbation. In place
+    of medians they have interquartile means: windows often alternate between two lengths, and of
+    which there are more is one bit, where the mean tells shares. `chance` is by how much rare draws
+    move the mean, in `unit`.
     """
 
     unit: str
     samples: Mapping[Key, tuple[float, ...]]
     medians: Mapping[Key, Estimate]
+    drawn: bool = False
+    chance: float = 0.0
 
     @property
     def minimum(self) -> float:
@@ -80,6 +87,13 @@ def median(samples: Sequence[float]) -> Estimate:
     )
 
 
+def interquartile_mean(samples: Sequence[float]) -> float:
+    """Return the mean of the middle half of samples: those without the quarters at both ends."""
+    ordered = sorted(samples)
+    ends = len(ordered) // 4
+    return math.fsum(ordered[ends : len(ordered) - ends]) / (len(ordered) - 2 * ends)
+
+
 def mean(values: Sequence[float]) -> Estimate:
     """Return the mean of two or more independent values and its 95 % confidence interval.
 
@@ -106,22 +120,37 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
 
     What one trial measured several times, each under a perturbation, counts as several trials.
     """
-    units: dict[tuple[str, str, str], str] = {}
+    facts: dict[tuple[str, str, str], tuple[str, bool]] = {}
     gathered: defaultdict[tuple[str, str, str], dict[Key, tuple[float, ...]]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
             key = (record.configuration, record.workload, metric.metric)
-            units.setdefault(key, metric.unit)
+            facts.setdefault(key, (metric.unit, instrument_named(record.instrument).exact))
             for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
                 gathered[key][record.seed, number] = samples
-    return {
-        key: Series(
-            unit=units[key],
-            samples=trials,
-            medians={pair: median(samples) for pair, samples in trials.items()},
-        )
-        for key, trials in gathered.items()
-    }
+    return {key: _series(key, trials, *facts[key]) for key, trials in gathered.items()}
+
+
+def _series(
+    key: tuple[str, str, str], trials: Mapping[Key, tuple[float, ...]], unit: str, exact: bool
+) -> Series:
+    _, workload, metric = key
+    drawn = exact and len({number for _, number in trials}) > 1
+    call = syscalls.calls().get(metric) if workload.split(" ")[0] == syscalls.NAME else None
+    return Series(
+        unit=unit,
+        samples=trials,
+        medians={
+            pair: _point(interquartile_mean(samples)) if drawn else median(samples)
+            for pair, samples in trials.items()
+        },
+        drawn=drawn,
+        chance=call.chance if call is not None and exact else 0.0,
+    )
+
+
+def _point(value: float) -> Estimate:
+    return Estimate(on_grid(value), on_grid(value), on_grid(value))
 
 
 def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
@@ -147,7 +176,7 @@ def total(
 def value(of: Series) -> Estimate:
     """Return the estimate of a metric: the one trial's median, or the mean of several."""
     found = list(of.medians.values())
-    return found[0] if len(found) == 1 else _gridded(mean([one.value for one in found]))
+    return found[0] if len(found) == 1 else _mean(of, [one.value for one in found])
 
 
 def shift(of: Series, against: Series) -> Estimate:
@@ -156,7 +185,7 @@ def shift(of: Series, against: Series) -> Estimate:
     Samples are compared pairwise, since the n-th sample of both meets the kernel in the same phase
     (its page lists fill and drain). This removes that source of spread, which a difference of
     medians keeps. One pair of trials gives the median of the samples' differences with its
-    interval; several give the mean of these medians.
+    interval; several give the mean of these medians, or of draws that of their interquartile means.
 
     Of two runs of a program, one may have more samples; unpaired samples are left out.
 
@@ -164,10 +193,26 @@ def shift(of: Series, against: Series) -> Estimate:
         TrialError: They have no trial in common.
     """
     shifts = [
-        median([a - b for a, b in _twins(of.samples[key], against.samples[key])])
+        [a - b for a, b in _twins(of.samples[key], against.samples[key])]
         for key in _common(of, against)
     ]
-    return shifts[0] if len(shifts) == 1 else _gridded(mean([one.value for one in shifts]))
+    if len(shifts) == 1:
+        return median(shifts[0])
+    if of.drawn:
+        return _mean(of, [interquartile_mean(one) for one in shifts])
+    return _mean(of, [median(one).value for one in shifts])
+
+
+def _mean(of: Series, values: Sequence[float]) -> Estimate:
+    """Return the mean over trials, with an interval that is not narrower than chance may make it.
+
+    Draws often agree to the instruction, while one in twenty or forty would not: of those a few
+    draws know nothing.
+    """
+    found = mean(values)
+    low = min(found.low, found.value - of.chance)
+    high = max(found.high, found.value + of.chance)
+    return _gridded(Estimate(found.value, low, high))
 
 
 def ratio(of: Series, against: Series) -> Estimate:

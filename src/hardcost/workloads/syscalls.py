@@ -37,7 +37,8 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
-PERTURBED_SAMPLES = 9  # windows of a call under a perturbation, after as many as warm it up
+_PERTURBED_WARM_UP = 4  # the same of a call that was measured under other perturbations before
+PERTURBED_SAMPLES = 9  # windows of a call under a perturbation
 _APART = 4  # milliseconds between windows, at least: records reach the audit daemon
 
 
@@ -46,7 +47,8 @@ class Call:
     """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
     `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more. `moves`:
-    what it costs depends on where its memory lies and when it begins (`bench/movement.py`).
+    what it costs depends on where its memory lies and when it begins (`bench/movement.py`); `chance`
+    is by how many instructions what is rare moves it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Call:
     warmup: int = _WARM_UP
     apart: int = _APART
     moves: bool = False
+    chance: float = 0.0
 
 
 @cache
@@ -107,7 +110,7 @@ def requests(
             dataclasses.replace(
                 call,
                 samples={instrument.name: PERTURBED_SAMPLES},
-                warmup=_WARM_UP if nth else call.warmup,
+                warmup=_PERTURBED_WARM_UP if nth else call.warmup,
             )
             for call in asked
             if call.moves
