@@ -50,6 +50,20 @@ def test_a_perturbation_comes_after_the_controls_and_is_part_of_the_identity() -
     assert kinds.index("audit") < kinds.index("perturb") < kinds.index("start")
 
 
+def test_a_plan_says_that_it_perturbs_and_only_then() -> None:
+    profile = catalogue.load("stig-reduced")
+    said = [
+        any("under 5 perturbations" in note for note in bill_plan(profile, [workload]).notes)
+        for workload in (STILL, MOVING, SERVICE)
+    ]
+    assert said == [False, True, True]
+
+
+def test_several_layouts_are_draws_by_themselves_and_are_not_perturbed() -> None:
+    plan = bill_plan(catalogue.load("stig-reduced"), [MOVING], seeds=(1, 2))
+    assert {trial.perturbations for trial in plan.trials} == {UNPERTURBED}
+
+
 def test_what_fired_is_counted_once_and_unperturbed() -> None:
     plan = bill_plan(catalogue.load("stig-reduced"), [SERVICE, MOVING])
     fired = [one for one in plan.trials if one.configuration.name == FIRED]

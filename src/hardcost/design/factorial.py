@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardcost.design.perturbations import of_each_trial
+from hardcost.design.perturbations import note, of_each_trial
 from hardcost.design.plan import Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
 
@@ -50,21 +50,22 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
     wanted = overrides or Overrides()
     instrument = instrument_named(wanted.instrument or study.instrument)
     repetitions = wanted.repetitions or (None if instrument.exact else study.repetitions)
+    planned_trials = trials(
+        study.configurations,
+        wanted.workloads or study.workloads,
+        instrument=instrument.name,
+        seeds=wanted.seeds or study.seeds,
+        repetitions=repetitions,
+        perturbations=study.perturbations,
+    )
     planned = Plan(
         study=study.name,
         title=study.title,
         instrument=instrument.name,
         baseline=study.baseline,
-        trials=trials(
-            study.configurations,
-            wanted.workloads or study.workloads,
-            instrument=instrument.name,
-            seeds=wanted.seeds or study.seeds,
-            repetitions=repetitions,
-            perturbations=study.perturbations,
-        ),
+        trials=planned_trials,
         published=study.published,
-        notes=study.notes,
+        notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
     )
     return planned.set_up(wanted.setup(study.setup))

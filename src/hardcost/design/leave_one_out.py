@@ -22,7 +22,7 @@ from hardcost.controls.control import (
 )
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
-from hardcost.design.perturbations import of_each_trial
+from hardcost.design.perturbations import note, of_each_trial
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
@@ -119,7 +119,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
         instrument=measured.name,
         baseline=BASELINE,
         trials=(*grid, *counted),
-        notes=(*profile.notes, *_notes(controls)),
+        notes=(*profile.notes, *_notes(controls), *note(grid)),
     )
 
 

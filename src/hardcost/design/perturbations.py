@@ -19,6 +19,9 @@ from hardcost.workloads.names import IsOneDraw, MeasuresPerturbed, asked
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hardcost.design.plan import Trial
     from hardcost.study.model import Workload
 
 UNPERTURBED: Final = (0,)
@@ -54,3 +57,15 @@ def of_each_trial(
         return (tuple(range(1, number + 1)) if number > 1 else UNPERTURBED,)
     number = wanted or ((usual or USUAL) if isinstance(module, IsOneDraw) else 1)
     return tuple((n,) for n in range(1, number + 1)) if number > 1 else (UNPERTURBED,)
+
+
+def note(trials: Iterable[Trial]) -> tuple[str, ...]:
+    """Return what a reader has to know of perturbed trials, if there are any."""
+    numbers = {number for trial in trials for number in trial.perturbations if number}
+    if not numbers:
+        return ()
+    return (
+        f"what depends on where memory lies and when it begins is measured under {len(numbers)}"
+        " perturbations, which mean nothing and are the same in each configuration; its intervals"
+        " are over these",
+    )
