@@ -1,8 +1,8 @@
 """Changes without effect must cost nothing: 40 placebos, billed as any control is.
 
 Run by hand: `python bench/false_alarms.py [--quick] [--alone] [--first N] [-o FILE.json]
-[WORKLOAD…]`. `--first 23` takes other placebos than those from which `chance` in `syscalls.toml` was
-made (0 to 19).
+[WORKLOAD…]`. `--first 23` takes other placebos than those from which `chance` in `syscalls.toml`
+was made (0 to 19).
 
 Alone: each placebo is billed as the only control of a profile. Its bill's own placebos are drawn
 from the others of its kind, many times, which is what a user's bill does once. Mixed: a few

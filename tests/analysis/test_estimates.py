@@ -88,28 +88,19 @@ def test_a_draw_of_two_lengths_by_turns_is_its_interquartile_mean() -> None:
 
 def test_draws_that_agree_leave_room_for_what_is_rare() -> None:
     """A name in forty collides: five draws that agree don't say that there is none."""
-    trials = {(0, number): (1000.0,) * 9 for number in range(5)}
-    more = {key: (1005.0,) * 9 for key in trials}
-    creat, same = (
-        series(
-            [
-                record("on", samples[0, 0]).model_copy(
-                    update={
-                        "measured": (
-                            Measured(
-                                metric="creat",
-                                unit="insn/op",
-                                samples=samples[0, 0],
-                                perturbed={n: one for (_, n), one in samples.items() if n},
-                            ),
-                        )
-                    }
-                )
-            ]
-        )["on", "syscalls", "creat"]
-        for samples in (more, trials)
-    )
-    assert shift(creat, same) == Estimate(5.0, -1.0, 11.0)
+
+    def creat(count: float) -> Series:
+        samples = (count,) * 9
+        found = Measured(
+            metric="creat",
+            unit="insn/op",
+            samples=samples,
+            perturbed=dict.fromkeys(range(2, 6), samples),
+        )
+        of = record("on", samples).model_copy(update={"measured": (found,)})
+        return series([of])["on", "syscalls", "creat"]
+
+    assert shift(creat(1005.0), creat(1000.0)) == Estimate(5.0, -1.0, 11.0)
 
 
 def test_a_ratio_that_several_draws_leave_open_may_be_the_baseline() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.design.plan import Plan
+    from hardcost.instruments.instrument import Instrument
     from hardcost.store.record import Record
 
 CONFIDENCE = 0.95
@@ -120,22 +121,25 @@ def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
 
     What one trial measured several times, each under a perturbation, counts as several trials.
     """
-    facts: dict[tuple[str, str, str], tuple[str, bool]] = {}
+    facts: dict[tuple[str, str, str], tuple[str, Instrument]] = {}
     gathered: defaultdict[tuple[str, str, str], dict[Key, tuple[float, ...]]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
             key = (record.configuration, record.workload, metric.metric)
-            facts.setdefault(key, (metric.unit, instrument_named(record.instrument).exact))
+            facts.setdefault(key, (metric.unit, instrument_named(record.instrument)))
             for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
                 gathered[key][record.seed, number] = samples
     return {key: _series(key, trials, *facts[key]) for key, trials in gathered.items()}
 
 
 def _series(
-    key: tuple[str, str, str], trials: Mapping[Key, tuple[float, ...]], unit: str, exact: bool
+    key: tuple[str, str, str],
+    trials: Mapping[Key, tuple[float, ...]],
+    unit: str,
+    instrument: Instrument,
 ) -> Series:
     _, workload, metric = key
-    drawn = exact and len({number for _, number in trials}) > 1
+    drawn = instrument.exact and len({number for _, number in trials}) > 1
     call = syscalls.calls().get(metric) if workload.split(" ")[0] == syscalls.NAME else None
     return Series(
         unit=unit,
@@ -145,7 +149,7 @@ def _series(
             for pair, samples in trials.items()
         },
         drawn=drawn,
-        chance=call.chance if call is not None and exact else 0.0,
+        chance=call.chance if call is not None and instrument.exact else 0.0,
     )
 
 

@@ -64,8 +64,9 @@ def note(trials: Iterable[Trial]) -> tuple[str, ...]:
     numbers = {number for trial in trials for number in trial.perturbations if number}
     if not numbers:
         return ()
-    return (
+    said = (
         f"what depends on where memory lies and when it begins is measured under {len(numbers)}"
         " perturbations, which mean nothing and are the same in each configuration; its intervals"
-        " are over these",
+        " are over these"
     )
+    return (said,)

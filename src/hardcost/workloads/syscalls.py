@@ -47,8 +47,8 @@ class Call:
     """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
     `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more. `moves`:
-    what it costs depends on where its memory lies and when it begins (`bench/movement.py`); `chance`
-    is by how many instructions what is rare moves it.
+    what it costs depends on where its memory lies and when it begins (`bench/movement.py`).
+    `chance` is by how many instructions what is rare moves it.
     """
 
     name: str
