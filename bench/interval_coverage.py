@@ -103,8 +103,8 @@ def show(found: list[Record]) -> float:
         holds = sum(one.low <= truth.value <= one.high for one, truth in each)
         width = sum(one.high - one.low for one, _ in each) / len(each)
         what = "value" if baseline is None else f"cost of {name}"
-        share = f"{holds} of {len(each)}"
-        print(f"{metric:16}{what:26}{each[0][1].value:14,.1f}{width:10,.1f}{share:>12}")
+        of = f"{holds} of {len(each)}"
+        print(f"{metric:16}{what:26}{each[0][1].value:14,.1f}{width:10,.1f}{of:>12}")
         counted["holds"] += holds
         counted["cases"] += len(each)
     share = counted["holds"] / counted["cases"]

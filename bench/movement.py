@@ -50,7 +50,7 @@ def trials(
     The repetition of each is the number of its first perturbation.
     """
     most = USUAL if asked.name == syscalls.NAME else 1  # in one trial
-    each = [UNPERTURBED]
+    each: list[tuple[int, ...]] = [UNPERTURBED]
     each += [tuple(range(n, min(n + most, draws + 1))) for n in range(1, draws + 1, most)]
     return [
         prepare(

@@ -109,8 +109,8 @@ def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> Me
         ratio=geometric_mean(known),
         metrics=len(known),
         unknown=len(ratios) - len(known),
-        low=interval and interval.low,
-        high=interval and interval.high,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
     )
 
 
