@@ -1,4 +1,4 @@
-"""Which metrics move: `python bench/movement.py [--draws 12] [WORKLOAD…]`.
+"""Which metrics move: `python bench/movement.py [--draws 12] [--keep FILE] [WORKLOAD…]`.
 
 Each workload (by default `syscalls`) is measured unperturbed and under so many perturbations, which
 change nothing that means anything. A metric whose values are all within a few instructions of each
@@ -13,6 +13,7 @@ import asyncio
 import dataclasses
 import statistics
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import series
@@ -25,6 +26,7 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.run import parallel
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
+from hardcost.store.record import Record
 from hardcost.study.read import workload
 from hardcost.workloads import syscalls
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
     from hardcost.design.plan import Workload
     from hardcost.run.prepare import Prepared
-    from hardcost.store.record import Record
 
 FEW = 16
 """Instructions within which values agree: a name that collides with another in a cache costs 6."""
@@ -66,24 +67,31 @@ def perturb_all() -> None:
         syscalls.calls()[name] = dataclasses.replace(call, moves=True)
 
 
-async def records(prepared: Sequence[Prepared], machine: VirtualMachine, jobs: int) -> list[Record]:
-    """Carry the trials out, and return their records.
+async def records(
+    prepared: Sequence[Prepared], machine: VirtualMachine, jobs: int, kept: Path | None
+) -> list[Record]:
+    """Carry out the trials that are not `kept`, keep their records there, and return all.
 
     Raises:
         HardcostError: One failed.
     """
-    boots = tuple(dict.fromkeys(one.boot for one in prepared))
+    lines = kept.read_text().splitlines() if kept is not None and kept.exists() else []
+    known = {one.identity: one for one in map(Record.model_validate_json, lines)}
+    missing = [one for one in prepared if one.identity not in known]
+    boots = tuple(dict.fromkeys(one.boot for one in missing))
     machine.fetch(boots, print)
     for boot in boots:
         await machine.make_ready(boot)
-    found = []
-    coming = parallel.outcomes(prepared, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
-    async for _, one in coming:
+    coming = parallel.outcomes(missing, machine, jobs=jobs, limit_seconds=_LIMIT_SECONDS)
+    async for trial, one in coming:
         if isinstance(one, HardcostError):
             raise one
-        found.append(one)
-        print(f"{len(found)} of {len(prepared)}", end="\r", file=sys.stderr)
-    return found
+        known[trial.identity] = one
+        if kept is not None:
+            with kept.open("a") as file:
+                file.write(f"{one.model_dump_json()}\n")
+        print(f"{len(known)} known, {len(prepared)} wanted", end="\r", file=sys.stderr)
+    return [known[one.identity] for one in prepared]
 
 
 def show(asked: Workload, values: Mapping[str, Sequence[float]], says: Mapping[str, bool]) -> bool:
@@ -107,6 +115,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=12, help="perturbations beside none")
     parser.add_argument("--jobs", type=int, default=2, help="parallel guests")
+    parser.add_argument("--keep", type=Path, help="a file for records, for the next time")
     parser.add_argument("workloads", nargs="*", default=["syscalls"])
     given = parser.parse_args()
     machine = VirtualMachine(Cache(), Hardware("icount"))
@@ -117,7 +126,7 @@ def main() -> int:
         asked = workload(text, "insn")
         says[""] = len(of_each_trial(asked, "insn")) > 1
         todo = trials(asked, _BASELINE, given.draws, machine)
-        found = asyncio.run(records(todo, machine, given.jobs))
+        found = asyncio.run(records(todo, machine, given.jobs, given.keep))
         values = {
             metric: [one.value for one in of.medians.values()]
             for (_, _, metric), of in series(found).items()
