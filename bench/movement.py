@@ -67,6 +67,12 @@ def perturb_all() -> None:
         syscalls.calls()[name] = dataclasses.replace(call, moves=True)
 
 
+def _known(kept: Path | None) -> dict[str, Record]:
+    """Return the records in a file, by identity."""
+    lines = kept.read_text().splitlines() if kept is not None and kept.exists() else []
+    return {one.identity: one for one in map(Record.model_validate_json, lines)}
+
+
 async def records(
     prepared: Sequence[Prepared], machine: VirtualMachine, jobs: int, kept: Path | None
 ) -> list[Record]:
@@ -75,8 +81,7 @@ async def records(
     Raises:
         HardcostError: One failed.
     """
-    lines = kept.read_text().splitlines() if kept is not None and kept.exists() else []
-    known = {one.identity: one for one in map(Record.model_validate_json, lines)}
+    known = _known(kept)
     missing = [one for one in prepared if one.identity not in known]
     boots = tuple(dict.fromkeys(one.boot for one in missing))
     machine.fetch(boots, print)
