@@ -17,8 +17,14 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 use crate::sys::{Fault, syscall, word};
 
-/// From the tick to a window: the tick's own work and what it wakes are over.
-const AFTER_TICK: u64 = 300_000;
+/// From the tick to a window: the tick's own work and what it wakes are over. No longer than that,
+/// since the scheduler ages its averages every 1,048,576 ns: where a window wakes somebody, such as
+/// the kernel's audit thread, and that falls between the last tick and now, it takes 74 instructions.
+const AFTER_TICK: u64 = 60_000;
+/// So often a window may be late before it begins twice as far from the tick.
+const ATTEMPTS: u32 = 4;
+/// No window begins farther from the tick than [`AFTER_TICK`] doubled so often.
+const DOUBLINGS: u32 = 5;
 /// So close to a window no tick comes, so that instructions alone tell the time.
 const CLOSE: u64 = 100_000;
 /// The longest work between two looks at the clock: a tick prolongs it by less than [`CLOSE`].
@@ -57,8 +63,8 @@ pub enum Pacer {
         phase: u64,
         /// From one tick to the next.
         period: u64,
-        /// From a tick to a window.
-        after: u64,
+        /// How much later in a tick windows begin than usual.
+        later: u64,
     },
 }
 
@@ -71,8 +77,8 @@ impl Pacer {
             Pace::Pause(pause) => Self::Pause(pause),
             Pace::Tick { later } => {
                 let period = period();
-                let after = AFTER_TICK + u64::from(later).min(period / 4);
-                Self::Tick { phase: next_tick(), period, after }
+                let later = u64::from(later).min(period / 4);
+                Self::Tick { phase: next_tick(), period, later }
             }
         }
     }
@@ -102,10 +108,12 @@ impl Pacer {
     pub fn wait(&self, apart: u32) -> Result<(), Fault> {
         match *self {
             Self::Pause(pause) => sleep(pause),
-            Self::Tick { phase, period, after } => {
+            Self::Tick { phase, period, later } => {
                 let mut earliest = monotonic() + u64::from(apart) * MILLISECOND;
+                let mut late = 0;
                 loop {
                     let ticks = earliest.saturating_sub(phase).div_ceil(period);
+                    let after = (AFTER_TICK << (late / ATTEMPTS).min(DOUBLINGS)) + later;
                     let begin = phase + ticks * period + after;
                     let now = work_until(begin);
                     if now <= begin + LATE {
@@ -113,6 +121,7 @@ impl Pacer {
                     }
                     // Others had more to do than usual.
                     earliest = now;
+                    late += 1;
                 }
             }
         }

@@ -17,6 +17,7 @@ use crate::outputs::OUTPUT_LIMIT;
 use crate::place::Place;
 use crate::process::PATH;
 use crate::protocol::{Answer, CommandAnswer, CommandPlan};
+use crate::spinner::Spinner;
 use crate::system::Company;
 use crate::ticks::Ticks;
 use crate::wait::Deadline;
@@ -58,6 +59,7 @@ fn run(
     let task = Task::Command(Command { argv: plan.argv.clone(), environment });
     let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, company, deadline)?;
     company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
+    let halted = company.spinner.map(Spinner::halt).transpose()?;
     let before = CpuTime::reaped();
     let begin = watched.map(|ticks| ticks.begin(number)).transpose()?;
     let clock = ClockName::from(plan.clock);
@@ -72,6 +74,7 @@ fn run(
     let status = child.process.reap()?;
     let ticks = clock.now().wrapping_sub(start);
     let end = pace::monotonic();
+    drop(halted);
     drop(aside);
     let within = watched.zip(begin).map(|(ticks, begin)| ticks.since(&begin, end)).transpose()?;
     // Nothing else was reaped since, and what it used before it was told to go is not the command's.

@@ -20,7 +20,7 @@ use crate::place::Place;
 use crate::protocol::Answer;
 use crate::root;
 use crate::session::Session;
-use crate::spinner;
+use crate::spinner::Spinner;
 use crate::systemd;
 
 /// How many serial numbers of audit records have fewer than four digits.
@@ -37,7 +37,7 @@ pub fn run_as_service() -> c_int {
         // Processes whose parent has gone are ours, as those of process 1 are.
         set_child_subreaper(Some(getpid())).context(|| "adopting orphans".into())?;
         let line = open_line(&BootLine::read())?;
-        do_job(line, None)
+        do_job(line, None, None)
     })
 }
 
@@ -61,9 +61,8 @@ fn run_job() -> Result<()> {
     prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
     // A machine that stops may only begin behind the stop, which takes an idle processor.
-    if boot_line.spins && !boot_line.stops_for_snapshot {
-        spinner::start()?;
-    }
+    let spins = |now: bool| (boot_line.spins && now).then(Spinner::start).transpose();
+    let spinner = spins(!boot_line.stops_for_snapshot)?;
     root::enter(&boot_line)?;
     if boot_line.init != Init::Systemd {
         use_up_short_serials().context(|| "audit records before the job".into())?;
@@ -72,17 +71,16 @@ fn run_job() -> Result<()> {
     if boot_line.root.is_some() {
         root::open_for_writing()?;
     }
-    if boot_line.spins && boot_line.stops_for_snapshot {
-        spinner::start()?;
-    }
+    let spinner = spinner.or(spins(boot_line.stops_for_snapshot)?);
     if boot_line.init == Init::Systemd {
         return systemd::hand_over();
     }
-    do_job(line, gap)
+    // Services wait for each other while they are measured, too.
+    do_job(line, gap, spinner.filter(|_| boot_line.root.is_none()))
 }
 
-fn do_job(line: &'static Line, gap: Option<u64>) -> Result<()> {
-    let mut session = Session::new(Place::Guest, Box::new(line));
+fn do_job(line: &'static Line, gap: Option<u64>, spinner: Option<Spinner>) -> Result<()> {
+    let mut session = Session::new(Place::Guest, Box::new(line)).beside(spinner);
     session.hello(gap)?;
     let job = line.job()?;
     session.run(job.split(|&byte| byte == b'\n').map(|line| Ok(line.to_vec()))).map(drop)

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::out::Out;
 use crate::place::Place;
 use crate::protocol::{Answer, CallAnswer, CallPlan, ClockName};
+use crate::spinner::Spinner;
 use crate::system::Company;
 use crate::wait::Deadline;
 
@@ -85,11 +86,13 @@ fn call(bench: &mut Bench<'_>, plan: &CallPlan) -> Result<CallAnswer> {
     let (mut child, identity) = Child::start(task, 4 * OUTPUT_LIMIT, company, deadline)?;
     company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let aside = (place == Place::Guest).then(Aside::step).transpose()?;
+    let halted = company.spinner.map(Spinner::halt).transpose()?;
     child.tell(&Order::Go)?;
     match child.hear(company, deadline)? {
         Reply::Done => {}
         other => return Err(unexpected(&other)),
     }
+    drop(halted);
     drop(aside);
     let counts = company.audit.as_deref_mut().map(Audit::finish).transpose()?;
     child.tell(&Order::Report)?;

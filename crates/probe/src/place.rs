@@ -34,14 +34,14 @@ impl Place {
     /// When a measured call's windows begin.
     ///
     /// A guest has one processor. What a window leaves behind for others, such as records for the
-    /// audit daemon, is done while the call sleeps, and not in the midst of some later window. In
-    /// an idle guest under the instruction counter sleep takes no time; a real clock, or a guest
-    /// that is kept busy, would take as long as that says. On a host there are other processors for
-    /// that, and sleep would only leave the call with cold caches.
+    /// audit daemon, is done while the call waits, and not in the midst of some later window. A
+    /// guest of services runs a process that keeps the processor busy, so there the call sleeps. On
+    /// a host there are other processors for that, and sleep would only leave the call with cold
+    /// caches.
     pub fn pace(self, clock: ClockName, perturbation: Perturbation) -> Pace {
         match (self, clock) {
             (Self::Host, _) => Pace::None,
-            (Self::Guest, ClockName::Tsc) if !BootLine::read().spins => {
+            (Self::Guest, ClockName::Tsc) if BootLine::read().root.is_none() => {
                 Pace::Tick { later: perturbation.later() }
             }
             (Self::Guest, _) => Pace::Pause(Duration::from_millis(1)),

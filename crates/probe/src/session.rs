@@ -13,6 +13,7 @@ use crate::out::Out;
 use crate::perturb::Perturbed;
 use crate::place::Place;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
+use crate::spinner::Spinner;
 use crate::system::{self, Company, Guard, Services, Since};
 use crate::wait::Deadline;
 use crate::watch::Watch;
@@ -32,6 +33,8 @@ pub struct Session {
     perturbed: Perturbed,
     /// How long a job may take.
     seconds: u32,
+    /// What is halted while something is measured.
+    spinner: Option<Spinner>,
     out: Out,
 }
 
@@ -46,6 +49,7 @@ impl Session {
             watch: None,
             perturbed: Perturbed::default(),
             seconds: alarm::HALF_A_DAY,
+            spinner: None,
             out: Out::new(out),
         }
     }
@@ -53,6 +57,11 @@ impl Session {
     /// The same with other time for a job, in seconds.
     pub fn within(self, seconds: u32) -> Self {
         Self { seconds, ..self }
+    }
+
+    /// The same with a process that keeps the processor busy while nothing is measured.
+    pub fn beside(self, spinner: Option<Spinner>) -> Self {
+        Self { spinner, ..self }
     }
 
     /// Says one thing.
@@ -192,6 +201,7 @@ impl Session {
             audit: self.audit.as_mut(),
             services: &mut self.services,
             perturbation: self.perturbed.perturbation,
+            spinner: self.spinner.as_ref(),
         };
         (company, &mut self.out)
     }

@@ -147,10 +147,11 @@ def test_systemd_is_asked_for_by_a_word_for_the_probe() -> None:
     assert "systemd" not in argv.kernel_line(ICOUNT, DEBIAN, DISKS)
 
 
-def test_only_a_debian_guest_that_counts_instructions_is_kept_busy() -> None:
+def test_only_a_guest_that_counts_instructions_is_kept_busy() -> None:
     assert "hardcost.spin" in argv.kernel_line(ICOUNT, DEBIAN, DISKS).split()
+    assert "hardcost.spin" in argv.kernel_line(ICOUNT, STOPPED).split()
     assert "hardcost.spin" not in argv.kernel_line(argv.Hardware("tcg"), DEBIAN, DISKS)
-    assert "hardcost.spin" not in argv.kernel_line(ICOUNT, STOPPED)
+    assert "hardcost.spin" not in argv.kernel_line(argv.Hardware("tcg"), STOPPED)
 
 
 def test_a_line_that_the_kernel_would_cut_is_refused() -> None:

@@ -7,6 +7,7 @@ use super::services::Services;
 use crate::audit::Audit;
 use crate::error::Result;
 use crate::perturb::Perturbation;
+use crate::spinner::Spinner;
 use crate::wait::{Beside, Deadline, Wanted, wait};
 
 /// The probe's duties while it waits.
@@ -17,6 +18,8 @@ pub struct Company<'a> {
     pub services: &'a mut Services,
     /// What is changed that means nothing.
     pub perturbation: Perturbation,
+    /// What keeps the processor busy and is halted while something is measured.
+    pub spinner: Option<&'a Spinner>,
 }
 
 impl Company<'_> {

@@ -115,12 +115,12 @@ def boots_afresh(boot: Boot) -> bool:
     return boot.kernel is not None or boot.fresh or boot.init == "systemd"
 
 
-def kept_busy(hardware: Hardware, boot: Boot) -> bool:
+def kept_busy(hardware: Hardware) -> bool:
     """Say whether the probe keeps the processor from being idle, so that no time is skipped.
 
-    The small guests measure windows in which nobody waits; services wait all the time.
+    In a small guest it does so except while it measures.
     """
-    return boot.guest == "debian" and hardware.acceleration == "icount"
+    return hardware.acceleration == "icount"
 
 
 def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ()) -> str:
@@ -138,7 +138,7 @@ def kernel_line(hardware: Hardware, boot: Boot, disks: Sequence[RootImage] = ())
         layout = (f"hardcost.seed={boot.layout_seed}",)
     way = _FRESH_WORDS if boots_afresh(boot) else _SNAPSHOT_WORDS
     disk_words = _disk_kernel_words(disks)
-    spin = [_SPIN_WORD] if kept_busy(hardware, boot) else []
+    spin = [_SPIN_WORD] if kept_busy(hardware) else []
     init = _SYSTEMD_WORDS if boot.init == "systemd" else ()
     words = (*_KERNEL_WORDS, *way, *layout, *disk_words, *spin, *init, *boot.parameters)
     line = " ".join(words)

@@ -1,9 +1,9 @@
 """How often a trial is executed, so that its counts are exact.
 
 A guest whose processor is never idle gives the same counts each time, on any host under any load:
-one execution is exact. That is so where calls are measured, since the measured process works while
-it waits, and where the probe keeps a guest of services busy. A few trials are executed again all
-the same: if one differed, nothing could be trusted.
+one execution is exact. The probe keeps the processor busy, and where calls are measured the measured
+process does. A few trials are executed again all the same: if one differed, nothing could be
+trusted.
 
 A program of the user's may sleep, and then the emulator skips idle time. On a host that is far too
 busy about one such execution in thirty has a few samples that differ by some instructions: as far

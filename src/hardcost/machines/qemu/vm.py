@@ -300,7 +300,7 @@ class VirtualMachine:
         async def each() -> Execution:
             return await twice_at_most(once)
 
-        if self.hardware.acceleration != "icount" or argv.kept_busy(self.hardware, boot):
+        if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
         return await (agreed(each) if may_idle(job) else self._checks.execute(each))
 
