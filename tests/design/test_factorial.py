@@ -91,3 +91,13 @@ def test_a_studys_repetitions_are_for_instruments_that_need_them(
 def test_an_unknown_instrument_is_the_users_error() -> None:
     with pytest.raises(InputError, match="no instrument 'clock'"):
         plan(STUDY, Overrides(instrument="clock"))
+
+
+@pytest.mark.parametrize(("written", "found"), [(None, (1, 2, 3, 4, 5)), (2, (1, 2)), (1, (0,))])
+def test_a_study_says_under_how_many_perturbations_what_moves_is_measured(
+    written: int | None, found: tuple[int, ...]
+) -> None:
+    study = Study(**{**vars(STUDY), "seeds": (0,), "perturbations": written})
+    trials = plan(study).trials
+    assert {trial.perturbations for trial in trials if trial.workload.name == "syscalls"} == {found}
+    assert {trial.perturbations for trial in trials if trial.workload.name == "command"} == {(0,)}
