@@ -40,7 +40,7 @@ impl Place {
     pub fn pace(self, clock: ClockName, later: u32) -> Pace {
         match (self, clock) {
             (Self::Host, _) => Pace::None,
-            (Self::Guest, ClockName::Tsc) if BootLine::read().root.is_none() => {
+            (Self::Guest, ClockName::Tsc) if !BootLine::read().runs_services() => {
                 Pace::Tick { later }
             }
             (Self::Guest, _) => Pace::Pause(Duration::from_millis(1)),
