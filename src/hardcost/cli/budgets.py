@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _ONE = re.compile(r"(?P<metric>.*?)\s*<?=\s*(?P<share>[^=<]*)", re.DOTALL)
 
 
-def budget(text: str) -> Budget:
-    """Return the budget in text such as `5%` or `open<=50%,null=20%,5%`.
+def budget(text: str, option: str = "--budget") -> Budget:
+    """Return the budget in text such as `5%` or `open<=50%,null=20%,5%`; `option` is where it is.
 
     Raises:
         InputError: A part is no percentage, or a metric has two.
@@ -39,17 +39,17 @@ def budget(text: str) -> Budget:
         found = _ONE.fullmatch(part)
         metric = found["metric"].strip() if found else ""
         if found is None and others is None:
-            others = fraction("--budget", part)
+            others = fraction(option, part)
         elif found is None:
             raise InputError(
-                f"--budget: '{part}' is a second percentage for all metrics",
+                f"{option}: '{part}' is a second percentage for all metrics",
                 hint="name a metric in front of it, such as open<=50%",
             )
         elif not metric or metric in metrics:
             why = "has two budgets" if metric else "is no metric"
-            raise InputError(f"--budget: '{metric}' {why}", hint="such as open<=50%,null=20%,5%")
+            raise InputError(f"{option}: '{metric}' {why}", hint="such as open<=50%,null=20%,5%")
         else:
-            metrics[metric] = fraction("--budget", found["share"].strip())
+            metrics[metric] = fraction(option, found["share"].strip())
     return Budget(others, metrics)
 
 

@@ -42,6 +42,11 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
     stream.flush()  # before any note that follows on stderr
 
 
+def as_text(renderable: RenderableType) -> str:
+    """Return what `show` prints where stdout is no terminal."""
+    return "\n".join(line.rstrip() for line in _lines_of(renderable))
+
+
 def _lines_of(renderable: RenderableType) -> list[str]:
     """Return what is printed where no terminal is: a table's rows on a line each, without boxes."""
     width = _PLAIN_WIDTH
