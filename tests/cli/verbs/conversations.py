@@ -163,6 +163,16 @@ CONVERSATIONS = {
         "report study",
         "report nothing",
     ),
+    "gate": (
+        f"gate few.rules my.rules {CALLS} --max 'any<=5%' --max 'null<=50%'",
+        f"gate few.rules few.rules {CALLS} --max 'any<=0%' --format markdown",
+        "gate few.rules my.rules --predict --max 'chmod<=5%' --format github",
+        "gate few.rules my.rules --predict --max 'nosuch<=5%'",
+        "gate few.rules faulty.rules --predict",
+        "gate few.rules --predict",
+        "gate few.rules nothing",
+        "gate --git main..HEAD few.rules",
+    ),
     "machines": (
         "list machines",
         "run study.toml --machine nosuch",

@@ -25,7 +25,7 @@ def line(control: str, file: str = "rules.d/x.rules", at: int | None = 7) -> Lin
     return Line(file, at, control, Change.ADDED)
 
 
-def gate(
+def gate(  # noqa: PLR0913  (each is a choice of its own)
     control: str = "-a always,exit -F dir=/srv -F perm=wa -k x",
     file: str = "rules.d/x.rules",
     *,

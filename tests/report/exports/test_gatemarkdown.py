@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
 
 from hardcost.report.exports.gatemarkdown import gate_markdown
 from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 READER = MarkdownIt("commonmark").enable("table")
 

@@ -46,15 +46,20 @@ def _growth(one: Growth) -> dict[str, object]:
         "limit": one.limit,
         "over": one.over,
         "distinguishable": one.distinguishable,
-        "cost_before": one.before,
-        "cost_after": one.after,
+        "cost_before": None if one.before is None else _number(one.before),
+        "cost_after": None if one.after is None else _number(one.after),
         "lines": [_part(part) for part in one.parts],
         "rest": _number(one.rest),
     }
 
 
 def _part(part: Part) -> dict[str, object]:
-    return {**_line(part.line), "adds": part.cost, "low": part.low, "high": part.high}
+    return {
+        **_line(part.line),
+        "adds": _number(part.cost),
+        "low": _number(part.low),
+        "high": _number(part.high),
+    }
 
 
 def _line(line: Line) -> dict[str, object]:
