@@ -40,7 +40,7 @@ def status(text: str) -> int:
     return int(text.rstrip().rpartition(" ")[2])
 
 
-def result(text: str) -> Any:
+def result(text: str) -> Any:  # noqa: ANN401  (JSON)
     return json.loads(text.partition("--- stdout\n")[2].partition("--- s")[0])
 
 

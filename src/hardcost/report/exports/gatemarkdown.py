@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hardcost.report.exports.markdown import code, escaped, table
+from hardcost.report.exports.markdowntext import code, escaped, table
 from hardcost.report.sentences.gatewords import (
     amount,
     conditions,
