@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardcost.cli import console
+from hardcost.cli import console, dataout
 from hardcost.cli.commands.shared import STARTS
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
@@ -83,6 +83,7 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         MachineError: The machine lacks something on this host.
     """
     console.form(words["progress"])
+    dataout.check(words["format"])
     if words["fresh"] and words["resume"]:
         raise InputError("--fresh starts a new run and --resume continues one: use one of them")
     if words["image"] and words["rootfs"]:

@@ -174,7 +174,7 @@ LINES = (WATCH, CHMOD, COSTLY, CHEAP, SPELT, "-i", "# a comment", "", "-D", "-b 
     max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(lines=st.lists(st.sampled_from(LINES), max_size=8))
+@given(lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=8))
 def test_of_any_lines_what_loaded_is_recorded_as_before(file: Path, lines: list[str]) -> None:
     write(file, *lines)
     before = load_lines([parse.read_bytes(file.read_bytes(), "x")])

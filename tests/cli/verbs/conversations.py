@@ -60,6 +60,14 @@ FAULTY = """\
 -a always,exit -F arch=b64 -S open -k opened
 -a always,exit -S nosuch -k never
 """
+MISSPELT = """\
+# repeated, misspelt, in a costly order, and not certain
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -F arch=b33 -S fchmdo -k modes
+-a always,exit -F arch=b64 -S openat -F exe=/usr/bin/vim -F exit=-EACCES -k denied
+-a always,exit -F arch=b64 -S dup4 -k dup
+"""
 EXPENSIVE = """\
 -a always,exit -F arch=b64 -S chmod -F auid>=1000 -F auid!=unset -k modes
 -a always,exit -F arch=b64 -S fchmod -F auid>=1000 -F auid!=unset -k modes
@@ -101,6 +109,7 @@ FILES = {
     "kernels.toml": KERNELS,
     "faulty.rules": FAULTY,
     "expensive.rules": EXPENSIVE,
+    "misspelt.rules": MISSPELT,
     "khc.json": KHC,
     "ds.xml": SCAP,
     "99-x.conf": SYSCTLS,
@@ -162,6 +171,21 @@ CONVERSATIONS = {
         "report bill --format json",
         "report study",
         "report nothing",
+    ),
+    "export": (
+        f"bill few.rules {CALLS} --progress none",
+        "export runs -o runs.csv",
+        "export runs -o runs.xyz",
+        "export runs -o missing/runs.md",
+        "report last --format csv",
+        "report last --format markdown",
+        "report last --format benchstat",
+    ),
+    "rules-lint-fix": (
+        "rules lint --fix --dry-run misspelt.rules",
+        "rules lint --fix misspelt.rules --format json",
+        "rules lint --fix misspelt.rules",
+        "rules lint --dry-run misspelt.rules",
     ),
     "gate": (
         f"gate few.rules my.rules {CALLS} --max 'any<=5%' --max 'null<=50%'",

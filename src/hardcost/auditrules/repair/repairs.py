@@ -145,8 +145,9 @@ class _Finding:
 
     def _refused(self, line: Line) -> None:
         reading = line.reading
+        ordered = fieldorder.arch_first(reading.raw)
         try:
-            after = spelling.respelled(fieldorder.arch_first(reading.raw))
+            after = spelling.respelled(ordered)
             rule = None if after == reading.raw else self._rule_of(after, reading.place)
         except spelling.UncertainError as error:
             self.left.append(Left(reading.place, SPELLING, str(error)))
@@ -161,8 +162,10 @@ class _Finding:
             self.left.append(Left(reading.place, SPELLING, why))
         else:
             self.known.add(rule)
-            what = "the one near name, or `arch` before -S"
-            self.repairs.append(Repair(reading.place, SPELLING, reading.raw, after, what))
+            what = [f"{old} became {new}" for old, new in spelling.names_changed(ordered, after)]
+            what += ["arch now stands before -S"] * (ordered != reading.raw)
+            said = ", ".join(what)
+            self.repairs.append(Repair(reading.place, SPELLING, reading.raw, after, said))
 
     def _loaded(self, line: Line) -> None:
         reading, rule = line.reading, line.rule

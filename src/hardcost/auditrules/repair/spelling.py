@@ -6,6 +6,7 @@ several names are near, or none is, which was meant is not certain.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules.fieldvalues import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hardcost.auditrules.tables.lookup import Arch
 
 _ARCH = "arch="
+_NAME = re.compile(r"[^\s,=]+")
 _MOST = 5
 
 
@@ -61,6 +63,12 @@ def respelled(raw: str) -> str:
         if new != value:
             changed[at] = words.text_of(at).replace(value, new)
     return words.with_texts(changed)
+
+
+def names_changed(before: str, after: str) -> list[tuple[str, str]]:
+    """Return the names that `respelled` changed, each with what it became."""
+    old, new = (_NAME.findall(text) for text in (before, after))
+    return [(a, b) for a, b in zip(old, new, strict=True) if a != b]
 
 
 def _arch(name: str) -> str:

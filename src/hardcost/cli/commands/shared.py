@@ -29,8 +29,13 @@ LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
 FORMATS = ("text", "json")
 """The formats of a result, where a verb has no others."""
 
+RESULT_FORMATS = (*FORMATS, "csv", "parquet", "markdown", "benchstat")
+"""The formats of a run's or bill's result."""
 
-def measuring(command: Callable[..., Any], formats: Sequence[str] = FORMATS) -> Callable[..., Any]:
+
+def measuring(
+    command: Callable[..., Any], formats: Sequence[str] = RESULT_FORMATS
+) -> Callable[..., Any]:
     """Add the options of a verb that measures."""
     boot = click.option(
         "--boot",
@@ -59,7 +64,7 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
             " how trials start, as in `hardcost run`.",
         ),
-        FORMATS,
+        RESULT_FORMATS,
     )
 
 
