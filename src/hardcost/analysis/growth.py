@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from hardcost.analysis.means import is_rate
 from hardcost.errors import InputError
+from hardcost.units import is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hardcost.analysis.budget import Budget
+    from hardcost.controls.control import Control
 
 How = Literal["measured", "predicted"]
 
@@ -194,6 +195,15 @@ def limited(gate: Gate, limits: Budget) -> Gate:
         for one in gate.growths
     )
     return replace(gate, growths=tuple(growths))
+
+
+def line_of(control: Control, change: Change) -> Line:
+    """Return where a control stands that was added or removed."""
+    rule = getattr(control, "rule", None)
+    place = getattr(control, "place", None) if rule is None else rule.place
+    if place is None:
+        return Line("", None, control.name, change)
+    return Line(place.file, place.line, control.name, change)
 
 
 def ordered(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import by_metric, shift, value
-from hardcost.analysis.growth import Change, Growth, Line, Part, ordered
+from hardcost.analysis.growth import Change, Growth, Line, Part, line_of, ordered
 from hardcost.analysis.least import least
 from hardcost.design.changed import BASE, HEAD, without_of_base
 from hardcost.design.leave_one_out import BASELINE, without
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.analysis.estimates import Series
-    from hardcost.controls.control import Control, Profile
+    from hardcost.controls.control import Profile
     from hardcost.design.changed import Changes
     from hardcost.store.record import Record
 
@@ -62,15 +62,6 @@ def lines_by_name(base: Profile, head: Profile, changes: Changes) -> dict[str, L
         without_of_base(at): line_of(base.controls[at], Change.REMOVED) for at in changes.removed
     }
     return found
-
-
-def line_of(control: Control, change: Change) -> Line:
-    """Return where a control stands that was added or removed."""
-    rule = getattr(control, "rule", None)
-    place = getattr(control, "place", None) if rule is None else rule.place
-    if place is None:
-        return Line("", None, control.name, change)
-    return Line(place.file, place.line, control.name, change)
 
 
 def _cost(known: Mapping[str, Series], name: str, line: Line) -> tuple[float, float, float]:

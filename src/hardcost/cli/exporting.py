@@ -62,27 +62,28 @@ def _of_trials(store: Path) -> Iterator[Row]:
 
 
 def _of_trial(run: str, record: Record) -> Iterator[Row]:
-    """Yield a row for each metric of a trial: the median of its samples."""
+    """Yield a row for each metric of a trial, and for each perturbation of it: the median."""
     about = record.environment
     for one in record.measured:
-        yield Row(
-            run=run,
-            kind="trial",
-            instrument=record.instrument,
-            kernel=about.get("kernel"),
-            qemu=about.get("qemu"),
-            cpu_model=about.get("cpu_model"),
-            configuration=record.configuration,
-            workload=record.workload,
-            metric=one.metric,
-            unit=str(one.unit),
-            value=float(statistics.median(one.samples)),
-            minimum=float(min(one.samples)),
-            trials=1,
-            fired=None if one.fired is None else sum(one.fired.values()),
-            seed=record.seed,
-            repetition=record.repetition,
-            samples=len(one.samples),
-            lost=one.lost,
-            host_seconds=record.host_seconds,
-        )
+        for number, samples in {record.repetition: one.samples, **one.perturbed}.items():
+            yield Row(
+                run=run,
+                kind="trial",
+                instrument=record.instrument,
+                kernel=about.get("kernel"),
+                qemu=about.get("qemu"),
+                cpu_model=about.get("cpu_model"),
+                configuration=record.configuration,
+                workload=record.workload,
+                metric=one.metric,
+                unit=str(one.unit),
+                value=float(statistics.median(samples)),
+                minimum=float(min(samples)),
+                trials=1,
+                fired=None if one.fired is None else sum(one.fired.values()),
+                seed=record.seed,
+                repetition=number,
+                samples=len(samples),
+                lost=one.lost,
+                host_seconds=record.host_seconds,
+            )

@@ -11,10 +11,11 @@ import click
 
 from hardcost.analysis.budget import Budget
 from hardcost.analysis.growth import limited
-from hardcost.cli import budgets, gatemeasured, gatepredicted
+from hardcost.cli import gatepredicted, percentages
 from hardcost.cli.commands.gate import FORMATS
 from hardcost.cli.console import as_text, note, show
 from hardcost.cli.gatesides import Results, sides
+from hardcost.cli.lazy import imported
 from hardcost.errors import InputError, StoreError
 from hardcost.report.comparedgrowth import gate_of
 from hardcost.report.exports.annotations import github, gitlab
@@ -53,7 +54,8 @@ def gate(  # noqa: PLR0913  (click's options)
     elif predict:
         found = gatepredicted.gate_of(both, words["kernel"], words["cpu"])
     else:
-        measured = gatemeasured.gate_of(both, words, most_lines)
+        gate_of_trials = imported("hardcost.cli.gatemeasured:gate_of")  # it takes long to import
+        measured: Gate | None = gate_of_trials(both, words, most_lines)
         if measured is None:
             return  # --dry-run
         found = measured
@@ -73,7 +75,7 @@ def _limits(texts: Sequence[str]) -> Budget:
     """
     found: dict[str, float] = {}
     for text in texts:
-        one = budgets.budget(text, "--max")
+        one = percentages.budget(text, "--max")
         if one.others is not None:
             raise InputError(f"--max: '{text}' names no metric", hint="such as 'any<=10%'")
         for metric, share in one.metrics.items():

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.growth import Change, Gate, Line
-from hardcost.analysis.measuredgrowth import line_of
+from hardcost.analysis.growth import Change, Gate, Line, line_of
 from hardcost.analysis.predictedgrowth import RuleSets, growths
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.loading import Fate, load_rules

@@ -16,6 +16,7 @@ from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, comparable
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
 from hardcost.design.leave_one_out import BASELINE, LONGEST, PROFILE, steady, study_of, without
+from hardcost.design.perturbations import note
 from hardcost.design.plan import Configuration, Plan
 from hardcost.instruments.names import instrument as instrument_named
 
@@ -100,19 +101,20 @@ def whole_plan(  # noqa: PLR0913  (each is a choice of its own)
         *placebo.configurations(controls, count),
     )
     measured = instrument_named(instrument)
+    grid = trials(
+        found,
+        workloads,
+        instrument=measured.name,
+        seeds=tuple(seeds or (0,)),
+        repetitions=repetitions,
+    )
     return Plan(
         study=f"gate-{study_of(head).removeprefix('bill-')[:LONGEST]}",
         title=f"{base.name}, then {head.name}",
         instrument=measured.name,
         baseline=BASELINE,
-        trials=trials(
-            found,
-            workloads,
-            instrument=measured.name,
-            seeds=tuple(seeds or (0,)),
-            repetitions=repetitions or measured.repetitions,
-        ),
-        notes=tuple(dict.fromkeys((*base.notes, *head.notes))),
+        trials=grid,
+        notes=tuple(dict.fromkeys((*base.notes, *head.notes, *note(grid)))),
     )
 
 

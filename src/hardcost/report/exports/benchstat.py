@@ -2,8 +2,8 @@
 
 Source: "Go Benchmark Data Format" (golang.org/design/14313-benchmark-format) and the package
 golang.org/x/perf/benchfmt. A name's parts are `/key=value`; what may not stand in a name is written
-as in a URL. Instructions are `assume=exact` under the exact instrument: benchstat then compares
-single values, and says where they vary.
+as in a URL. Instructions are `assume=exact` where an exact instrument counted each once: benchstat
+then compares single values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def _lines(finding: Finding) -> Iterator[str]:
     for key, said in facts.items():
         yield f"{key.replace('_', '-')}: {visible(said)}"
     known = INSTRUMENTS.get(finding.instrument)
-    exact = known is not None and known.exact
+    varies = any(len(set(cell.each)) > 1 for cell in finding.cells)
+    exact = known is not None and known.exact and not varies
     for unit in dict.fromkeys(str(cell.unit) for cell in finding.cells):
         better = "higher" if unit == "index" or unit.endswith("/s") else "lower"
         yield f"Unit {_part(unit, '/')} better={better}{' assume=exact' if exact else ''}"

@@ -102,7 +102,7 @@ MEANINGS = {
     "predicted": "what the cost model predicts for an audit rule; a prediction, not a measurement",
     "least": "the size up to which a total is not distinguishable from chance",
     "seed": "the seed of a trial's memory layout",
-    "repetition": "the number of a trial's repetition, from 0",
+    "repetition": "the number of a trial's repetition or perturbation",
     "samples": "the number of a trial's samples",
     "lost": "audit events that were lost in a trial",
     "host_seconds": "the host time that a trial took, in seconds; no measurement of the guest",
