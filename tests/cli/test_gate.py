@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.verbs.spoken import said
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.cli import gatepredicted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,6 +123,17 @@ def test_settings_that_are_no_rules_cannot_be_predicted(say: Say, tmp_path: Path
         if one["metric"] == "null"
     }
     assert added == {("b.conf", 1, "added"): 10.0}
+
+
+def test_constants_of_an_earlier_hardcost_are_refused(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = dataclasses.replace(Constants.of_debian(), without={})
+    monkeypatch.setattr(gatepredicted, "constants_for", lambda *_: earlier)
+    text = say("old.rules new.rules --predict --max 'any<=5%'")
+    assert status(text) == 2
+    assert "were fitted by an earlier hardcost" in text
+    assert "rules cost --fit" in text
 
 
 def test_every_form_is_written_beside_the_text(say: Say, tmp_path: Path) -> None:

@@ -71,3 +71,12 @@ def test_comments_cost_nothing_and_rules_that_cannot_be_loaded_end_with_status_2
     assert "Nothing grew (measured)" in same.out
     broken = hardcost("gate", files["old"], files["broken"], "--max", "any<=0%", status=2)
     assert "broken.rules:" in broken.err
+
+
+def test_a_prediction_needs_the_constants_of_the_processor_that_is_asked_for(
+    hardcost: Command, files: dict[str, str]
+) -> None:
+    words = ("gate", files["old"], files["dir"], "--predict", "--cpu", "Skylake-Client")
+    refused = hardcost(*words, status=2)
+    assert "there are no constants for kernel" in refused.err
+    assert "rules cost --fit --cpu Skylake-Client FILE" in refused.err
