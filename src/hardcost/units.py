@@ -18,3 +18,8 @@ class Unit(StrEnum):
 def count(amount: int, one: str, several: str | None = None) -> str:
     """Return an amount with its noun, such as `1 control` and `70 controls`."""
     return f"{amount:,} {one if amount == 1 else several or one + 's'}"
+
+
+def is_rate(unit: str) -> bool:
+    """Return whether a higher value of this unit is better."""
+    return unit.endswith("/s") or unit == "index"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.guests import cell, failed, selinux
 
-from hardcost.analysis.means import cost_ratio, geometric_mean, is_rate, mean_penalties
+from hardcost.analysis.means import cost_ratio, geometric_mean, mean_penalties
+from hardcost.units import is_rate
 
 RATIOS = st.lists(st.floats(0.01, 100), min_size=1, max_size=20)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hardcost.auditrules.cost import events
 from hardcost.auditrules.cost.constants import Constants
 from hardcost.auditrules.event import FileId
 from hardcost.auditrules.rule import Rule
@@ -46,6 +47,17 @@ def test_constants_come_out_of_the_levels_that_they_make(found: Constants, table
 @pytest.mark.parametrize("table", ["base", "idle"])
 def test_the_bases_of_calls_come_out_as_well(found: Constants, table: str) -> None:
     assert getattr(found, table) == pytest.approx(dict(getattr(TRUE, table)), abs=NEAR)
+
+
+def test_what_each_operation_takes_without_rules_is_kept(found: Constants) -> None:
+    assert found.without == dict.fromkeys(events.operations(), WITHOUT)
+    assert Constants.from_toml(found.to_toml()).without == found.without
+
+
+def test_constants_kept_before_that_was_fitted_can_still_be_read() -> None:
+    earlier = replace(DEBIAN, without={}).to_toml()
+    assert "[without]" not in earlier
+    assert Constants.from_toml(earlier).without == {}
 
 
 def test_each_experiment_has_a_name_of_its_own() -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from hardcost.analysis.budget import Budget
-from hardcost.cli.budgets import budget, check_metrics
+from hardcost.cli.budgets import check_metrics
+from hardcost.cli.percentages import budget
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 

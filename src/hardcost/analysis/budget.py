@@ -38,10 +38,11 @@ class Budget:
         """Return by how much a metric may grow."""
         return self.metrics.get(metric, math.inf if self.others is None else self.others)
 
-    def for_metrics(self, names: Iterable[str]) -> Budget:
+    def for_metrics(self, names: Iterable[str], option: str = "--budget") -> Budget:
         """Return the budget under the names that metrics have with several workloads.
 
         There a metric's name begins with its workload's; the plain name stands for all of them.
+        `option` is where the user wrote it.
 
         Raises:
             InputError: There is no metric of a name.
@@ -52,7 +53,7 @@ class Budget:
             meant = [wanted] if wanted in known else [n for n in known if n.endswith(f" {wanted}")]
             if not meant:
                 raise InputError(
-                    f"--budget: there is no metric '{wanted}'", hint=f"there are {', '.join(known)}"
+                    f"{option}: there is no metric '{wanted}'", hint=f"there are {', '.join(known)}"
                 )
             full |= dict.fromkeys(meant, limit)
         return replace(self, metrics=full)

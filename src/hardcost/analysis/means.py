@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import mean_ratio
+from hardcost.units import is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,11 +43,6 @@ class MeanPenalty:
     def percent(self) -> float:
         """Return by how many per cent it is worse than the baseline."""
         return 100 * (self.ratio - 1)
-
-
-def is_rate(unit: str) -> bool:
-    """Return whether a higher value of this unit is better."""
-    return unit.endswith("/s") or unit == "index"
 
 
 def cost_ratio(cell: Cell) -> float:

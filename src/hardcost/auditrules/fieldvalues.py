@@ -65,7 +65,7 @@ BIT_FIELDS = ARGUMENTS | {"pers", "devminor"}
 
 _AF_MAX = 46  # linux/socket.h
 
-_ARCHES: Mapping[str, Arch] = MappingProxyType({
+ARCHES: Mapping[str, Arch] = MappingProxyType({
     "b64": "b64", "x86_64": "b64", "b32": "b32", "i386": "b32", "i486": "b32", "i586": "b32",
     "i686": "b32",
 })  # fmt: skip
@@ -88,8 +88,8 @@ def arch_of(text: str) -> Arch:
         RefusedError: auditctl does not know the architecture, or the machine lacks it.
     """
     name = folded(text)
-    if name in _ARCHES:
-        return _ARCHES[name]
+    if name in ARCHES:
+        return ARCHES[name]
     if text[:1] in _DIGITS:
         number = unsigned(text)
     else:
@@ -100,7 +100,7 @@ def arch_of(text: str) -> Arch:
             return arch
     raise RefusedError(
         f"there is no architecture {text!r} on x86_64",
-        nearest([name], _ARCHES) or "write arch=b64 or arch=b32",
+        nearest([name], ARCHES) or "write arch=b64 or arch=b32",
     )
 
 
@@ -115,7 +115,7 @@ def split_field(value: str) -> tuple[str, Operator, str]:
     raise RefusedError(f"{value!r} has no field and operator", "write, for example, auid>=1000")
 
 
-_NEVER_CALLS = {
+NEVER_CALLS = {
     "fini_module": "delete_module unloads a module; finit_module loads one from an open file",
 }
 """Names that published rules use but that no version of Linux has had."""
@@ -136,8 +136,8 @@ def call_number(name: str, arch: Arch) -> int:
             f"write its number, {newer}",
         )
     other: Arch = "b32" if arch == "b64" else "b64"
-    if name in _NEVER_CALLS:
-        remedy = _NEVER_CALLS[name]
+    if name in NEVER_CALLS:
+        remedy = NEVER_CALLS[name]
     elif name in lookup.calls(other):
         remedy = f"{other} has it and {arch} has not: write it under arch={other} alone"
     else:

@@ -43,6 +43,7 @@ def fit(levels: Levels, about: Mapping[str, str]) -> Constants:
         idle=fitting.idle,
         record=fitting.record,
         about=about,
+        without=dict(levels["none"]),
     )
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.cli import billsearch, billseveral, billsingle, budgets, options, refused
+from hardcost.cli import (
+    billsearch,
+    billseveral,
+    billsingle,
+    budgets,
+    options,
+    percentages,
+    refused,
+)
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -38,8 +46,8 @@ def bill(  # noqa: PLR0913  (click's options)
     """Itemise what PROFILEs cost, control by control."""
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words, INSN.name)
-    limit = None if budget is None else budgets.budget(budget)
-    wanted = billsearch.Wanted(budgets.above_zero("--resolution", resolution), most)
+    limit = None if budget is None else percentages.budget(budget)
+    wanted = billsearch.Wanted(percentages.above_zero("--resolution", resolution), most)
     workloads = chosen.workloads or (Workload("syscalls"),)
     if limit is not None:
         budgets.check_metrics(limit, workloads)

@@ -1,56 +1,25 @@
-"""`--budget`: by how much metrics may grow, and what to leave out so that they do not."""
+"""`--budget`: what to leave out so that metrics do not grow by more than they may."""
 
 from __future__ import annotations
 
-import math
-import re
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import budget as budget_of
 from hardcost.analysis import itemise
-from hardcost.analysis.budget import Budget
 from hardcost.analysis.finding import Advice, Total
 from hardcost.design import leave_one_out
-from hardcost.errors import InputError
 from hardcost.workloads import syscalls
 from hardcost.workloads.names import asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.analysis.budget import Budget
     from hardcost.analysis.finding import Bill
     from hardcost.controls.control import Profile
     from hardcost.design.plan import Plan, Workload
     from hardcost.run.session import Run
     from hardcost.store.record import Record
-
-_ONE = re.compile(r"(?P<metric>.*?)\s*<?=\s*(?P<share>[^=<]*)", re.DOTALL)
-
-
-def budget(text: str) -> Budget:
-    """Return the budget in text such as `5%` or `open<=50%,null=20%,5%`.
-
-    Raises:
-        InputError: A part is no percentage, or a metric has two.
-    """
-    others: float | None = None
-    metrics: dict[str, float] = {}
-    for part in map(str.strip, text.split(",")):
-        found = _ONE.fullmatch(part)
-        metric = found["metric"].strip() if found else ""
-        if found is None and others is None:
-            others = fraction("--budget", part)
-        elif found is None:
-            raise InputError(
-                f"--budget: '{part}' is a second percentage for all metrics",
-                hint="name a metric in front of it, such as open<=50%",
-            )
-        elif not metric or metric in metrics:
-            why = "has two budgets" if metric else "is no metric"
-            raise InputError(f"--budget: '{metric}' {why}", hint="such as open<=50%,null=20%,5%")
-        else:
-            metrics[metric] = fraction("--budget", found["share"].strip())
-    return Budget(others, metrics)
 
 
 def check_metrics(wanted: Budget, workloads: Sequence[Workload]) -> None:
@@ -109,30 +78,3 @@ def _alone(bill: Bill, control: str) -> tuple[Total, ...]:
         if one.control == control
         for base in [baselines[one.metric]]
     )
-
-
-def above_zero(option: str, text: str) -> float:
-    """Return a percentage above 0 as a part of 1.
-
-    Raises:
-        InputError: It is none.
-    """
-    found = fraction(option, text)
-    if not found:
-        raise InputError(f"{option}: '{text}' is not above 0", hint=f"such as {option} 1%")
-    return found
-
-
-def fraction(option: str, text: str) -> float:
-    """Return `5%` as 0.05.
-
-    Raises:
-        InputError: It is no percentage.
-    """
-    try:
-        found = float(text.removesuffix("%")) / 100
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < math.inf:
-        raise InputError(f"{option}: '{text}' is not a percentage", hint=f"such as {option} 5%")
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.saved import unpacked
+from hardcost.cli import dataout
 from hardcost.cli.console import show
 from hardcost.report.jsonout import compare_json
 from hardcost.report.tables.compare_table import compare_table
@@ -20,5 +21,7 @@ def compare(a: str, b: str, store: Path, format: str) -> None:  # noqa: A002
         first, second = (unpacked(opened.finding(name)[1]) for name in (a, b))
     if format == "json":
         print(compare_json(first, second))
+    elif format in dataout.FORMS:
+        dataout.show_compared(first, second, format)
     else:
         show(compare_table(first, second))

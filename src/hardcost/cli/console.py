@@ -43,6 +43,11 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
     stream.flush()  # before any note that follows on stderr
 
 
+def as_text(renderable: RenderableType) -> str:
+    """Return what `show` prints where stdout is no terminal."""
+    return "\n".join(line.rstrip() for line in _lines_of(renderable))
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of equally many texts to stdout, a line each, in columns two blanks apart."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hardcost.cli import console
-from hardcost.cli.commands.shared import STARTS
+from hardcost.cli.commands.shared import FORMATS, STARTS
+from hardcost.cli.lazy import imported
 from hardcost.cli.waiting import until_done
 from hardcost.design.plan import Setup
 from hardcost.errors import InputError, Problem
@@ -83,6 +84,10 @@ def choices(words: dict[str, Any], usual: str | None = None) -> Choices:
         MachineError: The machine lacks something on this host.
     """
     console.form(words["progress"])
+    if words["format"] not in FORMATS:
+        imported("hardcost.cli.dataout:check")(
+            words["format"]
+        )  # what it needs takes long to import
     if words["fresh"] and words["resume"]:
         raise InputError("--fresh starts a new run and --resume continues one: use one of them")
     if words["image"] and words["rootfs"]:

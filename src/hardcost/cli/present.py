@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hardcost.cli import dataout
 from hardcost.cli.console import note, show
 from hardcost.cli.lazy import imported
 from hardcost.errors import StoreError
@@ -47,6 +48,8 @@ def present(finding: Finding, form: str, report: Path | None) -> None:
     try:
         if form == "json":
             print(to_json(finding))
+        elif form in dataout.FORMS:
+            dataout.show(finding, form)
         else:
             show(_table(finding))
     finally:  # also where the reader of what is printed has gone

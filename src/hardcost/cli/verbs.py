@@ -13,6 +13,8 @@ VERBS = {
     "cluster": "hardcost.cli.commands.cluster:cluster",
     "compare": "hardcost.cli.commands.compare:compare",
     "doctor": "hardcost.cli.commands.doctor:doctor",
+    "export": "hardcost.cli.commands.exporting:export",
+    "gate": "hardcost.cli.commands.gate:gate",
     "image": "hardcost.cli.commands.image:image",
     "import": "hardcost.cli.commands.importing:import_",
     "kernel": "hardcost.cli.commands.kernel:kernel",

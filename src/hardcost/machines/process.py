@@ -43,7 +43,30 @@ def run(
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a program to its end and return what it printed; it ends with hardcost.
+    """Run a program to its end and return what it printed, as text; it ends with hardcost.
+
+    Raises:
+        MachineError: As `output` does.
+    """
+    found = output(
+        argv,
+        folder=folder,
+        remedy=remedy,
+        limit_seconds=limit_seconds,
+        environment=environment,
+    )
+    return found.decode(errors="replace")
+
+
+def output(
+    argv: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    remedy: str | None = None,
+    limit_seconds: float = 600,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """Run a program to its end and return the bytes that it printed; it ends with hardcost.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
@@ -69,12 +92,12 @@ def run(
             f"still running after {limit_seconds:.0f} s: {shlex.join(words)}", hint=remedy
         ) from error
     if done.returncode:
-        output = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_MESSAGE_LIMIT:]
         raise MachineError(
-            f"failed with status {done.returncode}: {shlex.join(words)}\n{output}",
-            hint=_hint(output, remedy),
+            f"failed with status {done.returncode}: {shlex.join(words)}\n{said}",
+            hint=_hint(said, remedy),
         )
-    return done.stdout.decode(errors="replace")
+    return done.stdout
 
 
 def follow(  # noqa: PLR0913  (each is a thing of its own)

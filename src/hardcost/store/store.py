@@ -11,6 +11,7 @@ from hardcost.store import database
 from hardcost.store.record import Record, check
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -197,6 +198,23 @@ class Store:
                 hint="run its study again with --resume",
             )
         return exact[0], row[0]
+
+    def records(self) -> Iterator[tuple[str, Record]]:
+        """Yield each trial with the name of its run, the oldest first.
+
+        A damaged record is ignored and joins `damaged`.
+        """
+        query = "SELECT number, run, identity, body FROM records ORDER BY number"
+        with database.translated(self.path):
+            for number, run, identity, body in self._connection.execute(query):
+                try:
+                    found = Record.model_validate_json(body)
+                    check(found, identity)
+                except ValueError as error:
+                    reason = str(error).splitlines()[0]
+                    self.damaged.append(f"the record {number} of {self.path} is damaged: {reason}")
+                else:
+                    yield str(run), found
 
     def durations(self) -> tuple[tuple[str, str, float], ...]:
         """Return workload, instrument and seconds of host time of the last trials, newest last."""

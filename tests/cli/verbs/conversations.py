@@ -73,6 +73,14 @@ FAULTY = """\
 -a always,exit -F arch=b64 -S open -k opened
 -a always,exit -S nosuch -k never
 """
+MISSPELT = """\
+# repeated, misspelt, in a costly order, and not certain
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -F arch=b64 -S open -k opened
+-a always,exit -F arch=b33 -S fchmdo -k modes
+-a always,exit -F arch=b64 -S openat -F exe=/usr/bin/vim -F exit=-EACCES -k denied
+-a always,exit -F arch=b64 -S dup4 -k dup
+"""
 EXPENSIVE = """\
 -a always,exit -F arch=b64 -S chmod -F auid>=1000 -F auid!=unset -k modes
 -a always,exit -F arch=b64 -S fchmod -F auid>=1000 -F auid!=unset -k modes
@@ -115,6 +123,8 @@ FILES = {
     "kernels.toml": KERNELS,
     "faulty.rules": FAULTY,
     "expensive.rules": EXPENSIVE,
+    "misspelt.rules": MISSPELT,
+    "mixed.toml": 'boot = ["quiet"]\nsysctl = { "kernel.kptr_restrict" = 2 }\n',
     "khc.json": KHC,
     "ds.xml": SCAP,
     "99-x.conf": SYSCTLS,
@@ -182,6 +192,42 @@ CONVERSATIONS = {
         "report bill --format json",
         "report study",
         "report nothing",
+    ),
+    "export": (
+        f"bill few.rules {CALLS} --progress none",
+        "export runs -o runs.csv",
+        "export runs -o runs.xyz",
+        "export runs -o missing/runs.md",
+        "report last --format csv",
+        "report last --format markdown",
+        "report last --format benchstat",
+    ),
+    "export-profiles": (
+        "export augenrules my.rules -o rules.d",
+        "export augenrules my.rules -o rules.d",
+        "import audit rules.d -o -",
+        "export sysctl 99-x.conf -o 90.conf",
+        "export sysctl my.rules -o 91.conf",
+        "export cmdline study.toml -o -",
+        "export cmdline mixed.toml -o 50.toml",
+        "export cmdline mixed.toml -o 50.toml",
+        "export kconfig kernels.toml -o -",
+    ),
+    "rules-lint-fix": (
+        "rules lint --fix --dry-run misspelt.rules",
+        "rules lint --fix misspelt.rules --format json",
+        "rules lint --fix misspelt.rules",
+        "rules lint --dry-run misspelt.rules",
+    ),
+    "gate": (
+        f"gate few.rules my.rules {CALLS} --max 'any<=5%' --max 'null<=50%'",
+        f"gate few.rules few.rules {CALLS} --max 'any<=0%' --format markdown",
+        "gate few.rules my.rules --predict --max 'chmod<=5%' --format github",
+        "gate few.rules my.rules --predict --max 'nosuch<=5%'",
+        "gate few.rules faulty.rules --predict",
+        "gate few.rules --predict",
+        "gate few.rules nothing",
+        "gate --git main..HEAD few.rules",
     ),
     "machines": (
         "list machines",

@@ -42,3 +42,11 @@ def test_a_setting_that_did_not_keep_its_value_fails_the_trial() -> None:
     with pytest.raises(TrialError, match="did not keep its value '0'"):
         placebo.verify((one,), typed([answer]))
     assert placebo.verify((one,), typed([{**answer, "after": "0"}])) == ()
+
+
+def test_a_setting_may_have_another_value_because_a_control_wrote_it() -> None:
+    one = Placebo("sysctl", 0)
+    (asked,) = as_sent(requests((one,)))
+    own = {"event": "written", "path": asked["path"], "before": "0", "after": "2"}
+    again = {**own, "before": "2"}
+    assert placebo.verify((one,), typed([own, again])) == ()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from dataclasses import field as field_of
 from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _DEBIAN = "debian-6.1-amd64.toml"
 _TABLES = ("walk", "field", "each", "operator", "permission", "base", "idle", "record")
+_WITHOUT = "without"  # fitted since later: what was kept before lacks it
 
 
 class ConstantsError(ValueError):
@@ -48,6 +50,8 @@ class Constants:
         without the walk.
     idle: by call of b64, what audit costs it without rules, and `never,task` saves.
     record: by call of b64, writing its record without a key.
+    without: by operation of `syscalls`, all of it with audit on and no rules: what a cost is a part
+        of. Empty in constants that were kept before it was fitted.
     """
 
     walk: Mapping[str, float]
@@ -59,6 +63,7 @@ class Constants:
     idle: Mapping[str, float]
     record: Mapping[str, float]
     about: Mapping[str, str]
+    without: Mapping[str, float] = field_of(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of_debian(cls) -> Self:
@@ -85,15 +90,24 @@ class Constants:
         return cls(
             **{name: MappingProxyType(_numbers(name, data[name])) for name in _TABLES},
             about=MappingProxyType({key: str(value) for key, value in data["about"].items()}),
+            without=MappingProxyType(_numbers(_WITHOUT, _table(data, _WITHOUT))),
         )
 
     def to_toml(self) -> str:
         """Return the constants as TOML."""
         lines = ["[about]", *(f"{key} = {_quoted(value)}" for key, value in self.about.items())]
-        for name in _TABLES:
+        for name in (*_TABLES, *((_WITHOUT,) if self.without else ())):
             lines += ["", f"[{name}]"]
             lines += [f"{_quoted(key)} = {value:g}" for key, value in getattr(self, name).items()]
         return "\n".join([*lines, ""])
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a table that may be missing."""
+    found = data.get(name, {})
+    if not isinstance(found, dict):
+        raise ConstantsError(f"these are not constants: {name} is not a table")
+    return found
 
 
 def _numbers(name: str, table: Mapping[str, Any]) -> dict[str, float]:

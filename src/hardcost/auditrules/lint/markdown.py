@@ -20,6 +20,11 @@ This page is made of the findings' own files (`src/hardcost/auditrules/lint/find
 An error keeps rules from loading, and makes the exit status 1. A warning is most likely not what
 was meant. A note is about cost, or about what may well be meant.
 
+`hardcost rules lint --fix` repairs what is certain of `duplicate-rule`, `cannot-load` and
+`costly-order`: it removes the repeated line, writes the one name that is one slip away, puts `arch`
+before -S, and cheap conditions first where no typical call becomes dearer. What loads today is
+proved to record the same. In a set that loads past its faulty lines (-i, -c) these stay.
+
 Costs are predictions: instructions of the kernel for one system call, out of what the steps of the
 audit filter were measured to take on Debian's kernel. They are work, not time.
 """

@@ -68,12 +68,12 @@ def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
         "ruleIndex": rule,
         "level": finding.level.value,
         "message": {"text": " ".join(words)},
-        "locations": [_location(finding.spot)],
+        "locations": [location(finding.spot)],
         "partialFingerprints": {"rule/v1": _fingerprint(finding)},
     }
     if finding.related:
         result["relatedLocations"] = [
-            {"id": at, **_location(spot)} for at, spot in enumerate(finding.related)
+            {"id": at, **location(spot)} for at, spot in enumerate(finding.related)
         ]
     if finding.cost:
         result["properties"] = {
@@ -83,7 +83,8 @@ def _result(finding: Diagnostic, rule: int) -> dict[str, Any]:
     return result
 
 
-def _location(spot: Spot) -> dict[str, Any]:
+def location(spot: Spot) -> dict[str, Any]:
+    """Return a place as a SARIF location."""
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(spot.file)}}
     if spot.line is not None:
         physical["region"] = {"startLine": spot.line}

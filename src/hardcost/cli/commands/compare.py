@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option, store_option
+from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, store_option
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -13,7 +13,7 @@ from hardcost.cli.lazy import carried_out_by
 @click.argument("a", shell_complete=completion.runs)
 @click.argument("b", shell_complete=completion.runs)
 @store_option()
-@format_option()
+@format_option(RESULT_FORMATS)
 @carried_out_by("hardcost.cli.compare:compare")
 def compare() -> None:
     """Show the runs A and B side by side.
@@ -22,5 +22,7 @@ def compare() -> None:
     with different QEMUs, kernels or processor models, whose counts are not comparable.
 
     \b
-    Example:  hardcost compare audit-rules-20260101-120000-ab12 last
+    Examples:  hardcost compare audit-rules-20260101-120000-ab12 last
+               hardcost compare audit-rules-20260101-120000-ab12 last --format benchstat > both.txt
+               benchstat -col run both.txt
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import format_option, store_option
+from hardcost.cli.commands.shared import RESULT_FORMATS, format_option, store_option
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -19,13 +19,16 @@ from hardcost.cli.lazy import carried_out_by
     help="The HTML report's file (default: beside the store).",
 )
 @store_option()
-@format_option()
+@format_option(RESULT_FORMATS)
 @carried_out_by("hardcost.cli.report:report")
 def report() -> None:
     """Show RUN again.
 
     RUN is a run's name, the beginning of one, or 'last'. Writes the HTML report again, too.
 
+    docs/data.md has the columns of csv and parquet.
+
     \b
-    Example:  hardcost report last --format json
+    Examples:  hardcost report last --format json
+               hardcost report last --format parquet > last.parquet
     """

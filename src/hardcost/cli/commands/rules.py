@@ -180,6 +180,14 @@ def explain() -> None:
     help="Explain a finding: what it is, why it matters, and what to do.",
 )
 @click.option(
+    "--fix",
+    is_flag=True,
+    help="Write the repairs that are certain: repeated rules are removed, a misspelt architecture"
+    " or call with exactly one near name is mended, fields are put in order. What loads today is"
+    " proved to record the same; what is not certain stays, with the reason.",
+)
+@click.option("--dry-run", is_flag=True, help="With --fix: show the repairs, and write nothing.")
+@click.option(
     "--format",
     type=click.Choice(["text", "json", "sarif"]),
     default="text",
@@ -193,10 +201,14 @@ def lint() -> None:
     Several PATHs are one set of rules, in loading order. Nothing is actually loaded or run. Costs
     are predictions, in instructions on Debian's kernel.
 
+    --fix repairs the files in place: comments, the order of lines and the files' permissions stay.
+    The findings shown are then those that remain.
+
     The exit status is 1 if a finding is an error, which keeps rules from loading.
 
     \b
     Examples:  hardcost rules lint /etc/audit/rules.d
+               hardcost rules lint --fix --dry-run my.rules
                hardcost rules lint --root / --format sarif my.rules
                hardcost rules lint --explain shadowed
     """

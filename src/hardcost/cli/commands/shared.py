@@ -14,7 +14,7 @@ from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -26,16 +26,23 @@ LSM_MODES = ("none", "apparmor", "permissive", "enforcing")
 """What `--lsm` takes: `controls.control.LsmMode`."""
 
 
-def measuring(command: Callable[..., Any]) -> Callable[..., Any]:
+FORMATS = ("text", "json")
+"""The formats of a result, where a verb has no others."""
+
+RESULT_FORMATS = (*FORMATS, "csv", "parquet", "markdown", "benchstat")
+"""The formats of a run's or bill's result."""
+
+
+def measuring(
+    command: Callable[..., Any], formats: Sequence[str] = RESULT_FORMATS
+) -> Callable[..., Any]:
     """Add the options of a verb that measures."""
-    return _measuring(
-        command,
-        click.option(
-            "--boot",
-            type=click.Choice(list(STARTS)),
-            help="Restore each trial from a snapshot, or cold-boot it (default: the study's).",
-        ),
+    boot = click.option(
+        "--boot",
+        type=click.Choice(list(STARTS)),
+        help="Restore each trial from a snapshot, or cold-boot it (default: the study's).",
     )
+    return _measuring(command, boot, formats)
 
 
 def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,11 +64,14 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
             " how trials start, as in `hardcost run`.",
         ),
+        RESULT_FORMATS,
     )
 
 
-def _measuring(command: Callable[..., Any], boot: _Option) -> Callable[..., Any]:
-    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept())):
+def _measuring(
+    command: Callable[..., Any], boot: _Option, formats: Sequence[str]
+) -> Callable[..., Any]:
+    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept(formats))):
         command = option(command)
     return command
 
@@ -182,7 +192,7 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
     )
 
 
-def _kept() -> tuple[_Option, ...]:
+def _kept(formats: Sequence[str]) -> tuple[_Option, ...]:
     """Return the options that say what is kept, and what is shown."""
     return (
         click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
@@ -208,7 +218,7 @@ def _kept() -> tuple[_Option, ...]:
             help="The HTML report's file (default: beside the store).",
         ),
         store_option(),
-        format_option(),
+        format_option(formats),
     )
 
 
@@ -246,12 +256,12 @@ def unconfined_option() -> _Option:
     )
 
 
-def format_option() -> _Option:
-    """Return the option `--format`."""
+def format_option(formats: Sequence[str] = FORMATS) -> _Option:
+    """Return the option `--format`; the first of the formats is the usual one."""
     return click.option(
         "--format",
-        type=click.Choice(["text", "json"]),
-        default="text",
+        type=click.Choice(list(formats)),
+        default=formats[0],
         show_default=True,
         help="The format of the result.",
     )

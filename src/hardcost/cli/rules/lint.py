@@ -25,7 +25,7 @@ from hardcost.auditrules.loading import Fate
 from hardcost.auditrules.root import Root
 from hardcost.auditrules.rule import RulesError
 from hardcost.auditrules.semantics import UnresolvedError
-from hardcost.cli.rules import common
+from hardcost.cli.rules import common, lintfix
 from hardcost.errors import InputError
 from hardcost.profiles.written import problems_of
 from hardcost.report.text import listed, visible
@@ -80,17 +80,33 @@ def lint(  # noqa: PLR0913  (click's options)
     select: str | None,
     ignore: str | None,
     show_all: bool,
+    fix: bool,
+    dry_run: bool,
     format: str,  # noqa: A002
 ) -> None:
-    """Find faults and wasted work in audit rules."""
+    """Find faults and wasted work in audit rules, and repair what is certain."""
     selected, ignored = _codes("--select", select), _codes("--ignore", ignore)
-    context = _context(paths, b32=not no_b32, root=root)
-    found = findings_in(context, selected or CODES, ignored)
+    if dry_run and not fix:
+        raise click.UsageError("--dry-run shows what --fix would write: give both.")
+    files = _read(paths)
+    context = _context(paths, files, b32=not no_b32, root=root)
+    codes = tuple(code for code in selected or CODES if code not in ignored)
+    fixed = lintfix.fix(paths, context, files, codes, write=not dry_run) if fix else None
+    if fixed is not None:
+        if fixed.written:
+            again = _read(paths)
+        else:
+            again = [(part, faults) for part, (_, faults) in zip(fixed.parts, files, strict=True)]
+        context = _context(paths, again, b32=not no_b32, root=root)
+    found = findings_in(context, codes)
     if format == "sarif":
         print(json.dumps(_text_alone(sarif.log(found, version("hardcost"))), indent=2))
     elif format == "json":
-        print(json.dumps(_text_alone(_data(context, found)), indent=2))
+        repairs = {} if fixed is None else {"repairs": fixed.data()}
+        print(json.dumps(_text_alone({**_data(context, found), **repairs}), indent=2))
     else:
+        for line in fixed.text() if fixed is not None else ():
+            click.echo(line)
         for line in _text(context, found, show_all=show_all):
             click.echo(line)
     if any(one.level is Level.ERROR for one in found):
@@ -100,8 +116,8 @@ def lint(  # noqa: PLR0913  (click's options)
 # Reading ----------------------------------------------------------------------------------------
 
 
-def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
-    """Return the context of all lines.
+def _read(paths: Sequence[Path]) -> lintfix.Files:
+    """Return the lines of each file and folder, with the faults of whole files.
 
     Raises:
         InputError: Nothing in a file or folder could be read.
@@ -110,6 +126,13 @@ def _context(paths: Sequence[Path], *, b32: bool, root: Path | None) -> Context:
     unreadable = [fault for readings, faults in files if not readings for fault in faults]
     if unreadable:
         raise InputError.of(problems_of(RulesError(tuple(unreadable))))
+    return files
+
+
+def _context(
+    paths: Sequence[Path], files: lintfix.Files, *, b32: bool, root: Path | None
+) -> Context:
+    """Return the context of all lines."""
     parts = [readings for readings, _ in files]
     faults = [fault for _, of_files in files for fault in of_files]
     folder = None if root is None else Root(root)

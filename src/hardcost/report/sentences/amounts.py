@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
-from hardcost.analysis.means import is_rate
 from hardcost.report.text import MISSING, decimals, listed, percent, ratio, signed, visible
+from hardcost.units import is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.means import cost_ratio, is_rate
+from hardcost.analysis.means import cost_ratio
 from hardcost.report.axes import numeric_axis
 from hardcost.report.sentences.draws import (
     difference,
@@ -29,7 +29,7 @@ from hardcost.report.tables.published_table import (
     range_grids,
 )
 from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, visible
-from hardcost.units import Unit, count
+from hardcost.units import Unit, count, is_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

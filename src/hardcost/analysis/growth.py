@@ -1,0 +1,226 @@
+"""By how much each metric grew from one state to a later one, and by which lines of the change.
+
+What grew is compared with limits: that is the gate. A metric is over its limit if its growth is
+more than the limit, and is not chance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from hardcost.errors import InputError
+from hardcost.units import is_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hardcost.analysis.budget import Budget
+    from hardcost.controls.control import Control
+
+How = Literal["measured", "predicted"]
+
+
+class Change(StrEnum):
+    """What became of a line."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    """Both states have it, and it costs more or less."""
+
+
+@dataclass(frozen=True, order=True)
+class Line:
+    """A line of the change: a control, and where it stands (`file` is "" where nothing says)."""
+
+    file: str
+    line: int | None
+    control: str
+    change: Change
+
+    @property
+    def place(self) -> str:
+        """The location, as `file:line`."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a line of the change adds to a metric, in its unit; [low, high] is the interval."""
+
+    line: Line
+    cost: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One metric, earlier and later.
+
+    `base` and `head` are its values in `unit`; [low, high] is the interval of their difference. A
+    difference of up to `least` is not distinguishable from chance. `before` and `after` are what
+    each state costs over the same without its controls, None where that is not known. `parts` are
+    the lines of the change, those that add most first; `rest` is what they don't explain. Parts and
+    rest add up to the difference. `configuration` is "" where two states are compared, each a
+    whole. `limit` is the largest share of `base` by which it may grow, None if it has none.
+    """
+
+    metric: str
+    unit: str
+    base: float
+    head: float
+    low: float
+    high: float
+    least: float = 0.0
+    before: float | None = None
+    after: float | None = None
+    parts: tuple[Part, ...] = ()
+    configuration: str = ""
+    limit: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The metric, with the configuration if there are several."""
+        return f"{self.configuration}: {self.metric}" if self.configuration else self.metric
+
+    @property
+    def difference(self) -> float:
+        """By how much the value grew."""
+        return self.head - self.base
+
+    @property
+    def rest(self) -> float:
+        """What the lines do not explain: other lines, order, and interaction."""
+        return self.difference - math.fsum(part.cost for part in self.parts)
+
+    @property
+    def share(self) -> float:
+        """The growth of the cost as a part of the earlier value: of a rate, how much fell."""
+        if self.base <= 0 or not math.isfinite(self.base + self.head):
+            return math.nan if not self.base == 0 < self.head else math.inf
+        worse = -self.difference if is_rate(self.unit) else self.difference
+        return worse / self.base + 0.0
+
+    @property
+    def distinguishable(self) -> bool:
+        """Whether the difference is more than chance could produce."""
+        return abs(self.difference) > self.least and not self.low <= 0 <= self.high
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the value is beyond the limit, be it by chance or not."""
+        return self.limit is not None and self.share > self.limit
+
+    @property
+    def over(self) -> bool:
+        """Whether it is over its limit."""
+        return self.exceeds and self.distinguishable
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All metrics of two states, with their limits.
+
+    `base` and `head` are the states as the user named them. `conditions` say under what the numbers
+    hold, such as the instrument and the kernel. `unknown` are metrics without a number, each with
+    why; `lines` the lines of the change, whatever they cost. `warnings` say why the numbers may not
+    be comparable.
+    """
+
+    base: str
+    head: str
+    how: How
+    conditions: tuple[str, ...]
+    growths: tuple[Growth, ...]
+    lines: tuple[Line, ...] = ()
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    runs: tuple[str, ...] = field(default=())
+
+    @property
+    def over(self) -> tuple[Growth, ...]:
+        """The metrics over their limits, the largest growth first."""
+        return tuple(sorted((one for one in self.growths if one.over), key=lambda one: -one.share))
+
+    @property
+    def unclear(self) -> tuple[Growth, ...]:
+        """The metrics that are beyond their limits perhaps by chance."""
+        return tuple(one for one in self.growths if one.exceeds and not one.over)
+
+    @property
+    def changed(self) -> tuple[Growth, ...]:
+        """The metrics that differ, the largest growth first."""
+        found = (one for one in self.growths if one.difference)
+        return tuple(sorted(found, key=lambda one: (not one.over, -_sortable(one.share))))
+
+    def parts_of(self, line: Line) -> tuple[tuple[Growth, Part], ...]:
+        """Return what a line adds, by metric, the largest share of the metric first."""
+        found = [(one, part) for one in self.growths for part in one.parts if part.line == line]
+        return tuple(sorted(found, key=lambda each: -abs(_of(each[0], each[1].cost))))
+
+    def blamed(self, line: Line) -> tuple[Growth, ...]:
+        """Return the metrics over their limits to which a line adds."""
+        return tuple(
+            growth
+            for growth, part in self.parts_of(line)
+            if growth.over and _of(growth, part.cost) > 0
+        )
+
+    @property
+    def unexplained(self) -> tuple[Growth, ...]:
+        """The metrics over their limits to which no line of the change adds."""
+        blamed = {one.name for line in self.lines for one in self.blamed(line)}
+        return tuple(one for one in self.over if one.name not in blamed)
+
+
+def limited(gate: Gate, limits: Budget) -> Gate:
+    """Return the gate with each metric's limit.
+
+    Raises:
+        InputError: There is a limit for a metric that there is not, or that has no number.
+    """
+    for wanted in limits.metrics:
+        without = [one for one in gate.unknown if one.startswith(f"{wanted} (")]
+        if without:
+            hint = "without --predict it is measured" if gate.how == "predicted" else None
+            raise InputError(f"--max: '{wanted}' has no number: {without[0]}", hint=hint)
+    known = limits.for_metrics((one.name for one in gate.growths), "--max")
+    growths = (
+        replace(one, limit=None if math.isinf(known.of(one.name)) else known.of(one.name))
+        for one in gate.growths
+    )
+    return replace(gate, growths=tuple(growths))
+
+
+def line_of(control: Control, change: Change) -> Line:
+    """Return where a control stands that was added or removed."""
+    rule = getattr(control, "rule", None)
+    place = getattr(control, "place", None) if rule is None else rule.place
+    if place is None:
+        return Line("", None, control.name, change)
+    return Line(place.file, place.line, control.name, change)
+
+
+def ordered(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Return parts, those that add most first."""
+    return tuple(sorted(parts, key=lambda part: (-part.cost, part.line.place)))
+
+
+def lines_of(growths: Sequence[Growth]) -> tuple[Line, ...]:
+    """Return every line of any part once, in the order of the parts."""
+    return tuple(dict.fromkeys(part.line for one in growths for part in one.parts))
+
+
+def _of(growth: Growth, cost: float) -> float:
+    """Return a cost as a part of the earlier value; above zero it makes the metric worse."""
+    worse = -cost if is_rate(growth.unit) else cost
+    return worse / growth.base if growth.base > 0 else worse
+
+
+def _sortable(share: float) -> float:
+    return -math.inf if math.isnan(share) else share

@@ -1,0 +1,239 @@
+"""Repairs of audit rules that are certain: what is written, and the proof that it changes nothing.
+
+A line that can't be loaded is repaired where only one thing can have been meant. What loads today
+is proved to record the same afterwards. Where the files tell auditctl to continue after a faulty
+line (-i, -c), the set loads without that line, and repairing it would record more: it stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.lint.findings import cannot_load, costly_order, duplicate_rule
+from hardcost.auditrules.loading import Fate, load_lines
+from hardcost.auditrules.prove.prove import DEFAULT_SECONDS, prove
+from hardcost.auditrules.prove.relation import ProverError, Relation, Result
+from hardcost.auditrules.repair import fieldorder, spelling
+from hardcost.auditrules.rule import Kind, RulesError
+from hardcost.auditrules.translate import translate
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.lint.context import Context
+    from hardcost.auditrules.loading import Line, LoadedLines
+    from hardcost.auditrules.rule import Place, Reading
+
+Parts = tuple[tuple["Reading", ...], ...]
+
+DUPLICATE, SPELLING, ORDER = duplicate_rule.CODE, cannot_load.CODE, costly_order.CODE
+CODES = (DUPLICATE, SPELLING, ORDER)
+"""The findings that some repair is for."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One line's repair: the text that takes the place of the line's, None where it is removed.
+
+    `code` is lint's finding; `what` says what is done.
+    """
+
+    place: Place
+    code: str
+    before: str
+    after: str | None
+    what: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """A line that is at fault and stays, with why."""
+
+    place: Place
+    code: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The repairs of a set, what is left, and the proof; `result` is None where nothing is done."""
+
+    repairs: tuple[Repair, ...]
+    left: tuple[Left, ...]
+    result: Result | None = None
+    parts: Parts = ()
+
+
+def repaired(
+    parts: Parts,
+    context: Context,
+    codes: Collection[str] = CODES,
+    seconds: float = DEFAULT_SECONDS,
+) -> Repaired:
+    """Return the certain repairs of a set's lines, proved not to change what loads today.
+
+    `context` is lint's of the same lines. Repairs that can't be proved are left.
+    """
+    found = _Finding(parts, context, frozenset(codes))
+    found.look()
+    repairs = _harmless(parts, found.repairs, context, found.left)
+    if not repairs:
+        return Repaired((), tuple(found.left), None, parts)
+    result = _proof(parts, repairs, context, seconds)
+    if result.equal is not True:
+        why = "what is recorded is not proved to stay the same"
+        left = [Left(one.place, one.code, why) for one in repairs]
+        return Repaired((), (*found.left, *left), result, parts)
+    return Repaired(tuple(repairs), tuple(found.left), result, applied(parts, repairs))
+
+
+def applied(parts: Parts, repairs: Sequence[Repair]) -> Parts:
+    """Return the lines with the repairs made."""
+    by_place = {one.place: one for one in repairs}
+    return tuple(tuple(_applied(part, by_place)) for part in parts)
+
+
+def _applied(part: Sequence[Reading], by_place: dict[Place, Repair]) -> Iterator[Reading]:
+    for reading in part:
+        repair = by_place.get(reading.place)
+        if repair is None:
+            yield reading
+        elif repair.after is not None:
+            yield parse.read_line(repair.after, reading.place)
+
+
+class _Finding:
+    """Looking for repairs, line by line."""
+
+    def __init__(self, parts: Parts, context: Context, codes: frozenset[str]) -> None:
+        self.parts, self.context, self.codes = parts, context, codes
+        self.loaded = load_lines(parts, context.target)
+        self.known = set(self.loaded.rules)
+        self.repairs: list[Repair] = []
+        self.left: list[Left] = []
+        spots = costly_order.find(context) if ORDER in codes else ()
+        self.costly = {(one.spot.file, one.spot.line) for one in spots}
+
+    def look(self) -> None:
+        """Find all repairs, and what is left."""
+        certain = load_lines(self.parts)  # without guessing what lies at a watched path
+        twice = {one.reading.place for one in certain.of(Fate.TWICE)}
+        for line in self.loaded.lines:
+            reading = line.reading
+            if reading.cut_at is not None or reading.kind is not Kind.RULE:
+                continue
+            if line.fate is Fate.TWICE and DUPLICATE in self.codes:
+                self._repeated(line, certain=reading.place in twice)
+            elif line.fate is Fate.REFUSED and SPELLING in self.codes:
+                self._refused(line)
+            elif line.fate is Fate.LOADED:
+                self._loaded(line)
+
+    def _repeated(self, line: Line, *, certain: bool) -> None:
+        place = line.reading.place
+        earlier = line.earlier.source if line.earlier else None
+        at = f" of {earlier.place}" if earlier and earlier.place else ""
+        if certain:
+            what = f"removed: it repeats the rule{at}"
+            self.repairs.append(Repair(place, DUPLICATE, line.reading.raw, None, what))
+        else:
+            why = f"whether it repeats the rule{at} depends on what lies at the watched path"
+            self.left.append(Left(place, DUPLICATE, why))
+
+    def _refused(self, line: Line) -> None:
+        reading = line.reading
+        ordered = fieldorder.arch_first(reading.raw)
+        try:
+            after = spelling.respelled(ordered)
+            rule = None if after == reading.raw else self._rule_of(after, reading.place)
+        except spelling.UncertainError as error:
+            self.left.append(Left(reading.place, SPELLING, str(error)))
+            return
+        if rule is None:
+            return  # something else is wrong with it, as lint says
+        if line.tolerated:
+            why = "the set loads without this line (-i, -c): repairing it would record more"
+            self.left.append(Left(reading.place, SPELLING, why))
+        elif rule in self.known:
+            why = "with the near name it would repeat another rule: that was not meant"
+            self.left.append(Left(reading.place, SPELLING, why))
+        else:
+            self.known.add(rule)
+            what = [f"{old} became {new}" for old, new in spelling.names_changed(ordered, after)]
+            what += ["arch now stands before -S"] * (ordered != reading.raw)
+            said = ", ".join(what)
+            self.repairs.append(Repair(reading.place, SPELLING, reading.raw, after, said))
+
+    def _loaded(self, line: Line) -> None:
+        reading, rule = line.reading, line.rule
+        constants = self.context.options.constants
+        if (reading.place.file, reading.place.line) not in self.costly:
+            return
+        if rule is None or constants is None:
+            return
+        after = fieldorder.cheap_first(reading.raw, rule, self.context)
+        again = None if after == reading.raw else self._rule_of(after, reading.place)
+        if again is None or replace(again, conditions=rule.conditions) != rule:
+            return
+        if fieldorder.is_cheaper(again, rule, constants):
+            what = "cheap conditions first"
+            self.repairs.append(Repair(reading.place, ORDER, reading.raw, after, what))
+        else:
+            why = "the other order would make some call dearer (predicted)"
+            self.left.append(Left(reading.place, ORDER, why))
+
+    def _rule_of(self, raw: str, place: Place) -> KernelRule | None:
+        """Return what the kernel would hold of a line; None if it can't be loaded."""
+        written = parse.read_line(raw, place).rule
+        if written is None:
+            return None
+        try:
+            return translate(written, self.context.target)
+        except RulesError:
+            return None
+
+
+def _harmless(
+    parts: Parts, repairs: Sequence[Repair], context: Context, left: list[Left]
+) -> list[Repair]:
+    """Return the repairs after which no line fails that does not today; others join `left`."""
+    before = _failing(load_lines(parts, context.target))
+
+    def harms(some: Sequence[Repair]) -> bool:
+        return bool(_failing(load_lines(applied(parts, some), context.target)) - before)
+
+    if not harms(repairs):
+        return list(repairs)
+    kept: list[Repair] = []
+    for one in repairs:
+        if harms([*kept, one]):
+            why = "another line, such as one that deletes this rule, could not be loaded then"
+            left.append(Left(one.place, one.code, why))
+        else:
+            kept.append(one)
+    return kept
+
+
+def _failing(loaded: LoadedLines) -> set[Place]:
+    return {one.reading.place for one in loaded.failing}
+
+
+def _proof(parts: Parts, repairs: Sequence[Repair], context: Context, seconds: float) -> Result:
+    """Prove that what loads today, without the lines at fault, is recorded as before.
+
+    Lines that could not be loaded before are no part of that.
+    """
+    new = {one.place for one in repairs if one.code == SPELLING}
+    before = load_lines(parts, context.target).rules
+    after = tuple(
+        rule
+        for rule in load_lines(applied(parts, repairs), context.target).rules
+        if rule.source is None or rule.source.place not in new
+    )
+    try:
+        return prove(before, after, seconds=seconds)
+    except ProverError as error:
+        return Result(None, Relation(), reason=str(error))

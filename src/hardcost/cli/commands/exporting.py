@@ -1,0 +1,131 @@
+"""Arguments and options of `hardcost export` and its verbs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.cli.commands.shared import store_option
+from hardcost.cli.lazy import LazyGroup, carried_out_by
+
+
+@click.group(cls=LazyGroup)
+def export() -> None:
+    """Write results and profiles for other programs.
+
+    \b
+    Example:  hardcost export runs -o runs.csv
+    """
+
+
+@export.command()
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="The file to write, whose name ends in .csv, .parquet or .md, or - for standard output.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "parquet", "markdown"]),
+    help="The file's format (default: by its name; csv on standard output).",
+)
+@store_option()
+@carried_out_by("hardcost.cli.exporting:runs")
+def runs() -> None:
+    """Write everything in the store as one table: every run, bill and trial.
+
+    Each row is a number with all that says what it is. docs/data.md lists the columns. Parquet
+    needs pyarrow: pip install 'hardcost[parquet]'.
+
+    \b
+    Examples:  hardcost export runs -o runs.csv
+               hardcost export runs -o runs.parquet
+    """
+
+
+_OUT = click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="The file to write, or - for standard output.",
+)
+_FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
+_PROFILE = click.argument("profile", shell_complete=completion.profiles)
+
+
+@export.command()
+@_PROFILE
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:augenrules")
+def augenrules() -> None:
+    """Write a profile's audit rules as a folder that augenrules reads.
+
+    What the form can't express is listed, here and in the file.
+
+    \b
+    Example:  hardcost export augenrules stig-reduced -o rules.d
+    """
+
+
+@export.command()
+@_PROFILE
+@_OUT
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:sysctl")
+def sysctl() -> None:
+    """Write a profile's sysctls as a file for /etc/sysctl.d.
+
+    What the form can't express is listed, here and in the file.
+
+    \b
+    Example:  hardcost export sysctl kspp -o 90-kspp.conf
+    """
+
+
+@export.command()
+@_PROFILE
+@_OUT
+@click.option(
+    "--form",
+    type=click.Choice(["grub", "bootc", "plain"]),
+    help="A file for /etc/default/grub.d, one for bootc's kargs.d, or the words on a line"
+    " (default: by the name, .cfg, .toml or another).",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:cmdline")
+def cmdline() -> None:
+    """Write a profile's boot parameters for GRUB, for bootc, or as a line of words.
+
+    What the form can't express is listed, here and in the file (in a line of words, only here).
+
+    \b
+    Examples:  hardcost export cmdline kspp -o 50-kspp.cfg
+               hardcost export cmdline kspp -o 50-kspp.toml
+    """
+
+
+@export.command()
+@_PROFILE
+@_OUT
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:kconfig")
+def kconfig() -> None:
+    """Write a profile's kernel options as a fragment of a kernel configuration.
+
+    What the form can't express is listed, here and in the file.
+
+    \b
+    Example:  hardcost export kconfig kspp -o kspp.config
+    """

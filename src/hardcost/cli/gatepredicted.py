@@ -1,0 +1,150 @@
+"""A gate that predicts: two sets of audit rules, priced by a kernel's constants; no guest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.growth import Change, Gate, Line, line_of
+from hardcost.analysis.predictedgrowth import RuleSets, growths
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.loading import Fate, load_rules
+from hardcost.auditrules.prove.unresolved import numbers_for, resolved
+from hardcost.calibration import fitted
+from hardcost.cli.monitors import monitor_of
+from hardcost.cli.rules.common import NOWHERE
+from hardcost.cli.waiting import until_done
+from hardcost.controls.control import AuditRule
+from hardcost.design.changed import changes
+from hardcost.errors import InputError
+from hardcost.machines import names
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot
+from hardcost.machines.wanted import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.tables.lookup import Auditctl
+    from hardcost.cli.gatesides import Profiles
+    from hardcost.controls.control import Profile
+
+_CPU = "max"
+_MACHINE = "vm"  # whose kernel the constants are of
+
+
+def gate_of(both: Profiles, kernel: Path | None, cpu: str) -> Gate:
+    """Return what the change of rules costs, as predicted.
+
+    Raises:
+        InputError: There are no constants for the kernel, or something else than rules changed.
+    """
+    changed = changes(both.base, both.head)
+    others = [
+        control.name
+        for profile, own in ((both.head, changed.added), (both.base, changed.removed))
+        for control in (profile.controls[at] for at in own)
+        if not isinstance(control, AuditRule)
+    ]
+    if others:
+        raise InputError(
+            f"--predict prices audit rules alone, and the change has {others[0]}",
+            hint="without --predict it is measured",
+        )
+    constants = constants_for(kernel, cpu)
+    by = fitted.auditctl(constants)
+    sets = _rule_sets(both, by, changed.added, changed.removed)
+    found, unknown = growths(sets, constants)
+    if not found:
+        raise InputError(
+            f"the constants of kernel {constants.about.get('kernel')} were fitted by an earlier"
+            " hardcost, and percentages need a figure that they lack",
+            hint=_fit(kernel, cpu),
+        )
+    about = constants.about
+    notes = ["instructions are not time; a typical call is priced: successful, on unwatched files"]
+    if changed.of_baseline:
+        notes.append("audit's own settings changed, too; what that costs is not predicted")
+    return Gate(
+        base=both.names[0],
+        head=both.names[1],
+        how="predicted",
+        conditions=(
+            f"constants of kernel {about.get('kernel')}",
+            f"QEMU {about.get('qemu')}",
+            f"processor model {about.get('cpu_model')}",
+            f"fitted on {about.get('date')}",
+        ),
+        growths=found,
+        lines=(*sets.added.values(), *sets.removed.values()),
+        unknown=unknown,
+        notes=tuple(notes),
+    )
+
+
+def constants_for(kernel: Path | None, cpu: str) -> Constants:
+    """Return the constants of the kernel asked for; nothing is booted.
+
+    Raises:
+        InputError: None were fitted to it.
+    """
+    if kernel is None and cpu == _CPU:
+        return Constants.of_debian()
+    wanted, cache = Wanted(kernel=kernel, cpu=cpu), Cache()
+    names.check(_MACHINE, wanted)
+    machine = until_done(names.make(_MACHINE, wanted, monitor_of("auto")))
+    found = fitted.kept(machine, cache)
+    shipped = Constants.of_debian()
+    if found is None and fitted.fits(shipped, machine.environment(Boot())):
+        return shipped
+    if found is None:
+        measured = machine.environment(Boot())
+        raise InputError(
+            f"there are no constants for kernel {measured.get('kernel')}, processor model {cpu},"
+            f" QEMU {measured.get('qemu')}; a prediction from another's would be wrong",
+            hint=_fit(kernel, cpu),
+        )
+    return found
+
+
+def _fit(kernel: Path | None, cpu: str) -> str:
+    words = [f"--kernel {kernel}"] if kernel else []
+    words += [f"--cpu {cpu}"] if cpu != _CPU else []
+    return f"`hardcost rules cost --fit {' '.join([*words, 'FILE'])}` fits them in some minutes"
+
+
+def _rule_sets(
+    both: Profiles, by: Auditctl, added: Sequence[int], removed: Sequence[int]
+) -> RuleSets:
+    """Return both sets as the kernel holds them, with users that nobody knows as unused numbers."""
+    base, base_at = _held(both.base, by)
+    head, head_at = _held(both.head, by)
+    numbers = numbers_for((*base, *head), {})
+    return RuleSets(
+        base=resolved(base, numbers),
+        head=resolved(head, numbers),
+        added=_lines(both.head, head_at, added, Change.ADDED),
+        removed=_lines(both.base, base_at, removed, Change.REMOVED),
+    )
+
+
+def _held(profile: Profile, by: Auditctl) -> tuple[tuple[KernelRule, ...], dict[int, int]]:
+    """Return the rules that stay loaded, and the position of each by its control's index."""
+    of_rules = [at for at, one in enumerate(profile.controls) if isinstance(one, AuditRule)]
+    rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
+    target = replace(NOWHERE.likely_target(rules), auditctl=by)
+    held: list[KernelRule] = []
+    positions = {}
+    for at, line in zip(of_rules, load_rules(rules, target, profile.name).lines, strict=True):
+        if line.fate is Fate.LOADED and line.rule is not None:
+            positions[at] = len(held)
+            held.append(line.rule)
+    return tuple(held), positions
+
+
+def _lines(
+    profile: Profile, positions: dict[int, int], own: Sequence[int], change: Change
+) -> dict[int, Line]:
+    return {positions[at]: line_of(profile.controls[at], change) for at in own if at in positions}

@@ -1,0 +1,87 @@
+"""A gate as annotations: GitHub's workflow commands, and GitLab's report of code quality.
+
+A workflow command is a line of a job's output that begins with `::`. What is escaped in it is what
+GitHub's runner restores, and nothing else: the percent sign, ends of lines, and, in a property,
+the colon and the comma.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.growth import Change
+from hardcost.report.sentences.gatewords import of_line, sentences, title
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.growth import Gate, Line
+
+_TITLE = "hardcost gate"
+
+
+def github(gate: Gate) -> str:
+    """Return workflow commands: an annotation for each line that costs, and one for the whole."""
+    lines = [
+        _command(_level(gate, line), _of_line(gate, line), _where(line)) for line in _shown(gate)
+    ]
+    level = "error" if gate.over else "notice"
+    whole = f"{title(gate)}: {' '.join(sentences(gate))}"
+    return "\n".join([*lines, _command(level, whole, {"title": _TITLE})])
+
+
+def gitlab(gate: Gate) -> str:
+    """Return GitLab's report of code quality: an issue for each line that costs, as JSON."""
+    found = [
+        {
+            "description": f"{_TITLE}: {_of_line(gate, line)}",
+            "check_name": "hardcost-gate",
+            "fingerprint": _fingerprint(line),
+            "severity": "major" if gate.blamed(line) else "info",
+            "location": {"path": visible(line.file), "lines": {"begin": line.line or 1}},
+        }
+        for line in _shown(gate)
+        if line.file
+    ]
+    return json.dumps(found, indent=2)
+
+
+def _shown(gate: Gate) -> list[Line]:
+    """Return the lines of the later state that cost something."""
+    return [
+        line for line in gate.lines if line.change is not Change.REMOVED and gate.parts_of(line)
+    ]
+
+
+def _level(gate: Gate, line: Line) -> str:
+    return "error" if gate.blamed(line) else "notice"
+
+
+def _of_line(gate: Gate, line: Line) -> str:
+    return f"{of_line(gate, line)}. The line: {visible(line.control)}"
+
+
+def _where(line: Line) -> dict[str, str]:
+    found = {"file": visible(line.file)} if line.file else {}
+    if line.file and line.line is not None:
+        found["line"] = str(line.line)
+    return {**found, "title": _TITLE}
+
+
+def _command(name: str, message: str, properties: dict[str, str]) -> str:
+    said = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {said}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _fingerprint(line: Line) -> str:
+    named = f"{line.file}\n{line.control}\n{line.change}".encode(errors="surrogateescape")
+    return hashlib.sha256(named).hexdigest()[:32]

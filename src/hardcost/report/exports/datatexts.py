@@ -1,0 +1,48 @@
+"""Rows of results as CSV and as Markdown; text that could act on a terminal is escaped."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import astuple, fields
+from typing import TYPE_CHECKING
+
+from hardcost.report.exports.datarows import Row
+from hardcost.report.exports.markdowntext import code, table
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def csv_text(rows: Iterable[Row]) -> str:
+    """Return rows as CSV with a header; numbers with all their digits, nothing for None."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([_written(value) for value in astuple(row)])
+    return out.getvalue()
+
+
+def markdown_text(rows: Iterable[Row]) -> str:
+    """Return rows as a table in Markdown, without the columns that are empty in all of them."""
+    values = [[_written(value) for value in astuple(row)] for row in rows]
+    used = [at for at in range(len(COLUMNS)) if any(row[at] for row in values)]
+    numeric = [at for at in used if _is_numeric(COLUMNS[at])]
+    body = [[row[at] if at in numeric else code(row[at]) for at in used] for row in values]
+    right = [nth for nth, at in enumerate(used) if at in numeric]
+    return table([COLUMNS[at] for at in used], body, right) + "\n"
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) else repr(value)
+
+
+def _is_numeric(column: str) -> bool:
+    types = {field.name: str(field.type) for field in fields(Row)}
+    return types[column].startswith(("int", "float"))

@@ -1,0 +1,69 @@
+"""A gate as a summary in Markdown, for the page of a CI job or a comment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.report.exports.markdowntext import code, escaped, table
+from hardcost.report.sentences.gatewords import (
+    amount,
+    conditions,
+    grown,
+    limit,
+    sentences,
+    title,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.analysis.growth import Gate, Growth
+
+_MOST_LINES = 50
+
+
+def gate_markdown(gate: Gate) -> str:
+    """Return the answer, the metrics that changed, the lines of the change, and the conditions."""
+    state = "failed" if gate.over else "passed"
+    parts = [
+        f"### hardcost gate: {state} ({gate.how})",
+        escaped(title(gate)),
+        "\n".join(f"- {escaped(one)}" for one in sentences(gate)),
+    ]
+    if gate.changed:
+        parts.append(_metrics(gate.changed))
+    lines = [line for line in gate.lines if gate.parts_of(line)]
+    if lines:
+        parts.append(_lines(gate))
+    parts.append("\n".join(f"- {escaped(one)}" for one in conditions(gate)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _metrics(shown: Sequence[Growth]) -> str:
+    header = ("metric", "unit", "before", "after", "difference", "growth", "limit", "")
+    rows = [
+        (
+            code(one.name),
+            escaped(one.unit),
+            amount(one, one.base, with_sign=False),
+            amount(one, one.head, with_sign=False),
+            amount(one, one.difference),
+            grown(one),
+            limit(one),
+            f"**{verdict(one)}**" if one.over else verdict(one),
+        )
+        for one in shown
+    ]
+    return table(header, rows, right=range(2, 7))
+
+
+def _lines(gate: Gate) -> str:
+    rows = []
+    for line in gate.lines:
+        parts = gate.parts_of(line)
+        if parts:
+            growth, part = parts[0]
+            adds = f"{amount(growth, part.cost)} {escaped(growth.unit)} to {code(growth.name)}"
+            rows.append((line.change.value, code(line.place), code(line.control), adds))
+    return table(("", "place", "line", f"adds ({gate.how})"), rows[:_MOST_LINES])

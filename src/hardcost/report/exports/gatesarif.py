@@ -1,0 +1,108 @@
+"""A gate in SARIF 2.1.0, which code hosts show beside the lines of a change."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from hardcost.analysis.growth import Change
+from hardcost.auditrules.lint import sarif
+from hardcost.auditrules.lint.diagnostic import Spot
+from hardcost.report.sentences.gatewords import conditions, limit, of_line, signed_percent
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.growth import Gate, Growth, Line
+
+OVER, COSTS, UNEXPLAINED = "over-limit", "costs", "over-limit-unexplained"
+
+_RULES = (
+    (OVER, "error", "A line of the change makes a metric grow beyond its limit"),
+    (COSTS, "note", "A line of the change costs instructions or time, within the limits"),
+    (UNEXPLAINED, "error", "A metric grew beyond its limit, and no single line explains it"),
+)
+
+
+def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
+    """Return a SARIF log; `version` is hardcost's own.
+
+    A removed line has no place in the later state, so it makes no result.
+    """
+    shown = [line for line in gate.lines if line.change is not Change.REMOVED]
+    results = [_of_line(gate, line) for line in shown if gate.parts_of(line)]
+    results += [_unexplained(gate, growth) for growth in gate.unexplained]
+    return {
+        "$schema": sarif.SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "hardcost gate",
+                        "version": version,
+                        "rules": [_rule(*one) for one in _RULES],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "invocations": [
+                    {
+                        "executionSuccessful": True,
+                        "exitCode": 1 if gate.over else 0,
+                        "toolExecutionNotifications": [
+                            {"level": "note", "message": {"text": text}}
+                            for text in conditions(gate)
+                        ],
+                    }
+                ],
+                "results": results,
+            }
+        ],
+    }
+
+
+def _rule(code: str, level: str, text: str) -> dict[str, Any]:
+    return {
+        "id": code,
+        "name": "".join(word.capitalize() for word in code.split("-")),
+        "shortDescription": {"text": f"{text}."},
+        "fullDescription": {"text": f"{text}. Costs are instructions or ns for one operation."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _of_line(gate: Gate, line: Line) -> dict[str, Any]:
+    over = bool(gate.blamed(line))
+    text = f"{of_line(gate, line)}. The line: {visible(line.control)}"
+    return {
+        **_result(OVER if over else COSTS, text, line.control),
+        "locations": [sarif.location(Spot(line.file, line.line))] if line.file else [],
+        "properties": {
+            "how": gate.how,
+            "adds": {growth.name: part.cost for growth, part in gate.parts_of(line)},
+        },
+    }
+
+
+def _unexplained(gate: Gate, growth: Growth) -> dict[str, Any]:
+    text = (
+        f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how}), limit"
+        f" {limit(growth)}; no single line of the change explains it"
+    )
+    files = dict.fromkeys(line.file for line in gate.lines if line.file)
+    return {
+        **_result(UNEXPLAINED, text, growth.name),
+        "locations": [sarif.location(Spot(file)) for file in list(files)[:1]],
+        "properties": {"how": gate.how, "difference": growth.difference},
+    }
+
+
+def _result(code: str, text: str, what: str) -> dict[str, Any]:
+    at = next(nth for nth, one in enumerate(_RULES) if one[0] == code)
+    named = f"{code}\n{what}".encode(errors="surrogateescape")
+    return {
+        "ruleId": code,
+        "ruleIndex": at,
+        "level": _RULES[at][1],
+        "message": {"text": text},
+        "partialFingerprints": {"change/v1": hashlib.sha256(named).hexdigest()[:32]},
+    }

@@ -1,0 +1,65 @@
+"""A gate as JUnit XML: a test case for each metric, which fails if it is over its limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from hardcost.report.sentences.gatewords import (
+    amount,
+    conditions,
+    grown,
+    limit,
+    of_line,
+    signed_percent,
+    title,
+    verdict,
+)
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.growth import Gate, Growth
+
+
+def junit(gate: Gate) -> str:
+    """Return a gate as the XML that CI servers read as a test report."""
+    suites = etree.Element("testsuites", name="hardcost gate")
+    suite = etree.SubElement(
+        suites,
+        "testsuite",
+        name=f"hardcost gate: {title(gate)}",
+        tests=str(len(gate.growths)),
+        failures=str(len(gate.over)),
+        errors="0",
+        skipped="0",
+    )
+    for growth in gate.growths:
+        _case(suite, gate, growth)
+    said = etree.SubElement(suite, "system-out")
+    said.text = "\n".join(conditions(gate))
+    text: bytes = etree.tostring(suites, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    return text.decode()
+
+
+def _case(suite: etree._Element, gate: Gate, growth: Growth) -> None:
+    case = etree.SubElement(
+        suite, "testcase", classname=f"hardcost.gate.{gate.how}", name=visible(growth.name)
+    )
+    values = (
+        f"{gate.how}: {amount(growth, growth.base, with_sign=False)} before,"
+        f" {amount(growth, growth.head, with_sign=False)} after, in {visible(growth.unit)}:"
+        f" {grown(growth)}, limit {limit(growth)}: {verdict(growth)}"
+    )
+    if not growth.over:
+        etree.SubElement(case, "system-out").text = values
+        return
+    lines = [
+        f"{visible(part.line.place)}: {visible(part.line.control)}\n  {of_line(gate, part.line)}"
+        for part in growth.parts
+    ]
+    message = f"{visible(growth.name)} grew by {signed_percent(growth.share)} ({gate.how})"
+    failure = etree.SubElement(
+        case, "failure", type="over-limit", message=f"{message}, limit {limit(growth)}"
+    )
+    failure.text = "\n".join([values, *lines])

@@ -1,0 +1,37 @@
+"""Tables in Markdown as GitHub and GitLab read it; whatever a name holds stays text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def escaped(text: str) -> str:
+    """Return a text in which no character means anything but itself."""
+    return _PUNCTUATION.sub(r"\\\1", visible(text))
+
+
+def code(text: str) -> str:
+    """Return a text as code, for a cell of a table: it may hold backticks and bars."""
+    shown = visible(text)
+    if not shown.strip():
+        return ""
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if shown[0] in " `" or shown[-1] in " `" else ""
+    inside = shown.replace("|", "\\|")
+    return f"{fence}{pad}{inside}{pad}{fence}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Return a table of cells that are Markdown already; columns `right` are flush right."""
+    marks = ["---:" if at in right else "---" for at in range(len(header))]
+    lines = [header, marks, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

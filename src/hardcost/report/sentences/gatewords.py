@@ -1,0 +1,146 @@
+"""What a gate says in words, the same in every form: what is over its limit, and by which lines."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.growth import Change
+from hardcost.report.sentences.amounts import unit_words
+from hardcost.report.text import MISSING, decimals, number, percent, signed, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hardcost.analysis.growth import Gate, Growth, Line, Part
+
+_MOST_LINES = 3
+_MOST_METRICS = 3
+_WHOLE_FROM = 1000  # values from here on are shown without decimals
+
+
+def sentences(gate: Gate) -> tuple[str, ...]:
+    """Return the answer: what is over its limit and why, or that nothing is."""
+    over = gate.over
+    found = [_over(gate, one) for one in over[:_MOST_METRICS]]
+    if len(over) > _MOST_METRICS:
+        found.append(f"{count(len(over) - _MOST_METRICS, 'more metric')} over the limit.")
+    if not over:
+        found.append(_within(gate))
+    if gate.unclear:
+        names = ", ".join(visible(one.name) for one in gate.unclear)
+        found.append(f"Beyond the limit, but perhaps by chance: {names}.")
+    if gate.unknown:
+        found.append(f"Without a number: {visible(', '.join(gate.unknown))}.")
+    return tuple(found)
+
+
+def verdict(growth: Growth) -> str:
+    """Return what became of a metric, in a word or two."""
+    if growth.over:
+        return "over"
+    if growth.exceeds:
+        return "perhaps over"
+    if growth.limit is None:
+        return "no limit"
+    return "within"
+
+
+def grown(growth: Growth) -> str:
+    """Return the growth of a metric, such as `+2.4%`."""
+    return signed_percent(growth.share)
+
+
+def signed_percent(share: float) -> str:
+    """Return a share with its sign, such as `+2.4%`."""
+    if math.isnan(share):
+        return MISSING
+    if math.isinf(share):
+        return "from 0"
+    return f"+{percent(share)}" if share > 0 else percent(share)
+
+
+def limit(growth: Growth) -> str:
+    """Return a metric's limit, such as `5.0%`; a dash where it has none."""
+    return "-" if growth.limit is None else percent(growth.limit)
+
+
+def amount(growth: Growth, value: float, *, with_sign: bool = True) -> str:
+    """Return a number of a metric's unit as it is shown."""
+    size = max(abs(growth.base), abs(growth.head))
+    digits = 0 if size >= _WHOLE_FROM else decimals([growth.base, growth.head])
+    return signed(value, digits) if with_sign else number(value, digits)
+
+
+def of_line(gate: Gate, line: Line) -> str:
+    """Return what a line of the change does, such as an annotation says."""
+    parts = gate.parts_of(line)
+    what = {Change.ADDED: "this line", Change.REMOVED: "a removed line", Change.CHANGED: "this"}
+    if not parts:
+        return f"{gate.how}: {what[line.change]} costs nothing distinguishable from 0"
+    blamed = {one.name for one in gate.blamed(line)}
+    worst = sorted(parts, key=lambda each: each[0].name not in blamed)
+    said = "; ".join(_part(growth, part) for growth, part in worst[:_MOST_METRICS])
+    more = len(parts) - _MOST_METRICS
+    rest = f"; and {count(more, 'other metric')}" if more > 0 else ""
+    return f"{gate.how}: {what[line.change]} adds {said}{rest}"
+
+
+def title(gate: Gate) -> str:
+    """Return what is compared, in a line."""
+    return f"{visible(gate.base)}, then {visible(gate.head)} ({gate.how})"
+
+
+def conditions(gate: Gate) -> Iterator[str]:
+    """Yield under what the numbers hold, and what else a reader has to know."""
+    how = "Predicted, not measured" if gate.how == "predicted" else "Measured"
+    yield f"{how}: {visible(', '.join(gate.conditions))}."
+    for warning in gate.warnings:
+        yield f"WARNING: {warning}"
+    yield from map(visible, gate.notes)
+
+
+def _part(growth: Growth, part: Part) -> str:
+    share = part.cost / growth.base if growth.base > 0 else math.nan
+    over = ""
+    if growth.over:
+        over = f", over the limit: {grown(growth)} in all, limit {limit(growth)}"
+    return (
+        f"{amount(growth, part.cost)} {visible(growth.unit)} to {visible(growth.name)}"
+        f" ({signed_percent(share)}{over})"
+    )
+
+
+def _over(gate: Gate, growth: Growth) -> str:
+    text = (
+        f"{visible(growth.name)} grew by {percent(growth.share)} ({gate.how}), over its limit of"
+        f" {limit(growth)}"
+        if math.isfinite(growth.share)
+        else f"{visible(growth.name)} grew from 0 ({gate.how}), over its limit of {limit(growth)}"
+    )
+    causes = [part for part in growth.parts if part.cost > 0][:_MOST_LINES]
+    if not causes:
+        return f"{text}; no single line explains it."
+    return f"{text}: {_causes(growth, causes)}."
+
+
+def _causes(growth: Growth, parts: Iterable[Part]) -> str:
+    said = [
+        f"{visible(part.line.place or part.line.control)} ({part.line.change.value})"
+        f" {amount(growth, part.cost)}"
+        for part in parts
+    ]
+    return f"{', '.join(said)} {unit_words(growth.unit)}"
+
+
+def _within(gate: Gate) -> str:
+    if not gate.changed:
+        return f"Nothing grew ({gate.how}): {count(len(gate.growths), 'metric')} the same."
+    known = [one for one in gate.changed if not math.isnan(one.share)]
+    text = f"No metric is over its limit ({gate.how})."
+    if not known:
+        return text
+    most = max(known, key=lambda one: one.share)
+    bound = "no limit" if most.limit is None else f"limit {limit(most)}"
+    return f"{text} The largest growth is that of {visible(most.name)}: {grown(most)} ({bound})."

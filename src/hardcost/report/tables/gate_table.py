@@ -1,0 +1,113 @@
+"""A gate on a terminal: metrics that changed, with both states' costs, and the change's lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.gatewords import (
+    amount,
+    conditions,
+    grown,
+    limit,
+    sentences,
+    title,
+    verdict,
+)
+from hardcost.report.tables.layout import (
+    Column,
+    Document,
+    Grid,
+    GridText,
+    Group,
+    Lines,
+    Prose,
+    RowText,
+)
+from hardcost.report.text import ABSENT, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.growth import Gate, Growth, Line
+
+_MOST_LINES = 30
+
+
+def gate_table(gate: Gate) -> ConsoleRenderable:
+    """Return what a gate found: the answer, the metrics, the lines, and what the numbers mean."""
+    shown = tuple(one for one in gate.growths if one.difference or one.exceeds)
+    same = len(gate.growths) - len(shown)
+    parts: list[ConsoleRenderable] = [
+        Lines(sentences(gate)),
+        Prose(title(gate), "bold"),
+        *(GridText(grid) for grid in grids(gate, shown)),
+    ]
+    if same:
+        parts.append(Prose(f"{count(same, 'metric')} did not change."))
+    parts.append(Lines(tuple(conditions(gate))))
+    return Document(tuple(parts))
+
+
+def grids(gate: Gate, shown: Sequence[Growth]) -> list[Grid]:
+    """Return a table of metrics and one of the change's lines; none where nothing changed."""
+    found = []
+    if shown:
+        found.append(_metrics(gate, shown))
+    lines = [line for line in gate.lines if gate.parts_of(line)]
+    if lines:
+        found.append(_lines(gate, lines[:_MOST_LINES], len(lines)))
+    return found
+
+
+def _metrics(gate: Gate, shown: Sequence[Growth]) -> Grid:
+    values = [
+        Column("before", tuple(amount(one, one.base, with_sign=False) for one in shown)),
+        Column("after", tuple(amount(one, one.head, with_sign=False) for one in shown)),
+        Column("difference", tuple(amount(one, one.difference) for one in shown)),
+        Column("growth", tuple(map(grown, shown))),
+        Column("limit", tuple(map(limit, shown))),
+        Column("", tuple(map(verdict, shown)), left=True),
+    ]
+    bills = (
+        Column("before", tuple(_cost(one, one.before) for one in shown)),
+        Column("after", tuple(_cost(one, one.after) for one in shown)),
+    )
+    labels = (
+        Column("metric", tuple(visible(one.name) for one in shown), left=True),
+        Column("unit", tuple(visible(one.unit) for one in shown), left=True),
+    )
+    groups = [Group("", tuple(values))]
+    if any(one.before is not None for one in shown):
+        groups.append(Group(f"what all of it costs ({gate.how})", bills))
+    return Grid(f"What changed, {gate.how}", labels, tuple(groups))
+
+
+def _cost(growth: Growth, value: float | None) -> str:
+    return ABSENT if value is None else amount(growth, value)
+
+
+def _lines(gate: Gate, lines: Sequence[Line], of: int) -> Grid:
+    rows = [gate.parts_of(line)[0] for line in lines]
+    more = (f"{of - len(lines)} more lines: --format json lists them all",)
+    return Grid(
+        f"The lines of the change, {gate.how}: what each adds to the metric that it moves most",
+        (
+            Column("", tuple(line.change.value for line in lines), left=True),
+            Column("metric", tuple(visible(growth.name) for growth, _ in rows), left=True),
+        ),
+        (
+            Group(
+                "",
+                (
+                    Column("adds", tuple(amount(growth, part.cost) for growth, part in rows)),
+                    Column("unit", tuple(visible(growth.unit) for growth, _ in rows), left=True),
+                ),
+            ),
+        ),
+        texts=tuple(RowText(visible(line.control), visible(line.place)) for line in lines),
+        text_header="line",
+        notes=more if of > len(lines) else (),
+    )

@@ -1,0 +1,237 @@
+"""The gate from end to end: predicted from the shipped constants, measured on the fake machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.verbs.spoken import said
+
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.cli import gatepredicted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Say = Callable[[str], str]
+
+OLD = """\
+# The old rules
+-w /etc/passwd -p wa -k identity
+-a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -k modes
+"""
+DIR = "-a always,exit -F dir=/srv/data -F perm=wa -k data\n"
+ON = "--machine fake --jobs 1 --progress none --workload 'syscalls calls=null+open'"
+
+
+@pytest.fixture
+def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "store" / "x.sqlite"))
+    (tmp_path / "old.rules").write_text(OLD)
+    (tmp_path / "new.rules").write_text(OLD + DIR)
+    (tmp_path / "commented.rules").write_text("# More words\n\n" + OLD)
+    (tmp_path / "broken.rules").write_text(OLD + "-a always,exit -S nosuch -k x\n")
+    return lambda words: said(f"gate {words}", capsys)
+
+
+def status(text: str) -> int:
+    return int(text.rstrip().rpartition(" ")[2])
+
+
+def result(text: str) -> Any:  # noqa: ANN401  (JSON)
+    return json.loads(text.partition("--- stdout\n")[2].partition("--- s")[0])
+
+
+@pytest.mark.parametrize("how", ["--predict", ON])
+def test_a_directory_rule_is_named_with_its_line_and_its_cost(say: Say, how: str) -> None:
+    text = say(f"old.rules new.rules {how} --max 'any<=1%' --format json")
+    assert status(text) == 1
+    found = result(text)
+    assert found["predicted"] == (how == "--predict")
+    (metric,) = (one for one in found["metrics"] if one["metric"] == "null")
+    assert metric["over"]
+    assert metric["cost_after"] - metric["cost_before"] == metric["difference"]
+    (line,) = metric["lines"]
+    assert (line["file"], line["line"], line["change"]) == ("new.rules", 4, "added")
+    assert line["adds"] == metric["difference"] == (104.0 if how == "--predict" else 20.0)
+
+
+@pytest.mark.parametrize("how", ["--predict", ON])
+def test_a_change_of_comments_passes(say: Say, how: str) -> None:
+    text = say(f"old.rules commented.rules {how} --max 'any<=0%'")
+    assert status(text) == 0
+    assert "Nothing grew" in text
+
+
+@pytest.mark.parametrize("how", ["--predict", ON])
+@pytest.mark.parametrize("names", ["old.rules broken.rules", "broken.rules old.rules"])
+def test_rules_that_cannot_be_loaded_end_with_status_2(say: Say, how: str, names: str) -> None:
+    text = say(f"{names} {how} --max 'any<=1%'")
+    assert status(text) == 2
+    assert "broken.rules:4" in text
+    assert "nosuch" in text
+
+
+def test_a_removed_rule_makes_things_cheaper(say: Say) -> None:
+    text = say(f"new.rules old.rules {ON} --max 'any<=0%' --format json")
+    assert status(text) == 0
+    (metric,) = (one for one in result(text)["metrics"] if one["metric"] == "open")
+    (line,) = metric["lines"]
+    assert (line["change"], line["adds"], line["file"]) == ("removed", -20.0, "new.rules")
+
+
+def test_within_the_limit_of_a_metric_of_its_own(say: Say) -> None:
+    assert status(say(f"old.rules new.rules {ON} --max 'null<=50%' --max 'any<=5%'")) == 0
+    assert status(say(f"old.rules new.rules {ON} --max 'null<=5%' --max 'any<=50%'")) == 1
+    assert status(say(f"old.rules new.rules {ON} --max 'open<=5%'")) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("--max 'opne<=5%'", "there is no metric 'opne'"),
+        ("--max 5%", "names no metric"),
+        ("--max 'open<=5%' --max 'open<=6%'", "has two limits"),
+        ("--max 'exec<=5%'", "'exec' has no number"),
+        ("--write nosuch=x", "is not FORMAT=FILE"),
+    ],
+)
+def test_a_wrong_limit_or_file_is_refused(say: Say, words: str, what: str) -> None:
+    text = say(f"old.rules new.rules --predict {words}")
+    assert status(text) == 2
+    assert what in text
+
+
+def test_settings_that_are_no_rules_cannot_be_predicted(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "a.conf").write_text("vm.overcommit_memory = 0\n")
+    (tmp_path / "b.conf").write_text("vm.overcommit_memory = 2\n")
+    refused = say("a.conf b.conf --predict")
+    assert status(refused) == 2
+    assert "vm.overcommit_memory=2" in refused
+    measured = say(f"a.conf b.conf {ON} --max 'any<=1%' --format json")
+    assert status(measured) == 1
+    added = {
+        (line["file"], line["line"], line["change"]): line["adds"]
+        for one in result(measured)["metrics"]
+        for line in one["lines"]
+        if one["metric"] == "null"
+    }
+    assert added == {("b.conf", 1, "added"): 10.0}
+
+
+def test_constants_of_an_earlier_hardcost_are_refused(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = dataclasses.replace(Constants.of_debian(), without={})
+    monkeypatch.setattr(gatepredicted, "constants_for", lambda *_: earlier)
+    text = say("old.rules new.rules --predict --max 'any<=5%'")
+    assert status(text) == 2
+    assert "were fitted by an earlier hardcost" in text
+    assert "rules cost --fit" in text
+
+
+def test_every_form_is_written_beside_the_text(say: Say, tmp_path: Path) -> None:
+    forms = ("text", "json", "junit", "sarif", "github", "gitlab", "markdown")
+    words = " ".join(f"--write {form}=out.{form}" for form in forms)
+    text = say(f"old.rules new.rules --predict --max 'any<=1%' {words}")
+    assert status(text) == 1
+    for form in forms:
+        assert "redicted" in (tmp_path / f"out.{form}").read_text(), form
+
+
+def test_a_measured_gate_is_a_run_that_can_be_reported(
+    say: Say, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(say(f"old.rules new.rules {ON}")) == 0
+    shown = said("report last", capsys)
+    assert status(shown) == 0
+    assert "head without new.rules:4" in shown
+
+
+# Results ------------------------------------------------------------------------------------------
+
+
+def test_two_results_are_compared_item_by_item(
+    say: Say, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("old", "new"):
+        printed = said(f"bill {name}.rules {ON} --format json", capsys)
+        assert status(printed) == 0
+        (tmp_path / f"{name}.json").write_text(json.dumps(result(printed)))
+    by_files = say("old.json new.json --max 'any<=1%' --format json")
+    by_runs = say("bill-old bill-new --max 'any<=1%' --format json")
+    mixed = say("old.json bill-new --max 'any<=1%' --format json")
+    for text in (by_files, by_runs, mixed):
+        assert status(text) == 1
+        (metric,) = (one for one in result(text)["metrics"] if one["metric"] == "null")
+        assert metric["difference"] == 20.0
+        assert [one["control"] for one in metric["lines"]] == [DIR.strip()]
+    assert result(by_runs)["metrics"][0]["lines"][0]["change"] == "added"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("[]", "it: "),
+        ("{", "not JSON"),
+        ('{"compared_to": {}}', "comparison of two runs already"),
+        ('{"run": "x"}', "cells: field required"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused(
+    say: Say, tmp_path: Path, content: str, what: str
+) -> None:
+    (tmp_path / "x.json").write_text(content)
+    text = say("x.json x.json")
+    assert status(text) == 2
+    assert what in text
+
+
+def test_a_result_and_a_profile_are_not_compared(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(
+        '{"run": "r", "study": "s", "machine": "vm", "instrument": "insn", "environment": {},'
+        ' "cells": []}'
+    )
+    assert "'x.json' is a result and 'old.rules' is not" in say("old.rules x.json")
+    assert "no metric in common" in say("x.json x.json")
+
+
+# Git ----------------------------------------------------------------------------------------------
+
+
+def test_two_revisions_of_a_folder_are_compared_under_their_names_there(
+    say: Say, tmp_path: Path
+) -> None:
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "rules.d").mkdir()
+    (tmp_path / "rules.d" / "10.rules").write_text(OLD)
+    git("init", "-q", "-b", "main")
+    git("add", "rules.d")
+    git("commit", "-q", "-m", "1")
+    (tmp_path / "rules.d" / "10.rules").write_text(OLD + DIR)
+    now = say("--git HEAD rules.d --predict --max 'any<=1%' --format json")
+    git("commit", "-q", "-a", "-m", "2")
+    (tmp_path / "rules.d" / "10.rules").write_text("not committed")
+    then = say("--git HEAD~..HEAD rules.d --predict --max 'any<=1%' --format json")
+    for text in (now, then):
+        assert status(text) == 1
+        (line,) = result(text)["lines"]
+        assert (line["file"], line["line"]) == ("rules.d/10.rules", 4)
+    back = say("--git HEAD..HEAD~ rules.d --predict --max 'any<=1%' --format json")
+    assert status(back) == 0
+    (removed,) = result(back)["lines"]
+    assert (removed["file"], removed["change"]) == ("HEAD:rules.d/10.rules", "removed")
+    broken = say("--git HEAD rules.d --predict")
+    assert status(broken) == 2
+    assert "rules.d/10.rules:1" in broken
+    assert status(say("--git nosuch..HEAD rules.d --predict")) == 2
+    assert status(say("--git=--output=x..HEAD rules.d --predict")) == 2

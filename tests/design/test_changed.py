@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Place
+from hardcost.controls.control import AuditDaemon, AuditRule, Profile
+from hardcost.design.changed import BASE, HEAD, changes, lines_plan, whole_plan
+from hardcost.design.plan import Workload
+
+A = "-a always,exit -F arch=b64 -S chmod -k a"
+B = "-a always,exit -F arch=b64 -S chown -k b"
+C = "-a always,exit -F arch=b64 -S mount -k c"
+
+
+def profile(*lines: str, backlog: int = 8192) -> Profile:
+    found = parse.read_lines((line, Place("x.rules", at)) for at, line in enumerate(lines, 1))
+    rules = tuple(map(AuditRule, found.rules))
+    return Profile("p", "p", "", (AuditDaemon(backlog), *rules))
+
+
+def test_only_what_one_state_has_is_a_change() -> None:
+    found = changes(profile(A, B), profile(B, C))
+    assert (found.added, found.removed) == ((2,), (1,))
+    assert not found.moved
+    assert not found.of_baseline
+
+
+def test_the_same_rule_in_other_words_is_no_change() -> None:
+    other = "-a exit,always   -F arch=b64 -S chmod -F key=a"
+    assert not changes(profile(A), profile("# words", other)).any
+
+
+def test_a_rule_that_moved_is_neither_added_nor_removed() -> None:
+    found = changes(profile(A, B), profile(B, A))
+    assert (found.added, found.removed, found.moved) == ((), (), True)
+
+
+def test_audit_s_own_settings_are_a_change_without_a_line() -> None:
+    found = changes(profile(A), profile(A, backlog=64))
+    assert (found.added, found.of_baseline) == ((), True)
+
+
+def test_a_plan_has_both_states_and_each_without_a_line() -> None:
+    base, head = profile(A, B), profile(B, C)
+    plan = whole_plan(base, head, (Workload("syscalls"),), instrument="insn")
+    names = [one.name for one in plan.configurations]
+    assert names[:3] == ["baseline", BASE, HEAD]
+    more = lines_plan(plan, base, head, (2,), (1,))
+    texts = {
+        one.name: [c.name for c in one.controls if isinstance(c, AuditRule)]
+        for one in more.configurations
+    }
+    assert texts == {"without:2": [B], "base-without:1": [B]}

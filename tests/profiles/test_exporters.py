@@ -1,0 +1,163 @@
+"""Each form is read back by its own reader: the same controls come out, or are named as left."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.report.exports.gates import ANY_TEXT, HOSTILE
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Place, Rule, RulesError
+from hardcost.controls.control import (
+    AuditDaemon,
+    AuditRule,
+    BootParameter,
+    KernelOption,
+    Lsm,
+    Profile,
+    Sysctl,
+)
+from hardcost.errors import InputError
+from hardcost.machines import kernelconfig
+from hardcost.profiles import exporters
+from hardcost.profiles.importers import sysctld
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+
+ALL: tuple[Control, ...] = (
+    AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),
+    AuditRule(Rule("-w /etc/passwd -p wa -k identity")),
+    Sysctl("kernel.kptr_restrict", "2"),
+    Sysctl("net/ipv4/conf/eth0.1/forwarding", "0"),
+    BootParameter("init_on_alloc=1"),
+    BootParameter('dyndbg="file a.c +p"'),
+    KernelOption("SLUB_DEBUG_ON", "y"),
+    KernelOption("MODULES", "n"),
+    KernelOption("LSM", "landlock,yama"),
+    Lsm("enforcing"),
+)
+
+
+def profile(*controls: Control, name: str = "p") -> Profile:
+    return Profile(name, name, "", controls)
+
+
+def left(made: exporters.Exported) -> set[str]:
+    return {name for name, _ in made.left}
+
+
+def names(kind: type) -> set[str]:
+    return {one.name for one in ALL if not isinstance(one, kind)}
+
+
+def test_audit_rules_come_back_from_a_folder(tmp_path: Path) -> None:
+    made = exporters.augenrules(profile(*ALL))
+    (tmp_path / "x.rules").write_text(made.text)
+    found = parse.read([tmp_path])
+    assert [rule.text for rule in found.rules] == ["-w /etc/passwd -p wa -k identity"]
+    assert (found.backlog_limit, found.tolerant) == (64, True)
+    assert found.options == ("--backlog_wait_time 60000",)
+    assert left(made) == {one.name for one in ALL[2:]}
+    assert made.controls + len(made.left) == len(ALL)
+
+
+def test_sysctls_come_back_from_a_file(tmp_path: Path) -> None:
+    made = exporters.sysctl(profile(*ALL))
+    (tmp_path / "x.conf").write_text(made.text)
+    assert sysctld.read([tmp_path]).sysctls == (ALL[2], ALL[3])
+    assert left(made) == names(Sysctl)
+
+
+def test_boot_parameters_come_back_from_each_form(tmp_path: Path) -> None:
+    words = ["init_on_alloc=1", 'dyndbg="file a.c +p"']
+    bootc = exporters.cmdline(profile(*ALL), "bootc")
+    assert tomllib.loads(bootc.text) == {"kargs": words}
+    plain = exporters.cmdline(profile(*ALL))
+    assert plain.text == " ".join(words) + "\n"
+    grub = exporters.cmdline(profile(*ALL), "grub")
+    (tmp_path / "x.cfg").write_text(grub.text)
+    script = 'GRUB_CMDLINE_LINUX="quiet"; . "$1"; printf %s "$GRUB_CMDLINE_LINUX"'
+    argv = ["sh", "-euc", script, "sh", str(tmp_path / "x.cfg")]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout == "quiet init_on_alloc=1"
+    assert left(grub) == names(BootParameter) | {words[1]}
+
+
+def test_kernel_options_come_back_from_a_fragment() -> None:
+    made = exporters.kconfig(profile(*ALL))
+    found = kernelconfig.read(made.text, "x")
+    assert found["SLUB_DEBUG_ON"] == "y"
+    assert found.get("MODULES", "n") == "n"
+    assert found["LSM"].strip('"') == "landlock,yama"
+    assert left(made) == names(KernelOption)
+
+
+@pytest.mark.parametrize("form", ["augenrules", "sysctl", "cmdline", "kconfig"])
+def test_a_profile_with_nothing_for_a_form_is_refused(form: str) -> None:
+    with pytest.raises(InputError, match="that can be exported"):
+        getattr(exporters, form)(profile(Lsm("none")))
+
+
+@ANY_TEXT
+@given(key=HOSTILE, name=HOSTILE)
+def test_any_key_of_a_rule_comes_back_or_is_left(key: str, name: str) -> None:
+    good, odd = "-w /etc/passwd -p wa", f"-w /etc/group -p wa -k {key}"
+    made = exporters.augenrules(profile(AuditRule(Rule(good)), AuditRule(Rule(odd)), name=name))
+    try:
+        found = [one.text for one in parse.read_lines(_placed(made.text)).rules]
+    except RulesError as error:
+        raise AssertionError(made.text) from error
+    assert found == [good, *([] if odd in left(made) else [odd])]
+
+
+def _placed(text: str) -> list[tuple[str, Place]]:
+    return [(line, Place("x", at)) for at, line in enumerate(text.split("\n"), 1)]
+
+
+@ANY_TEXT
+@given(value=HOSTILE, name=HOSTILE)
+def test_any_value_of_a_sysctl_comes_back_or_is_left(
+    tmp_path_factory: pytest.TempPathFactory, value: str, name: str
+) -> None:
+    good, odd = Sysctl("kernel.kptr_restrict", "2"), Sysctl("kernel.core_pattern", value)
+    made = exporters.sysctl(profile(good, odd, name=name))
+    path = tmp_path_factory.mktemp("sysctl") / "x.conf"
+    path.write_text(made.text)
+    expected = (good,) if odd.name in left(made) else (good, odd)
+    assert sysctld.read([path]).sysctls == expected
+
+
+@ANY_TEXT
+@given(word=HOSTILE, name=HOSTILE, form=st.sampled_from(["grub", "bootc", "plain"]))
+def test_any_boot_word_comes_back_or_is_left(word: str, name: str, form: exporters.Form) -> None:
+    made = exporters.cmdline(profile(BootParameter("quiet"), BootParameter(word), name=name), form)
+    expected = ["quiet", *([] if word in left(made) else [word])]
+    if form == "bootc":
+        assert tomllib.loads(made.text) == {"kargs": expected}
+    elif form == "grub":
+        (line,) = [one for one in made.text.splitlines() if not one.startswith("#")]
+        assert line == f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {" ".join(expected)}"'
+        assert not set(" ".join(expected)) & set("\"'`$\\;&|<>(){}\n")
+    else:
+        assert made.text == " ".join(expected) + "\n"
+
+
+@ANY_TEXT
+@given(value=HOSTILE, name=HOSTILE)
+def test_any_kernel_option_comes_back_or_is_left(value: str, name: str) -> None:
+    good, odd = KernelOption("SLUB_DEBUG_ON", "y"), KernelOption("LSM", value)
+    made = exporters.kconfig(profile(good, odd, name=name))
+    found = dict(kernelconfig.read(made.text, "x"))
+    assert found.pop("SLUB_DEBUG_ON") == "y"
+    if odd.name in left(made):
+        assert found == {}
+    else:
+        assert found.get("LSM", "n").strip('"') == value

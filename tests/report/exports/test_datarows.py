@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+
+from tests.report.exports.findings import finding
+
+from hardcost.report.exports.datarows import MEANINGS, Row, compared_rows, rows
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "data.md"
+
+
+def test_every_column_is_documented_in_its_order() -> None:
+    names = [field.name for field in fields(Row)]
+    assert list(MEANINGS) == names
+    shown = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
+    assert {name: shown[name] for name in names} == MEANINGS
+
+
+def test_a_bill_has_cells_and_its_parts_which_add_up() -> None:
+    found = list(rows(finding()))
+    assert [one.kind for one in found] == [
+        "cell", "cell", "total", "item", "rest", "interaction",
+    ]  # fmt: skip
+    by_kind = {one.kind: one.value for one in found}
+    assert by_kind["total"] == 10.0
+    assert by_kind["item"] == 10.0
+    assert (found[1].baseline_value, found[1].ratio, found[1].trials) == (100.0, 1.1, 1)
+    assert (found[3].fired, found[3].alone, found[3].place) == (3, 10.0, "x")
+
+
+def test_two_runs_are_compared_row_by_row() -> None:
+    found = list(compared_rows(finding(run="a"), finding(run="b", value=120.0)))
+    changed = [one for one in found if one.kind == "changed" and one.difference]
+    (one,) = changed
+    assert (one.run, one.baseline, one.baseline_value, one.difference) == ("b", "a", 110.0, 10.0)
+
+
+def test_a_number_that_is_none_is_none() -> None:
+    one = finding()
+    cell = replace(one.cells[1], ratio=float("nan"), high=float("inf"))
+    (row,) = rows(replace(one, cells=(cell,), bill=None))
+    assert (row.ratio, row.high) == (None, None)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from hypothesis import given
+from tests.report.exports.findings import finding
+from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED
+from tests.report.exports.test_gatemarkdown import rows as read_markdown
+from tests.report.exports.test_gatemarkdown import words
+
+from hardcost.report.exports.datarows import rows
+from hardcost.report.exports.datatexts import COLUMNS, csv_text, markdown_text
+from hardcost.report.text import visible
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_csv_has_all_columns_and_all_digits() -> None:
+    text = csv_text(rows(finding(value=100.0009765625)))
+    assert text.splitlines()[0] == ",".join(COLUMNS)
+    assert read(text)[1]["value"] == "100.0009765625"
+    assert read(text)[1]["seed"] == ""
+
+
+@ANY_TEXT
+@given(text=HOSTILE)
+def test_any_text_comes_out_of_csv_as_data(text: str) -> None:
+    found = csv_text(rows(finding(text)))
+    assert len(found.splitlines()) == 7  # no text makes a line
+    for row in read(found):
+        assert None not in row
+        assert row["kernel"] == row["study"] == visible(text)
+    assert read(found)[3]["control"] == visible(text)
+    assert read(found)[3]["value"] == "10.0"
+
+
+@ANY_TEXT
+@given(text=NAMED)
+def test_any_text_comes_out_of_markdown_as_data(text: str) -> None:
+    table = markdown_text(rows(finding(text)))
+    header = [one.strip() for one in table.splitlines()[0].strip("|").split("|")]
+    found = read_markdown(table)
+    assert len(found) == 6
+    item = dict(zip(header, map(words, found[3]), strict=True))
+    assert item["control"] == item["metric"] == visible(text)
+    assert "seed" not in header

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+from urllib.parse import unquote
+
+from hypothesis import given
+from tests.report.exports.gates import ANY_TEXT, HOSTILE, NAMED, gate
+
+from hardcost.report.exports.gatesarif import gate_sarif
+from hardcost.report.text import visible
+
+
+def results(log: dict[str, Any]) -> list[dict[str, Any]]:
+    (run,) = json.loads(json.dumps(log))["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    for one in run["results"]:
+        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
+    found: list[dict[str, Any]] = run["results"]
+    return found
+
+
+def test_a_line_to_blame_is_an_error_with_file_and_line() -> None:
+    log = gate_sarif(gate(), "1.2.3")
+    assert (log["version"], log["runs"][0]["tool"]["driver"]["version"]) == ("2.1.0", "1.2.3")
+    (one,) = results(log)
+    assert (one["level"], one["ruleId"]) == ("error", "over-limit")
+    physical = one["locations"][0]["physicalLocation"]
+    assert physical == {"artifactLocation": {"uri": "rules.d/x.rules"}, "region": {"startLine": 7}}
+    assert one["properties"] == {"how": "predicted", "adds": {"open": 10.0}}
+    assert log["runs"][0]["invocations"][0]["exitCode"] == 1
+
+
+def test_a_line_within_the_limits_is_a_note() -> None:
+    (one,) = results(gate_sarif(gate(limit=0.5), "1"))
+    assert (one["level"], one["ruleId"]) == ("note", "costs")
+
+
+def test_what_no_line_explains_is_a_result_of_its_own() -> None:
+    found = gate()
+    (growth,) = found.growths
+    found = dataclasses.replace(found, growths=(dataclasses.replace(growth, parts=()),))
+    (one,) = results(gate_sarif(found, "1"))
+    assert one["ruleId"] == "over-limit-unexplained"
+    assert one["message"]["text"].startswith("open grew by +10.0% (predicted), limit 5.0%")
+
+
+@ANY_TEXT
+@given(control=HOSTILE, file=NAMED)
+def test_any_text_comes_out_as_data(control: str, file: str) -> None:
+    (one,) = results(gate_sarif(gate(control, file), "1"))
+    assert one["message"]["text"].endswith(f"The line: {visible(control)}")
+    uri = one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert unquote(uri, errors="surrogateescape") == file

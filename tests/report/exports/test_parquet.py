@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from tests.report.exports.findings import finding
+from tests.report.exports.gates import ANY_TEXT, HOSTILE
+
+from hardcost.errors import MachineError
+from hardcost.report.exports.datarows import MEANINGS, rows
+from hardcost.report.exports.datatexts import COLUMNS
+from hardcost.report.exports.parquet import parquet
+
+
+def read(data: bytes) -> Any:  # noqa: ANN401  (pyarrow brings no types)
+    return pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(data))
+
+
+@ANY_TEXT
+@given(text=HOSTILE)
+def test_any_text_comes_out_as_it_went_in(text: str) -> None:
+    pytest.importorskip("pyarrow")
+    found = read(parquet(rows(finding(text)))).to_pylist()
+    assert len(found) == 6
+    whole = text.encode("utf-8", "backslashreplace").decode()
+    assert found[3]["control"] == found[0]["kernel"] == whole
+    assert found[3]["value"] == 10.0
+    assert found[3]["seed"] is None
+
+
+def test_columns_have_types_and_meanings_even_where_all_are_empty() -> None:
+    pytest.importorskip("pyarrow")
+    schema = read(parquet([])).schema
+    assert tuple(schema.names) == COLUMNS
+    types = {name: str(schema.field(name).type) for name in ("run", "value", "trials")}
+    assert types == {"run": "string", "value": "double", "trials": "int64"}
+    assert schema.field("alone").metadata[b"meaning"].decode() == MEANINGS["alone"]
+
+
+def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    for name in [one for one in sys.modules if one.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MachineError) as raised:
+        parquet([])
+    assert raised.value.problems[0].hint == (
+        "pip install 'hardcost[parquet]', or take --format csv"
+    )

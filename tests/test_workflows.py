@@ -1,0 +1,192 @@
+"""The ready workflow files: their steps, run in a repository, as far as the services allow."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "docs" / "examples"
+RULES = """\
+-w /etc/passwd -p wa -k identity
+-a always,exit -F arch=b64 -S chmod,fchmod -F auid>=1000 -k modes
+"""
+CHANGES = {
+    "dir": ("-a always,exit -F dir=/srv/data -F perm=wa -k ::error::x\n", 1),
+    "comments": ("# said better\n", 0),
+    "broken": ("-a always,exit -S nosuch -k x\n", 2),
+}
+HARDCOST = f"""\
+#!/bin/sh
+exec {sys.executable} -c 'from hardcost.cli.main import main; main()' "$@"
+"""
+
+
+class Repository:
+    """A repository with a change of rules, and what a job finds on its host."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.programs = folder.parent / "programs"
+        for path in (folder / "rules.d", self.programs):
+            path.mkdir(parents=True)
+        program = self.programs / "hardcost"
+        program.write_text(HARDCOST)
+        program.chmod(0o755)
+        (folder / "rules.d" / "10.rules").write_text(RULES)
+        self.git("init", "-q", "-b", "main")
+        self.base = self.commit()
+
+    def git(self, *words: str) -> str:
+        who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+        argv = ["git", *who, *words]
+        done = subprocess.run(argv, cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self) -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "x")
+        return self.git("rev-parse", "HEAD")
+
+    def changed(self, line: str) -> str:
+        """Commit a change, after another one on main, and return the change's commit."""
+        self.git("switch", "-q", "-c", "topic")
+        (self.folder / "rules.d" / "10.rules").write_text(RULES + line)
+        found = self.commit()
+        self.git("switch", "-q", "main")
+        self.git("commit", "-q", "--allow-empty", "-m", "y")
+        self.base = self.git("rev-parse", "HEAD")
+        self.git("switch", "-q", "topic")
+        return found
+
+    def bash(self, script: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run a step as a CI runner does."""
+        paths = os.environ.get("PYTHONPATH", "")
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+            cwd=self.folder,
+            env={
+                "PATH": f"{self.programs}:{os.environ['PATH']}",
+                "HOME": str(self.folder.parent),
+                "PYTHONPATH": paths,
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+def read(name: str) -> dict[Any, Any]:
+    found = yaml.safe_load((EXAMPLES / name).read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def commands(text: str) -> list[str]:
+    """Return the workflow commands of a job's output: none between a stop and its token."""
+    found: list[str] = []
+    token = None
+    for line in text.splitlines():
+        if token is not None:
+            token = None if line == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        elif line.lstrip().startswith("::"):
+            found.append(line)
+    assert token is None
+    return found
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_githubs_job_says_what_a_pull_request_costs(repository: Repository, change: str) -> None:
+    workflow = read("gate.github.yml")
+    steps = {step.get("name"): step for step in workflow["jobs"]["predicted"]["steps"]}
+    line, status = CHANGES[change]
+    head = repository.changed(line)
+    summary = repository.folder.parent / "summary.md"
+    environment = {
+        **workflow["env"],
+        "BASE": repository.base,
+        "HEAD": head,
+        "GITHUB_STEP_SUMMARY": str(summary),
+    }
+    done = repository.bash(steps["Gate"]["run"], environment)
+    assert done.returncode == status, done.stdout + done.stderr
+    said = commands(done.stdout)
+    if change == "broken":
+        assert "rules.d/10.rules:3" in done.stderr
+        assert said == []
+        return
+    assert ("failed" if status else "passed") in summary.read_text().splitlines()[0]
+    (run,) = json.loads((repository.folder / "gate.sarif").read_text())["runs"]
+    if change == "dir":
+        assert said[0].startswith("::error file=rules.d/10.rules,line=3,")
+        region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+        assert region == {"startLine": 3}
+    else:
+        assert [one.partition(" ")[0] for one in said] == ["::notice"]
+        assert run["results"] == []
+
+
+def test_githubs_measured_job_runs_the_same_step_without_predicting() -> None:
+    jobs = read("gate.github.yml")["jobs"]
+    predicted, measured = (
+        next(step for step in jobs[name]["steps"] if step.get("name") == "Gate")
+        for name in ("predicted", "measured")
+    )
+    assert predicted["run"] == measured["run"]
+    assert measured["env"]["HOW"] == ""
+
+
+@pytest.mark.parametrize("name", ["gate.github.yml", "gate.gitlab-ci.yml"])
+def test_no_text_of_a_change_is_put_into_a_script(name: str) -> None:
+    def scripts(value: object) -> list[str]:
+        if isinstance(value, dict):
+            own = [str(v) for k, v in value.items() if k in {"run", "script", "before_script"}]
+            return own + [one for each in value.values() for one in scripts(each)]
+        return [one for each in value for one in scripts(each)] if isinstance(value, list) else []
+
+    assert scripts(read(name))
+    assert not any("${{" in one for one in scripts(read(name)))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_gitlabs_job_says_what_a_merge_request_costs(repository: Repository, change: str) -> None:
+    job = read("gate.gitlab-ci.yml")["hardcost"]
+    line, status = CHANGES[change]
+    head = repository.changed(line)
+    environment = {
+        **job["variables"],
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.base,
+        "CI_COMMIT_SHA": head,
+    }
+    done = repository.bash("\n".join(job["script"]), environment)
+    assert done.returncode == status, done.stdout + done.stderr
+    report = repository.folder / job["artifacts"]["reports"]["codequality"]
+    if change == "broken":
+        assert not report.exists()
+        return
+    issues = json.loads(report.read_text())
+    found = [(one["location"], one["severity"]) for one in issues]
+    where = {"path": "rules.d/10.rules", "lines": {"begin": 3}}
+    assert found == ([(where, "major")] if change == "dir" else [])
+    assert (repository.folder / job["artifacts"]["reports"]["junit"]).exists()
+
+
+def test_what_the_files_name_as_results_is_what_the_gate_writes() -> None:
+    job = read("gate.gitlab-ci.yml")["hardcost"]
+    script = "\n".join(job["script"])
+    for file in job["artifacts"]["reports"].values():
+        assert f"={file}" in script
