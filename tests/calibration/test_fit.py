@@ -36,7 +36,8 @@ def levels(one: Experiment) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def found() -> Constants:
-    return fit({one.name: levels(one) for one in experiments()}, TRUE.about)
+    without = dict.fromkeys(events.operations(), WITHOUT)
+    return fit({one.name: levels(one) for one in experiments()}, TRUE.about, without)
 
 
 @pytest.mark.parametrize("table", ["walk", "field", "each", "operator", "permission", "record"])

@@ -22,8 +22,13 @@ _NEAR = 0.1
 """How far, as a part, what calls without files cost may be from getppid's and be taken for it."""
 
 
-def fit(levels: Levels, about: Mapping[str, str]) -> Constants:
-    """Return the constants that the levels of all `experiments` give."""
+def fit(
+    levels: Levels, about: Mapping[str, str], without: Mapping[str, float] | None = None
+) -> Constants:
+    """Return the constants that the levels of all `experiments` give.
+
+    `without` is what each operation takes without rules.
+    """
     fitting = _Fitting(levels)
     fitting.steps()
     fitting.fields()
@@ -43,7 +48,7 @@ def fit(levels: Levels, about: Mapping[str, str]) -> Constants:
         idle=fitting.idle,
         record=fitting.record,
         about=about,
-        without=dict(levels["none"]),
+        without=dict(without or {}),
     )
 
 

@@ -10,6 +10,7 @@ from hardcost.auditrules.cost.constants import Constants, ConstantsError
 from hardcost.calibration import guestlevels
 from hardcost.calibration.experiments import DIRECTORY, FILES, experiments
 from hardcost.calibration.fit import fit
+from hardcost.calibration.norules import without_rules
 from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest
 from hardcost.machines.machine import Boot
@@ -99,7 +100,7 @@ async def fitted(machine: Machine, cache: Cache) -> Constants:
         "auditd": debianpackages.version(cache, "auditd"),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    constants = fit(levels, about)
+    constants = fit(levels, about, await without_rules(machine, _LIMIT_SECONDS))
     _keep(machine, cache, constants)
     return constants
 
