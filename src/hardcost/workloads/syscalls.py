@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.profile import Windows
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.requests import USER, CallPlan, Calls
 from hardcost.workloads.measured import Measured
@@ -111,6 +112,29 @@ def measured(
     empty = min(only(answers, ClockAnswer).overhead)
     return tuple(
         _metric(call, by_name[call.name], empty, instrument) for call in chosen(parameters)
+    )
+
+
+def windows(
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
+) -> tuple[Windows, ...]:
+    """Return the windows in their order: those with nothing in them, and each call's.
+
+    Raises:
+        TrialError: An answer is missing.
+    """
+    by_name = {answer.name: answer for answer in all_of(answers, CallAnswer)}
+    return (
+        Windows(None, only(answers, ClockAnswer).overhead),
+        *(
+            Windows(
+                call.name,
+                by_name[call.name].samples,
+                before=call.warmup,
+                operations=call.batch[instrument.name] * call.operations,
+            )
+            for call in chosen(parameters)
+        ),
     )
 
 
