@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess,
+    Code, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpAccess,
 };
 
 use crate::symbols::{KernelFunction, Role, Symbols};
@@ -71,12 +71,18 @@ impl Decoding {
         Self { info: InstructionInfoFactory::new() }
     }
 
-    /// What an instruction is, by its bytes.
-    pub fn decode(&mut self, place: u64, bytes: &[u8]) -> Decoded {
+    /// What an instruction is, by its bytes; `None` where some are missing.
+    ///
+    /// QEMU ends a block before an instruction that reaches into another page, and lists what it has
+    /// read of that all the same.
+    pub fn decode(&mut self, place: u64, bytes: &[u8]) -> Option<Decoded> {
         let mut decoder = Decoder::with_ip(64, bytes, place, DecoderOptions::NONE);
         let one = decoder.decode();
+        if decoder.last_error() == DecoderError::NoMoreBytes {
+            return None;
+        }
         let accesses = self.accesses(&one);
-        Decoded {
+        Some(Decoded {
             place,
             may_fail: accesses > 0 || may_fault(&one),
             accesses,
@@ -89,7 +95,7 @@ impl Decoding {
             end: end(&one),
             target: one.near_branch_target(),
             length: bytes.len() as u64,
-        }
+        })
     }
 
     /// How many accesses to memory an instruction makes.
@@ -244,7 +250,7 @@ mod tests {
             place += bytes.len() as u64;
             one
         };
-        code.iter().map(next).collect()
+        code.iter().map_while(next).collect()
     }
 
     fn one(bytes: &[u8]) -> Decoded {
@@ -287,6 +293,13 @@ mod tests {
         ] {
             assert_eq!(one(bytes).end, end, "{bytes:x?}");
         }
+    }
+
+    #[test]
+    fn an_instruction_of_which_bytes_are_missing_is_none() {
+        assert_eq!(decoded(&[&[0x90], &[0x90], &[0x48, 0x8b]]).len(), 2);
+        assert_eq!(decoded(&[&[0x90], &[]]).len(), 1);
+        assert_eq!(decoded(&[&[0x06]]).len(), 1); // none that there is, which fails when it is executed
     }
 
     #[test]

@@ -354,7 +354,7 @@ mod tests {
         let mut at = place;
         let mut decoded = Vec::new();
         for bytes in code {
-            decoded.push(decoding.decode(at, bytes));
+            decoded.extend(decoding.decode(at, bytes));
             at += bytes.len() as u64;
         }
         Box::leak(Box::new(Block::of(&decoded, &symbols).expect("a block")))

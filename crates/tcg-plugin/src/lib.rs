@@ -103,7 +103,7 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
     let instructions: Vec<_> = api::instructions(translation).collect();
     let code: Vec<Decoded> = instructions
         .iter()
-        .map(|&one| {
+        .map_while(|&one| {
             let (bytes, size) = api::bytes(one);
             plugin.decoding.decode(api::place(one), &bytes[..size])
         })
@@ -113,8 +113,8 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
     for point in &block.points {
         BEGUN.count_begun(instructions[usize::from(point.before)]);
     }
-    if let Some(&last) = instructions.last().filter(|_| !block.is_kernel && block.last_accesses > 0)
-    {
+    let last = code.len().checked_sub(1).map(|last| instructions[last]);
+    if let Some(last) = last.filter(|_| !block.is_kernel && block.last_accesses > 0) {
         ACCESSES.count_accesses(last);
     }
     let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
