@@ -201,7 +201,9 @@ fn role(name: &str) -> Role {
         "finish_task_switch" | "schedule_tail" => Role::Switched,
         "ret_from_fork" | "ret_from_fork_asm" => Role::NewTask,
         "signal_setup_done" => Role::Signal,
-        "__x64_sys_rt_sigreturn" | "__ia32_compat_sys_rt_sigreturn" => Role::SignalReturn,
+        "__x64_sys_rt_sigreturn" | "__do_sys_rt_sigreturn" | "__ia32_compat_sys_rt_sigreturn" => {
+            Role::SignalReturn
+        }
         "finalize_exec" => Role::Exec,
         "__set_task_comm" => Role::Name,
         _ if name.starts_with("asm_exc_") && name != "asm_exc_nmi" => Role::Exception,

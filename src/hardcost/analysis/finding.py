@@ -209,6 +209,11 @@ class ObservedIn:
     observed: Observed
 
 
+CLOCK = "[clock]"
+"""In a profile, what a sample is less than its window: what reading the clock takes and, of a
+program's run, more or fewer of the kernel's ticks than such a run has on average."""
+
+
 @dataclass(frozen=True)
 class Moved:
     """A function's instructions for one operation under two configurations.
@@ -285,9 +290,9 @@ class Finding:
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
-    without cells, `observed` what the recorders saw, `profiles` where costs arise. `scale` is the study's size if one was given;
-    the study's name then ends in it. `command` is the command line, word by word, and `folder` its
-    working directory, if a word of it is a path relative to that.
+    without cells, `observed` what the recorders saw, `profiles` where costs arise. `scale` is the
+    study's size if one was given; the study's name then ends in it. `command` is the command line,
+    word by word, and `folder` its working directory, if a word of it is a path relative to that.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""Where a cost arises: by how much each function's own instructions differ between two configurations.
+"""Where a cost arises: by how much each function's own instructions differ.
 
 A metric's cost is the median of the differences between samples, pair by pair. So it is the
 difference of one pair, or the mean of two; and what the functions of just these windows executed
@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardcost.analysis.estimates import shift, value
 from hardcost.analysis.estimates import series as series_of
-from hardcost.analysis.finding import Moved, Profiled, Stack
+from hardcost.analysis.estimates import shift, value
+from hardcost.analysis.finding import CLOCK, Moved, Profiled, Stack
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hardcost.instruments.profile import Profile
-    from hardcost.instruments.profile import Profiled as Seen
+    from hardcost.instruments.windows import Profile
+    from hardcost.instruments.windows import Profiled as Seen
     from hardcost.store.record import Record
     from hardcost.workloads.measured import Measured
-
-CLOCK = "[clock]"
-"""Stands for what a sample is less than its window: what reading the clock takes, and, of a
-program's run, more or fewer of the kernel's ticks than such a run has on average."""
 
 Path = tuple[str, ...]
 Counts = dict[Path, float]
@@ -174,4 +170,3 @@ def _total(side: Mapping[Path, float]) -> ByName:
         for name in set(path[1:] or path):
             counts[name] += count
     return counts
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,32 +13,43 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.profiled import profiled
 from hardcost.cli import measuring, options, refused
 from hardcost.cli.billsingle import baseline_note
-from hardcost.cli.present import notes_of
+from hardcost.cli.present import notes_of, present, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.insn import INSN
 from hardcost.profiles.catalogue import load, load_scap
 from hardcost.profiles.commandline import Settings, profile_of, with_settings
+from hardcost.report.exports.callgrind import callgrind
+from hardcost.report.exports.folded import folded
+from hardcost.report.exports.pprof import pprof
+from hardcost.report.exports.speedscope import speedscope
+from hardcost.report.jsonout import to_json
+from hardcost.report.tables.layout import render
+from hardcost.report.tables.profile_table import profile_table
 from hardcost.workloads.names import HasWindows
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    from hardcost.analysis.finding import Profiled
     from hardcost.cli.options import Choices
     from hardcost.controls.control import LsmMode, Profile
     from hardcost.design.plan import Plan
     from hardcost.run.session import Run
     from hardcost.store.record import Record
 
+_WIDTH = 120  # columns of a text that goes to a file
 _COMPARED = (leave_one_out.BASELINE, leave_one_out.PROFILE)
 
 
-def profile(
+def profile(  # noqa: PLR0913  (click's options)
     name: str | None,
     *,
     metric: tuple[str, ...],
+    output: Path | None,
     scap_profile: str | None,
     sysctl: tuple[str, ...],
     lsm: LsmMode | None,
@@ -60,7 +72,40 @@ def profile(
             return
         found = _finding(loaded, plan, run, run.measure().records)
         found = measuring.finished(run, replace(found, profiles=_wanted(found, metric)))
-    measuring.shown(found, chosen)
+    _print(found, chosen, output)
+
+
+def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
+    """Print the profile in the form that was chosen, or write it to a file; and write the report.
+
+    Raises:
+        InputError: The file can't be written.
+    """
+    report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
+    content = _FORMS[chosen.format](found) if chosen.format in _FORMS else None
+    if output is not None:
+        if content is None:
+            content = render(profile_table(found), _WIDTH).encode()
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise InputError(f"{output} can't be written: {error.strerror}") from error
+    elif content is not None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    else:
+        present(found, chosen.format, None)
+    write_report(found, report)
+
+
+_FORMS: dict[str, Callable[[Finding], bytes]] = {
+    "json": lambda found: f"{to_json(found)}\n".encode(),
+    "folded": lambda found: folded(found.profiles, columns=1).encode(),
+    "folded-diff": lambda found: folded(found.profiles, columns=2).encode(),
+    "speedscope": lambda found: speedscope(found.profiles, found.title).encode(),
+    "pprof": lambda found: pprof(found.profiles),
+    "callgrind": lambda found: callgrind(found.profiles, found.title).encode(),
+}
 
 
 def plan_of(loaded: Profile, workloads: Sequence[Workload], chosen: Choices) -> Plan:
@@ -112,7 +157,7 @@ def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -
     )
 
 
-def _wanted(found: Finding, metrics: Sequence[str]) -> tuple[Any, ...]:
+def _wanted(found: Finding, metrics: Sequence[str]) -> tuple[Profiled, ...]:
     """Return the profiles of the metrics that were named, or all.
 
     Raises:

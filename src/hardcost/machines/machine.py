@@ -92,8 +92,9 @@ class Capabilities:
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
     kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
-    `profiles`: it sees which functions execute how much. `at_once` trials are carried out at a time; None: as many as the user wants. `builds_at_once`
-    kernels are built at a time; None: it is given all, and holds back what it has no room for.
+    `profiles`: it sees which functions execute how much. `at_once` trials are carried out at a
+    time; None: as many as the user wants. `builds_at_once` kernels are built at a time; None: it is
+    given all, and holds back what it has no room for.
     """
 
     instruments: frozenset[str]

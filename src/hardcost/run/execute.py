@@ -8,7 +8,7 @@ from hardcost.controls import apply
 from hardcost.errors import MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.instruments.profile import profile
+from hardcost.instruments.stretches import profile
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
 from hardcost.workloads.names import WORKLOADS, CountsOperations, HasWindows, KnowsRemedy, asked

@@ -6,9 +6,9 @@ import math
 
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.instruments import profile
+from hardcost.instruments import windows
 from hardcost.instruments.observed import Observed
-from hardcost.instruments.profile import Profile
+from hardcost.instruments.windows import Profile
 from hardcost.workloads.measured import Measured
 
 
@@ -58,7 +58,7 @@ def check(record: Record, identity: str) -> None:
         _check_numbers(metric.metric, (metric.lost, *(metric.fired or {}).values()))
     _check_numbers("its time", (record.start_seconds, record.host_seconds))
     if record.profile is not None:
-        profile.check(record.profile)
+        windows.check(record.profile)
     for observed in record.observed:
         numbers = (*observed.totals.values(), *observed.times, observed.own_ticks)
         _check_numbers(observed.instrument, numbers)

@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, Field
 
 from hardcost import files
 from hardcost.errors import InputError, TrialError
-from hardcost.instruments.profile import Windows
+from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CommandAnswer, all_of
 from hardcost.protocol.requests import Command, install
 from hardcost.workloads.measured import Measured

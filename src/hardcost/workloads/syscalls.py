@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from hardcost.errors import TrialError
-from hardcost.instruments.profile import Windows
+from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
 from hardcost.protocol.requests import USER, CallPlan, Calls
 from hardcost.workloads.measured import Measured

@@ -256,7 +256,7 @@ CONVERSATIONS = {
         "cluster ssh",
         "cluster ssh lab1 --address 'two words'",
         "cluster ssh lab1 --tls-ca config",
-        "cluster ssh lab1 --ssh \"ssh 'x\"",
+        'cluster ssh lab1 --ssh "ssh \'x"',
         "cluster ssh lab1",
         "cluster ssh -- -oProxyCommand=x",
     ),

@@ -14,10 +14,14 @@ from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.storeplace import default_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+
+FORMATS = ("text", "json")
+PROFILE_FORMATS = (*FORMATS, "folded", "folded-diff", "speedscope", "pprof", "callgrind")
+"""What `--format` takes, of most verbs and of `hardcost profile`."""
 
 STARTS = ("snapshot", "fresh")
 """How trials may start; no kernel parameter has these names."""
@@ -43,6 +47,15 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
     `words["boot"]` is a tuple there; `options.started` takes the words of `STARTS` out of it.
     """
+    return _settings(command, FORMATS)
+
+
+def profiling_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options, with the formats that profiles come in."""
+    return _settings(command, PROFILE_FORMATS)
+
+
+def _settings(command: Callable[..., Any], formats: Sequence[str]) -> Callable[..., Any]:
     for option in (
         click.option("--lsm", type=click.Choice(LSM_MODES), help="The security module."),
         click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
@@ -57,11 +70,14 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
             " how trials start, as in `hardcost run`.",
         ),
+        formats,
     )
 
 
-def _measuring(command: Callable[..., Any], boot: _Option) -> Callable[..., Any]:
-    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept())):
+def _measuring(
+    command: Callable[..., Any], boot: _Option, formats: Sequence[str] = FORMATS
+) -> Callable[..., Any]:
+    for option in reversed((*_what(), *_guests(), *_carried_out(boot), *_kept(formats))):
         command = option(command)
     return command
 
@@ -181,7 +197,7 @@ def _carried_out(boot: _Option) -> tuple[_Option, ...]:
     )
 
 
-def _kept() -> tuple[_Option, ...]:
+def _kept(formats: Sequence[str]) -> tuple[_Option, ...]:
     """Return the options that say what is kept, and what is shown."""
     return (
         click.option("--fresh", is_flag=True, help="Measure again what the store already has."),
@@ -207,7 +223,7 @@ def _kept() -> tuple[_Option, ...]:
             help="The HTML report's file (default: beside the store).",
         ),
         store_option(),
-        format_option(),
+        format_option(formats),
     )
 
 
@@ -245,11 +261,11 @@ def unconfined_option() -> _Option:
     )
 
 
-def format_option() -> _Option:
+def format_option(formats: Sequence[str] = FORMATS) -> _Option:
     """Return the option `--format`."""
     return click.option(
         "--format",
-        type=click.Choice(["text", "json"]),
+        type=click.Choice(list(formats)),
         default="text",
         show_default=True,
         help="The format of the result.",

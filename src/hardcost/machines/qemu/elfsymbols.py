@@ -47,7 +47,7 @@ def functions(content: bytes) -> list[Function]:
     for one in sorted(found, key=_plainness):
         plainest.setdefault(one.address, one)
     ordered = [plainest[address] for address in sorted(plainest)]
-    ends = [one.address for one in ordered[1:]] + [ordered[-1].address + 1 if ordered else 0]
+    ends = [*(one.address for one in ordered[1:]), ordered[-1].address + 1] if ordered else []
     return [
         Function(one.address, one.size or end - one.address, one.name)
         for one, end in zip(ordered, ends, strict=True)

@@ -36,9 +36,9 @@ _RDTSC = b"\x0f\x31"
 _SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
 _LIMIT = 64 << 20  # bytes of a kernel's symbols; Debian's are 4 to 8 million
 _CODE = frozenset("tTwW")
-_DATA = frozenset(
-    {"current_task", "pcpu_hot", "__per_cpu_offset", "init_task", "page_offset_base"}
-)
+_DATA = frozenset({"current_task", "pcpu_hot", "__per_cpu_offset", "init_task", "page_offset_base"})
+_MARKS = ("_start", "_text", "_stext")  # ends of names of whole sections, not of functions
+_OTHER_ENTRIES = ("__do_sys_", "__se_sys_", "__ia32_")  # of what is called `__x64_sys_…` too
 _NAME = 15  # characters that the kernel keeps of a process's name
 _SYMBOL_WORDS = 3
 
@@ -91,7 +91,13 @@ def _of_kernel(text: str) -> Iterator[str]:
 
 def _plainness(name: str) -> tuple[bool, int, int, str]:
     """Return how plain a name is, the plainest first, where a place has several."""
-    return name in {"_text", "_stext"}, len(name) - len(name.lstrip("_")), len(name), name
+    marks_section = name.startswith("_") and name.endswith(_MARKS)
+    return (
+        marks_section or name.startswith(_OTHER_ENTRIES),
+        len(name) - len(name.lstrip("_")),
+        len(name),
+        name,
+    )
 
 
 def _of_vdso(text: str) -> Iterator[str]:

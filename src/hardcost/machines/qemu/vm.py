@@ -117,9 +117,7 @@ class VirtualMachine:
     def capabilities(self) -> Capabilities:
         """It boots anything, and reads what its hardware shows: instructions, or the clock."""
         exact = self.hardware.acceleration == "icount"
-        return Capabilities(
-            instruments=frozenset({"insn" if exact else "time"}), profiles=exact
-        )
+        return Capabilities(instruments=frozenset({"insn" if exact else "time"}), profiles=exact)
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch packages and Linux's source, and make the root of guests with services."""

@@ -29,7 +29,7 @@ _TERMS = (
 
 
 def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
-    """Return a profile for a terminal: of each metric the `top` functions, and who calls the first."""
+    """Return a profile for a terminal: each metric's `top` functions, and who calls the first."""
     parts: list[ConsoleRenderable] = [Lines(tuple(map(_answer, finding.profiles)))]
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
     for one in finding.profiles:

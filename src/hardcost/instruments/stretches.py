@@ -1,84 +1,22 @@
-"""`profile` says which functions executed the instructions of each sample, under which callers.
+"""Whose windows the stretches are that the emulator's plugin counted.
 
-It stands beside `insn`, in whose windows it counts: what a window's functions executed adds up to
-what the instrument says of it, to the instruction, or the trial fails. The emulator's plugin counts
-from one reading of the clock to the next; which of these stretches is whose sample follows from
-their order.
+The plugin counts from one reading of the clock to the next. Which of these stretches is which
+sample follows from their order; and each has as many instructions as the instrument says, or the
+trial fails.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardcost.instruments.windows import Windows
     from hardcost.machines.stacks import Place, Stacks, Stretch
-
-NAME: Final = "profile"
-TITLE = "which functions execute the instructions of each sample"
-
-WAITING: Final = "[waiting]"
-"""Stands for what the clock went on while the processor had nothing to do."""
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Windows that a workload had measured, one after another.
-
-    `ticks` are what the clock said of each, after `before` others of the same kind. The first
-    `dropped` of them are no samples of `metric`; None: none is. A sample is the ticks of one for
-    each of `operations`.
-    """
-
-    metric: str | None
-    ticks: tuple[int, ...]
-    before: int = 0
-    dropped: int = 0
-    operations: int = 1
-
-
-class Profiled(BaseModel):
-    """A metric's samples, by what executed them.
-
-    `samples` has the number of each sample's window in `windows`, and `ticks` what the clock said
-    of it. A window's instructions are by the number of their place in the profile's tree.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    metric: str
-    operations: int
-    ticks: tuple[int, ...]
-    samples: tuple[int, ...]
-    windows: tuple[dict[int, int], ...]
-
-
-class Frame(BaseModel):
-    """A function below another: `above` is that one's number, counted from 1; 0: there is none.
-
-    `kind` is `process`, `kernel` or `user`.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    above: int
-    kind: str
-    name: str
-
-
-class Profile(BaseModel):
-    """What was seen in one trial; `frames` are a tree, numbered from 1."""
-
-    model_config = ConfigDict(frozen=True)
-
-    frames: tuple[Frame, ...]
-    metrics: tuple[Profiled, ...]
 
 
 def profile(seen: Stacks, windows: Sequence[Windows]) -> Profile:
@@ -96,9 +34,7 @@ def profile(seen: Stacks, windows: Sequence[Windows]) -> Profile:
     return Profile(frames=tuple(tree.frames), metrics=tuple(metrics))
 
 
-def _found(
-    stretches: Sequence[Stretch], group: Windows, at: int
-) -> tuple[list[Stretch], int]:
+def _found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
     """Return the stretches that are a group's windows, and where the next group may begin.
 
     Between two windows there is a stretch that is none.
@@ -190,29 +126,3 @@ def _window(stretch: Stretch, ticks: int, tree: _Tree) -> dict[int, int]:
     if stretch.total < ticks:
         window[tree.waiting()] = ticks - stretch.total
     return window
-
-
-def check(one: Profile) -> None:
-    """Check that a profile is whole.
-
-    Raises:
-        ValueError: A number is none of a frame, a window or a count.
-    """
-    for number, frame in enumerate(one.frames, 1):
-        if not 0 <= frame.above < number:
-            raise ValueError("its profile's tree is none")
-    for metric in one.metrics:
-        if len(metric.samples) != len(metric.ticks) or metric.operations < 1:
-            raise ValueError(f"the profile of {metric.metric} is not whole")
-        for sample, ticks in zip(metric.samples, metric.ticks, strict=True):
-            if not 0 <= sample < len(metric.windows):
-                raise ValueError(f"the profile of {metric.metric} lacks a window")
-            _check_window(metric.windows[sample], ticks, len(one.frames))
-
-
-def _check_window(window: dict[int, int], ticks: int, frames: int) -> None:
-    if any(not 1 <= number <= frames or count < 0 for number, count in window.items()):
-        raise ValueError("a window of its profile is damaged")
-    if sum(window.values()) != ticks:
-        raise ValueError("a window of its profile is not what the clock said")
-
