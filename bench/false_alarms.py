@@ -1,8 +1,8 @@
 """Changes without effect must cost nothing: 40 placebos, billed as any control is.
 
 Run by hand: `python bench/false_alarms.py [--quick] [--alone] [--first N] [-o FILE.json]
-[WORKLOAD…]`. `--first 23` takes other placebos than those from which the table `least.SEEN` was
-made (0 to 19).
+[WORKLOAD…]`. `--first 23` takes other placebos than those from which `chance` in `syscalls.toml`
+was made (0 to 19).
 
 Alone: each placebo is billed as the only control of a profile. Its bill's own placebos are drawn
 from the others of its kind, many times, which is what a user's bill does once. Mixed: a few
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis import itemise
 from hardcost.analysis.estimates import by_metric, shift
-from hardcost.analysis.least import SEEN, bound
+from hardcost.analysis.least import bound
 from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import AuditDaemon, AuditRule, Placebo, Profile
 from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
@@ -39,6 +39,7 @@ from hardcost.machines.qemu.argv import Hardware
 from hardcost.machines.qemu.vm import VirtualMachine
 from hardcost.run import parallel
 from hardcost.run.prepare import prepare
+from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,7 +186,8 @@ def _count_alone(row: Row, metric: str, shifts: Sequence[Estimate]) -> None:
     """Bill each placebo of a kind alone, with others of the kind as its bill's placebos."""
     chance = random.Random(metric)  # noqa: S311  (the same draws each time)
     row.metric = metric
-    seen = SEEN.get(metric.removeprefix("syscalls "), 0.0)
+    call = syscalls.calls().get(metric.removeprefix("syscalls "))
+    seen = 0.0 if call is None else call.chance
     for at, one in enumerate(shifts):
         others = [other.value for place, other in enumerate(shifts) if place != at]
         for _ in range(_DRAWS):

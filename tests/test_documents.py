@@ -30,7 +30,7 @@ def anchors(page: Path) -> set[str]:
 
 def commands(text: str) -> list[str]:
     """Return the commands that a page shows, in its sentences and in its blocks."""
-    blocks = "\n".join(_FENCE.findall(text))
+    blocks = "\n".join(_FENCE.findall(text)).replace("\\\n", " ")
     shown = [*_INLINE.findall(_FENCE.sub("", text)), *_LINE.findall(blocks)]
     return [re.split(r"\s#|[|;]", one)[0] for one in shown]
 

@@ -1,18 +1,20 @@
-"""Files that users name, read within bounds, with errors that name their purpose; and JSON."""
+"""Files that users name, read within bounds; JSON; and the hash of hardcost's own files."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from hardcost.auditrules import bounded
 from hardcost.errors import InputError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 LARGEST_TEXT = 16 << 20
 """Most bytes of a text file."""
+_OWN = frozenset({".py", ".toml", ".rules"})
 
 
 def content(path: Path, what: str, most: int = LARGEST_TEXT, hint: str | None = None) -> bytes:
@@ -50,3 +52,17 @@ def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+@functools.cache
+def own_code() -> str:
+    """Return the SHA-256 of hardcost's own modules and tables, in hex.
+
+    Two versions under work may have one number.
+    """
+    root = Path(str(files("hardcost")))
+    total = hashlib.sha256()
+    for path in sorted(one for one in root.rglob("*") if one.suffix in _OWN):
+        total.update(f"{path.relative_to(root)}\n".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()

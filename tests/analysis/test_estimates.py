@@ -13,10 +13,12 @@ from hardcost.analysis.estimates import (
     Estimate,
     Series,
     cells,
+    interquartile_mean,
     mean,
     median,
     on_grid,
     ratio,
+    series,
     shift,
 )
 from hardcost.design.plan import Configuration, Plan, Trial, Workload
@@ -55,6 +57,58 @@ def plan(*names: str, seeds: tuple[int, ...] = (0,)) -> Plan:
         for seed in seeds
     )
     return Plan("study", "a study", "insn", names[0], trials)
+
+
+def perturbed(configuration: str, first: int, others: dict[int, tuple[float, ...]]) -> Record:
+    """Return a trial of 9 equal samples, and of others under perturbations from 2."""
+    found = record(configuration, (float(first),) * 9)
+    metric = found.measured[0].model_copy(update={"perturbed": others})
+    return found.model_copy(update={"measured": (metric,)})
+
+
+def test_what_one_trial_measured_perturbed_is_compared_number_by_number() -> None:
+    off = perturbed("off", 100, {2: (300.0,) * 9, 3: (500.0,) * 9})
+    on = perturbed("on", 110, {2: (311.0,) * 9, 3: (512.0,) * 9})
+    base, cell = cells(plan("off", "on"), [off, on])
+    assert (base.value, cell.value, cell.difference) == (300, 311, 11)
+    assert (cell.trials, cell.each) == (3, (110, 311, 512))
+    assert cell.ratios == pytest.approx((1.1, 311 / 300, 512 / 500))
+    assert cell.low < 0 < cell.high  # the draws differ widely, their differences little:
+    found = shift(series([on])["on", "syscalls", "null"], series([off])["off", "syscalls", "null"])
+    half = 4.302652729 * 1.0 / math.sqrt(3)
+    assert found.value == 11
+    assert (found.low, found.high) == pytest.approx((11 - half, 11 + half), abs=1e-3)
+
+
+def test_a_draw_of_two_lengths_by_turns_is_its_interquartile_mean() -> None:
+    assert interquartile_mean([1.0] * 5 + [9.0] * 4) == pytest.approx((3 * 1 + 2 * 9) / 5)
+    assert interquartile_mean([7.0]) == 7.0
+    assert interquartile_mean([5.0] * 8 + [3107.0]) == 5.0  # what is rare is not in it
+
+
+def test_draws_that_agree_leave_room_for_what_is_rare() -> None:
+    """A name in forty collides: five draws that agree don't say that there is none."""
+
+    def creat(count: float) -> Series:
+        samples = (count,) * 9
+        found = Measured(
+            metric="creat",
+            unit="insn/op",
+            samples=samples,
+            perturbed=dict.fromkeys(range(2, 6), samples),
+        )
+        of = record("on", samples).model_copy(update={"measured": (found,)})
+        return series([of])["on", "syscalls", "creat"]
+
+    assert shift(creat(1005.0), creat(1000.0)) == Estimate(5.0, -1.0, 11.0)
+
+
+def test_a_ratio_that_several_draws_leave_open_may_be_the_baseline() -> None:
+    off = perturbed("off", 100, {2: (100.0,) * 9, 3: (100.0,) * 9})
+    unclear = perturbed("unclear", 99, {2: (100.0,) * 9, 3: (102.0,) * 9})
+    clear = perturbed("clear", 110, {2: (111.0,) * 9, 3: (112.0,) * 9})
+    found = cells(plan("off", "unclear", "clear"), [off, unclear, clear])
+    assert [cell.may_be_baseline for cell in found] == [False, True, False]
 
 
 def test_intervals_are_those_of_scipys_distributions() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import fmean, stdev
 
 import pytest
 from hypothesis import given
@@ -64,6 +65,34 @@ def test_each_metric_counts_once_in_the_mean_of_all_workloads() -> None:
     assert means["two"].percent == pytest.approx(0)
     assert means[None].ratio == pytest.approx(4**0.25)
     assert means[None].metrics == 4
+
+
+def test_a_mean_has_the_interval_of_its_pairs_of_trials() -> None:
+    moving = [
+        replace(cell(("on", "ab", name), 110, ("off", 100)), ratios=ratios)
+        for name, ratios in (("a", (1.08, 1.1, 1.12)), ("b", (1.12, 1.1, 1.08)))
+    ]
+    still = cell(("on", "ab", "c"), 130, ("off", 100))
+    (mean,) = mean_penalties([*moving, still])
+    pairs = [(1.08 * 1.12 * 1.3) ** (1 / 3), (1.1 * 1.1 * 1.3) ** (1 / 3)]
+    logs = [math.log(one) for one in (pairs[0], pairs[1], pairs[0])]
+    half = 4.302652729 * stdev(logs) / math.sqrt(3)
+    assert mean.low == pytest.approx(math.exp(fmean(logs) - half))
+    assert mean.high == pytest.approx(math.exp(fmean(logs) + half))
+
+
+def test_a_pair_that_lacks_a_metric_is_not_in_a_means_interval() -> None:
+    lacking = [
+        replace(cell(("on", "ab", name), 110, ("off", 100)), ratios=ratios)
+        for name, ratios in (("a", (1.1, 1.1, 9.0)), ("b", (1.1, 1.1, math.nan)))
+    ]
+    (mean,) = mean_penalties(lacking)
+    assert (mean.low, mean.high) == pytest.approx((1.1, 1.1))
+
+
+def test_single_trials_give_a_mean_no_interval() -> None:
+    (mean,) = mean_penalties([cell(("on", "copy", "a"), 121, ("off", 100))])
+    assert (mean.low, mean.high) == (None, None)
 
 
 def test_the_baseline_has_no_penalty_over_itself() -> None:

@@ -78,6 +78,34 @@ def test_several_trials_count_alike() -> None:
     assert found(*before, *after).cost == 12
 
 
+def test_of_draws_the_middle_half_counts() -> None:
+    before, after = (
+        record("without", [{2: 10}] * 4),
+        record("with", [{2: 10}, {3: 14}, {5: 12}, {2: 99}]),
+    )
+    draws = [_drawn(one) for one in (before, after)]
+    one = found(*draws)
+    assert one.cost == 3
+    assert {each.function: each.own for each in one.functions if each.own} == {
+        "f": -10,
+        "g": 7,
+        "h": 6,
+    }
+
+
+def _drawn(one: Record) -> Record:
+    """Return a record whose only trial has a second draw, the same as the first."""
+    (metric,), whole = one.measured, one.profile
+    assert whole is not None
+    again = whole.metrics[0].model_copy(update={"number": 2})
+    return one.model_copy(
+        update={
+            "measured": (metric.model_copy(update={"perturbed": {2: metric.samples}}),),
+            "profile": whole.model_copy(update={"metrics": (*whole.metrics, again)}),
+        }
+    )
+
+
 def test_several_operations_share_a_window() -> None:
     one = found(record("without", [{2: 10}], operations=2), record("with", [{2: 15}], operations=2))
     assert one.cost == 2.5

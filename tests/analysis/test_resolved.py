@@ -1,4 +1,4 @@
-"""Of an instrument that varies a bill splits what it can tell from nothing, and adds up."""
+"""Of several trials a bill splits what it can tell from nothing, and adds up."""
 
 from __future__ import annotations
 
@@ -70,7 +70,13 @@ def test_an_interaction_that_the_intervals_could_make_up_is_rest() -> None:
     assert sums(made) == (90, 10, 0)
 
 
-def test_exact_bills_stay_as_they_are() -> None:
+def test_an_exact_bill_of_single_trials_stays_as_it_is() -> None:
     exact = bill(4.0, -10.0)
-    assert resolved(exact, records("insn", (-40.0, 30.0, 4.0))) is exact
+    assert resolved(exact, records("insn", (4.0,))) == exact
     assert not exact.totals[0].may_be_nothing
+
+
+def test_an_exact_bill_of_several_perturbations_has_intervals() -> None:
+    made = resolved(bill(4.0, -10.0), records("insn", (-40.0, 30.0, -20.0, 50.0, 0.0)))
+    assert made.totals[0].may_be_nothing
+    assert sums(made) == (0, 4, 0)

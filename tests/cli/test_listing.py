@@ -175,3 +175,16 @@ def test_listing_controls_fetches_nothing_and_says_what_it_does_not_know(tmp_pat
     assert "rhel9-stig" in unknown
     assert "kspp" not in unknown
     assert "ssg-nondebian" in unknown["rhel9-stig"]
+
+
+def test_controls_are_read_once_for_each_set_of_packages(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    first = said("list", "controls", HARDCOST_CACHE=str(tmp_path))
+    (kept,) = (tmp_path / "listings").iterdir()
+    changed = kept.stat().st_mtime_ns
+    assert said("list", "controls", HARDCOST_CACHE=str(tmp_path)) == first
+    assert [one.stat().st_mtime_ns for one in (tmp_path / "listings").iterdir()] == [changed]
+    (packages / "another").mkdir()
+    assert said("list", "controls", HARDCOST_CACHE=str(tmp_path)) == first
+    assert len(list((tmp_path / "listings").iterdir())) == 2

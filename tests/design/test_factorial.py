@@ -75,10 +75,9 @@ def test_an_exact_instrument_starts_in_the_studys_order() -> None:
 
 def test_what_the_user_wants_goes_before_what_the_study_says() -> None:
     overrides = Overrides((Workload("syscalls"),), "insn", (7,), 2)
-    assert [name(trial)[:3] for trial in plan(STUDY, overrides).trials] == [
-        *[(0, 7, "syscalls")] * 5,
-        *[(1, 7, "syscalls")] * 5,
-    ]
+    trials = plan(STUDY, overrides).trials
+    assert [name(trial)[:3] for trial in trials] == [(0, 7, "syscalls")] * 5
+    assert {trial.perturbations for trial in trials} == {(1, 2)}
 
 
 @pytest.mark.parametrize(("instrument", "rounds"), [("insn", 1), ("time", 3)])
@@ -92,3 +91,13 @@ def test_a_studys_repetitions_are_for_instruments_that_need_them(
 def test_an_unknown_instrument_is_the_users_error() -> None:
     with pytest.raises(InputError, match="no instrument 'clock'"):
         plan(STUDY, Overrides(instrument="clock"))
+
+
+@pytest.mark.parametrize(("written", "found"), [(None, (1, 2, 3, 4, 5)), (2, (1, 2)), (1, (0,))])
+def test_a_study_says_under_how_many_perturbations_what_moves_is_measured(
+    written: int | None, found: tuple[int, ...]
+) -> None:
+    study = Study(**{**vars(STUDY), "seeds": (0,), "perturbations": written})
+    trials = plan(study).trials
+    assert {trial.perturbations for trial in trials if trial.workload.name == "syscalls"} == {found}
+    assert {trial.perturbations for trial in trials if trial.workload.name == "command"} == {(0,)}

@@ -3,8 +3,8 @@
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import Frame, Profile, Windows, check
 from hardcost.instruments.stretches import profile
+from hardcost.instruments.windows import Frame, Profile, Windows, check
 from hardcost.machines.stacks import Place, Stacks, Stretch
 
 PLACES = (

@@ -64,13 +64,15 @@ def of(  # noqa: PLR0913, PLR0917  (all that a trial is made of)
     instrument: str = "insn",
     seed: int = 0,
     setup: Setup | None = None,
+    perturbations: tuple[int, ...] = (0,),
 ) -> Trial:
     """Return a trial of a workload as the command line names it."""
     words = tuple(
         (key, value) for key, _, value in (one.partition("=") for one in parameters.split())
     )
     workload = Workload(name, words)
-    return Trial(Configuration("any", controls), workload, instrument, seed, 0, setup or Setup())
+    configuration = Configuration("any", controls)
+    return Trial(configuration, workload, instrument, seed, 0, perturbations, setup or Setup())
 
 
 def trials(folder: Path) -> dict[str, Trial]:
@@ -79,6 +81,7 @@ def trials(folder: Path) -> dict[str, Trial]:
     program.write_bytes(b"\x7fELF and what follows")
     return {
         "syscalls": of("syscalls"),
+        "syscalls, perturbed": of("syscalls", "calls=null+fork", perturbations=(1, 2)),
         "syscalls, some": of("syscalls", "calls=null+open", instrument="time", seed=3),
         "syscalls, STIG": of("syscalls", "calls=null+exec", STIG),
         "syscalls, placebos": of("syscalls", "calls=null", (*AUDIT, *PLACEBOS)),
@@ -94,6 +97,7 @@ def trials(folder: Path) -> dict[str, Trial]:
         "mariadb, slap": of("mariadb", "tool=mysqlslap concurrency=1", setup=WHOLE),
         "fio": of("fio", "", (Lsm("permissive"), Auditd(), *AUDIT), setup=WHOLE),
         "fio, limited": of("fio", "iops=5000 mbps=200 cases=latency-read", instrument="time"),
+        "dd, perturbed": of("dd", "", perturbations=(3,), setup=WHOLE),
         "dd": of("dd", "", (Lsm("none"), Rsyslog()), setup=WHOLE),
         "filecopy": of("filecopy", "concurrency=4 files=all", (Scanner(prevention=False),)),
         "unixbench": of("unixbench", "copies=cpus"),

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sqlite3
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.load import busy
@@ -39,7 +39,7 @@ def test_load_moves_no_count_and_every_rule_costs_the_same(hardcost: Command) ->
     assert null["audit-off"] < null["rules=0"] < null["rules=0 catch-all"]
 
 
-def samples(command: Command) -> list[object]:
+def samples(command: Command) -> list[tuple[str, Any]]:
     """Return every sample in the store, of the runs in their order."""
     with contextlib.closing(sqlite3.connect(command.store)) as connection:
         rows = connection.execute("SELECT identity, body FROM records ORDER BY identity").fetchall()
@@ -71,6 +71,27 @@ def test_seeds_give_an_interval_that_repeats_and_pairs(hardcost: Command) -> Non
     null = first.cells()["rules=7", "null"]
     assert null["low"] == null["high"]
     assert null["ratio_low"] == null["ratio"] == null["ratio_high"]
+
+
+def test_each_perturbation_repeats_and_is_a_draw_of_its_own(hardcost: Command) -> None:
+    study = hardcost.write("moving.toml", of_rules("moving", "null+fork+pipe", (0, 7)))
+    for _ in range(2):
+        found = hardcost("run", study, "--fresh", "--format", "json").cells()
+    kept: dict[str, list[Any]] = {}
+    for identity, measured in samples(hardcost):
+        kept.setdefault(identity, []).append(measured)
+    assert len(kept) == 2
+    for first, again in kept.values():
+        assert first == again
+        null, fork, _ = first
+        assert not null["perturbed"]
+        draws = [fork["samples"], *fork["perturbed"].values()]
+        assert len(draws) == 5
+        assert len({tuple(draw) for draw in draws}) > 1
+    assert (found["rules=7", "null"]["trials"], found["rules=7", "fork"]["trials"]) == (1, 5)
+    # rules cost both the same for each of their calls, whatever fork itself comes to
+    assert found["rules=7", "fork"]["low"] < found["rules=7", "fork"]["high"]
+    assert found["rules=7", "fork"]["difference"] > found["rules=7", "null"]["difference"] > 0
 
 
 def test_a_second_run_takes_everything_from_the_store(hardcost: Command) -> None:

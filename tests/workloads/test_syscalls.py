@@ -38,6 +38,31 @@ def test_the_calls_asked_for_are_those_chosen_in_their_order() -> None:
     assert [row["name"] for row in request["calls"]] == list(syscalls.calls())
 
 
+def test_what_moves_is_measured_under_each_perturbation_and_the_rest_once() -> None:
+    parameters = asked(syscalls, {"calls": "fork+null+exec"})
+    first, *others = as_sent(syscalls.requests(parameters, INSN, (1, 2)))
+    assert [row["name"] for row in first["calls"]] == ["null"]
+    assert [one["number"] for one in others[::2]] == [1, 2]
+    for one in others[1::2]:
+        assert [row["name"] for row in one["calls"]] == ["fork", "exec"]
+    answers: list[dict[str, Any]] = [CLOCK, call()]
+    for number in (1, 2):
+        samples = [103 + number] * syscalls.PERTURBED_SAMPLES
+        answers += [{"event": "perturbed", "number": number}, CLOCK]
+        answers += [call(name, samples=samples) for name in ("fork", "exec")]
+    fork, null, execute = syscalls.measured(parameters, typed(answers), INSN)
+    assert (null.metric, null.samples, null.perturbed) == ("null", (100,) * 25, {})
+    for moving in (fork, execute):
+        assert moving.samples == (101,) * syscalls.PERTURBED_SAMPLES
+        assert moving.perturbed == {2: (102,) * syscalls.PERTURBED_SAMPLES}
+
+
+def test_without_what_moves_nothing_is_perturbed() -> None:
+    parameters = asked(syscalls, {"calls": "null+open"})
+    assert not syscalls.moves(parameters)
+    assert len(syscalls.requests(parameters, INSN)) == 1
+
+
 @pytest.mark.parametrize("calls", ["nul", "", "null+", "null open"])
 def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> None:
     with pytest.raises(InputError, match="can't take") as error:

@@ -150,7 +150,7 @@ mod tests {
             Task::Command(Command { argv: argv.clone(), environment: environment.clone() });
         let (near, far) = pair();
         for order in [
-            call(ClockName::Tsc, Pace::Tick),
+            call(ClockName::Tsc, Pace::Tick { later: 40_000 }),
             call(ClockName::Monotonic, Pace::Pause(Duration::from_millis(1))),
             call(ClockName::Tsc, Pace::None),
             Order::Prepare(Job { directory: "/".into(), identity: None, task: command }),

@@ -291,7 +291,7 @@ impl Wire for Pace {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
             Self::None => out.push(2),
-            Self::Tick => out.push(0),
+            Self::Tick { later } => tagged(0, later, out),
             Self::Pause(pause) => {
                 tagged(1, &u64::try_from(pause.as_micros()).unwrap_or(u64::MAX), out);
             }
@@ -300,7 +300,7 @@ impl Wire for Pace {
 
     fn take(from: &mut &[u8]) -> Option<Self> {
         match u8::take(from)? {
-            0 => Some(Self::Tick),
+            0 => u32::take(from).map(|later| Self::Tick { later }),
             1 => u64::take(from).map(|pause| Self::Pause(Duration::from_micros(pause))),
             2 => Some(Self::None),
             _ => None,

@@ -45,8 +45,12 @@ pub enum Pace {
     None,
     /// By sleeping so long.
     Pause(Duration),
-    /// By working for some ticks, to the same distance from a tick each time.
-    Tick,
+    /// By working for some ticks, to the same distance from a tick each time: so many nanoseconds
+    /// further than usual, but at most a quarter of the way to the next.
+    Tick {
+        /// How much further.
+        later: u32,
+    },
 }
 
 /// Keeps windows apart.
@@ -59,6 +63,8 @@ pub enum Pacer {
         phase: u64,
         /// From one tick to the next.
         period: u64,
+        /// How much later in a tick windows begin than usual.
+        later: u64,
     },
 }
 
@@ -69,7 +75,11 @@ impl Pacer {
         match pace {
             Pace::None => Self::Pause(Duration::ZERO),
             Pace::Pause(pause) => Self::Pause(pause),
-            Pace::Tick => Self::Tick { phase: next_tick(), period: period() },
+            Pace::Tick { later } => {
+                let period = period();
+                let later = u64::from(later).min(period / 4);
+                Self::Tick { phase: next_tick(), period, later }
+            }
         }
     }
 
@@ -85,7 +95,7 @@ impl Pacer {
     /// How many ticks there are from one reading of the monotonic clock to another.
     #[must_use]
     pub fn ticks(&self, from: u64, to: u64) -> u64 {
-        let Self::Tick { phase, period } = *self else { return 0 };
+        let Self::Tick { phase, period, .. } = *self else { return 0 };
         let before = |time: u64| time.saturating_sub(phase) / period;
         before(to).saturating_sub(before(from))
     }
@@ -98,12 +108,12 @@ impl Pacer {
     pub fn wait(&self, apart: u32) -> Result<(), Fault> {
         match *self {
             Self::Pause(pause) => sleep(pause),
-            Self::Tick { phase, period } => {
+            Self::Tick { phase, period, later } => {
                 let mut earliest = monotonic() + u64::from(apart) * MILLISECOND;
                 let mut late = 0;
                 loop {
                     let ticks = earliest.saturating_sub(phase).div_ceil(period);
-                    let after = AFTER_TICK << (late / ATTEMPTS).min(DOUBLINGS);
+                    let after = (AFTER_TICK << (late / ATTEMPTS).min(DOUBLINGS)) + later;
                     let begin = phase + ticks * period + after;
                     let now = work_until(begin);
                     if now <= begin + LATE {
@@ -150,7 +160,8 @@ fn nanoseconds(time: Timespec) -> u64 {
 }
 
 /// Works until the monotonic clock says so; what it says then.
-fn work_until(time: u64) -> u64 {
+#[must_use]
+pub fn work_until(time: u64) -> u64 {
     loop {
         let now = monotonic();
         let left = time.saturating_sub(now);
@@ -196,8 +207,8 @@ mod tests {
 
     #[test]
     fn windows_begin_at_one_distance_from_a_tick_and_apart() {
-        let pacer = Pacer::new(Pace::Tick);
-        let Pacer::Tick { phase, period } = pacer else { panic!("not by ticks") };
+        let pacer = Pacer::new(Pace::Tick { later: 0 });
+        let Pacer::Tick { phase, period, .. } = pacer else { panic!("not by ticks") };
         let before = monotonic();
         pacer.wait(24).expect("waited");
         let after = monotonic();

@@ -157,7 +157,7 @@ struct Conversation<'a> {
 impl Handshake for Conversation<'_> {
     fn begin(&mut self) -> Result<(), Failure> {
         await_go(self.channel, self.identity)?;
-        if self.pace == Pace::Tick {
+        if matches!(self.pace, Pace::Tick { .. }) {
             // It is some ticks until the first window.
             return Ok(());
         }

@@ -58,6 +58,11 @@ impl BootLine {
         Self::parse(&fs::read_to_string("/proc/cmdline").unwrap_or_default())
     }
 
+    /// Whether the guest is a whole system, in which services run: only that has a disk for a root.
+    pub const fn runs_services(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// What the words of `/proc/cmdline` ask for.
     pub fn parse(text: &str) -> Self {
         let has = |wanted: &str| text.split_whitespace().any(|word| word == wanted);

@@ -42,7 +42,7 @@ impl Child {
         let identity = geteuid().is_root().then_some(ORDINARY);
         let directory = WorkDirectory::new(identity)?;
         let (command, conversation) = measured::process()?;
-        let process = Process::start(command, limit)?;
+        let process = Process::start(command, company.perturbation.variable(), limit)?;
         let job = Job { directory: directory.path.clone(), identity, task };
         let used = CpuTime::default();
         let mut child = Self { process, used, conversation, _directory: directory };

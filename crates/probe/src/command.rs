@@ -31,7 +31,8 @@ pub fn measure(
     company: &mut Company<'_>,
     out: &mut Out,
 ) -> Result<()> {
-    let ticks = (place.pace(plan.clock.into()) == Pace::Tick).then(Ticks::find);
+    let by = place.pace(plan.clock.into(), company.perturbation.later());
+    let ticks = matches!(by, Pace::Tick { .. }).then(Ticks::find);
     let mut spent = 0;
     for number in 0..plan.runs.max(1) {
         let answer = run(plan, company, ticks.as_ref(), number)?;
@@ -53,10 +54,9 @@ fn run(
     number: u32,
 ) -> Result<CommandAnswer> {
     let deadline = Deadline::within(plan.limit)?;
-    let task = Task::Command(Command {
-        argv: plan.argv.clone(),
-        environment: BTreeMap::from([("PATH".into(), PATH.into())]),
-    });
+    let mut environment = BTreeMap::from([("PATH".into(), PATH.into())]);
+    environment.extend(company.perturbation.variable());
+    let task = Task::Command(Command { argv: plan.argv.clone(), environment });
     let (mut child, identity) = Child::start(task, OUTPUT_LIMIT, company, deadline)?;
     company.audit.as_deref_mut().map(|audit| audit.begin(identity.session)).transpose()?;
     let halted = company.spinner.map(Spinner::halt).transpose()?;

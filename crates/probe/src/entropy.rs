@@ -13,6 +13,9 @@ use crate::error::{Context, Result};
 const SOURCE: &str = "/dev/urandom";
 /// `RNDADDENTROPY` of `linux/random.h`.
 const ADD: u32 = 0x4008_5203;
+/// `RNDRESEEDCRNG`.
+const RESEED: u32 = 0x5207;
+const TEXT: &[u8; ENOUGH] = b"nothing here is secret: measure.";
 /// What the kernel wants before it gives random numbers, in bytes.
 const ENOUGH: usize = 32;
 
@@ -27,14 +30,31 @@ struct Pool {
 
 /// Lets the kernel take a fixed text for random, beside what it has mixed in so far.
 pub fn pretend() -> Result<()> {
-    let pool = Pool { bits: 256, bytes: 32, content: *b"nothing here is secret: measure." };
-    let add = || -> io::Result<()> {
-        let source = File::open(SOURCE)?;
-        // SAFETY: reads as much of the pool as it says it holds.
-        match unsafe { libc::ioctl(source.as_raw_fd(), ADD.into(), &raw const pool) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    };
-    add().context(|| "giving the kernel random numbers".into())
+    add(*TEXT).map(drop)
+}
+
+/// Has the kernel give other random numbers from here on: those of that number.
+pub fn mix(number: u64) -> Result<()> {
+    let mut content = *TEXT;
+    content[..size_of::<u64>()].copy_from_slice(&number.to_le_bytes());
+    let source = add(content)?;
+    // SAFETY: it takes no argument.
+    let said = unsafe { libc::ioctl(source.as_raw_fd(), RESEED.into()) };
+    answer(said).context(|| "renewing the kernel's random numbers".into())
+}
+
+/// Lets the kernel take a text for random.
+fn add(content: [u8; ENOUGH]) -> Result<File> {
+    let pool = Pool { bits: 256, bytes: 32, content };
+    let source = File::open(SOURCE).context(|| SOURCE.into())?;
+    // SAFETY: reads as much of the pool as it says it holds.
+    let said = unsafe { libc::ioctl(source.as_raw_fd(), ADD.into(), &raw const pool) };
+    answer(said).context(|| "giving the kernel random numbers".into()).map(|()| source)
+}
+
+fn answer(said: i32) -> io::Result<()> {
+    match said {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }

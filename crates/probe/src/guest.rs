@@ -60,23 +60,27 @@ fn run_job() -> Result<()> {
     let line = open_line(&boot_line)?;
     prepared?;
     raise_loopback().context(|| "bringing up the loopback device".into())?;
-    // A machine that stops may only begin behind the stop, which takes an idle processor.
-    let spins = |now: bool| (boot_line.spins && now).then(Spinner::start).transpose();
-    let spinner = spins(!boot_line.stops_for_snapshot)?;
+    // Only an idle processor can stop for a snapshot.
+    let mut spinner = None;
+    if boot_line.spins && !boot_line.stops_for_snapshot {
+        spinner = Some(Spinner::start()?);
+    }
     root::enter(&boot_line)?;
-    if boot_line.init != Init::Systemd {
+    if boot_line.spins && boot_line.init != Init::Systemd {
         use_up_short_serials().context(|| "audit records before the job".into())?;
     }
     let gap = boot_line.stops_for_snapshot.then(|| stop(line)).transpose()?;
     if boot_line.root.is_some() {
         root::open_for_writing()?;
     }
-    let spinner = spinner.or(spins(boot_line.stops_for_snapshot)?);
+    if boot_line.spins && boot_line.stops_for_snapshot {
+        spinner = Some(Spinner::start()?);
+    }
     if boot_line.init == Init::Systemd {
         return systemd::hand_over();
     }
     // Services wait for each other while they are measured, too.
-    do_job(line, gap, spinner.filter(|_| boot_line.root.is_none()))
+    do_job(line, gap, spinner.filter(|_| !boot_line.runs_services()))
 }
 
 fn do_job(line: &'static Line, gap: Option<u64>, spinner: Option<Spinner>) -> Result<()> {

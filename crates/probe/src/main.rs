@@ -31,6 +31,7 @@ mod measure;
 mod measured;
 mod out;
 mod outputs;
+mod perturb;
 mod place;
 mod ports;
 mod process;

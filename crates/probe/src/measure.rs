@@ -79,7 +79,7 @@ fn call(bench: &mut Bench<'_>, plan: &CallPlan) -> Result<CallAnswer> {
     let task = Task::Call(CallTask {
         clock: clock.into(),
         plan: the_plan(plan),
-        pace: place.pace(clock.into()),
+        pace: place.pace(clock.into(), company.perturbation.later()),
         noop: place.noop()?,
     });
     // A character is at most four bytes.

@@ -36,11 +36,13 @@ impl Place {
     /// audit daemon, is done while the call waits, and not in the midst of some later window. A
     /// guest of services runs a process that keeps the processor busy, so there the call sleeps. On
     /// a host there are other processors for that, and sleep would only leave the call with cold
-    /// caches.
-    pub fn pace(self, clock: ClockName) -> Pace {
+    /// caches. By ticks, they begin `later` nanoseconds after usual.
+    pub fn pace(self, clock: ClockName, later: u32) -> Pace {
         match (self, clock) {
             (Self::Host, _) => Pace::None,
-            (Self::Guest, ClockName::Tsc) if BootLine::read().root.is_none() => Pace::Tick,
+            (Self::Guest, ClockName::Tsc) if !BootLine::read().runs_services() => {
+                Pace::Tick { later }
+            }
             (Self::Guest, _) => Pace::Pause(Duration::from_millis(1)),
         }
     }

@@ -27,11 +27,15 @@ pub struct Process {
 impl Process {
     /// Starts a program, keeping at most `limit` bytes of each of its outputs.
     ///
-    /// It gets no environment but `PATH`.
-    pub fn start(mut command: Command, limit: usize) -> Result<Self> {
+    /// It gets no environment but `PATH`, and the variable if there is one.
+    pub fn start(
+        mut command: Command,
+        variable: Option<(String, String)>,
+        limit: usize,
+    ) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (outputs, (stdout, stderr)) = Outputs::new(limit)?;
-        command.env_clear().env("PATH", PATH);
+        command.env_clear().env("PATH", PATH).envs(variable);
         let child = command.stdout(stdout).stderr(stderr).spawn().context(|| name.clone())?;
         // The command holds the outputs' other ends, which must close when the program ends.
         drop(command);

@@ -10,6 +10,7 @@ use crate::error::{Context, Error, Result};
 use crate::files::Owner;
 use crate::measure::Bench;
 use crate::out::Out;
+use crate::perturb::Perturbed;
 use crate::place::Place;
 use crate::protocol::{Answer, CommandPlan, PROTOCOL_VERSION, Request, What, parse};
 use crate::spinner::Spinner;
@@ -28,6 +29,8 @@ pub struct Session {
     services: Services,
     guard: Guard,
     watch: Option<Watch>,
+    /// What is changed that means nothing.
+    perturbed: Perturbed,
     /// How long a job may take.
     seconds: u32,
     /// What is halted while something is measured.
@@ -44,6 +47,7 @@ impl Session {
             services: Services::new(place),
             guard: Guard::default(),
             watch: None,
+            perturbed: Perturbed::default(),
             seconds: alarm::HALF_A_DAY,
             spinner: None,
             out: Out::new(out),
@@ -155,6 +159,10 @@ impl Session {
             Request::Mount { path, options } => system::mount(path, &options)?,
             Request::Read { name, path, tail } => files::tell(name, path, tail)?,
             Request::DropCaches {} => files::drop_caches()?,
+            Request::Perturb { number } => {
+                self.perturbed = Perturbed::by(number, place)?;
+                Answer::Perturbed { number }
+            }
             Request::Watch { what, period } => self.begin_watch(&what, period)?,
             Request::Unwatch {} => self.end_watch()?,
         };
@@ -192,6 +200,7 @@ impl Session {
         let company = Company {
             audit: self.audit.as_mut(),
             services: &mut self.services,
+            perturbation: self.perturbed.perturbation,
             spinner: self.spinner.as_ref(),
         };
         (company, &mut self.out)

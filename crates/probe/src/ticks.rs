@@ -32,7 +32,7 @@ impl Ticks {
     /// Finds out where ticks fall.
     #[must_use]
     pub fn find() -> Self {
-        Self { pacer: Pacer::new(Pace::Tick) }
+        Self { pacer: Pacer::new(Pace::Tick { later: 0 }) }
     }
 
     /// From one tick to the next, in nanoseconds.

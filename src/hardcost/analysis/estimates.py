@@ -14,13 +14,15 @@ from scipy import special  # scipy.stats would say the same, but takes half a se
 from hardcost.analysis.finding import Cell, Total
 from hardcost.design.leave_one_out import BASELINE
 from hardcost.errors import TrialError
+from hardcost.instruments.names import instrument as instrument_named
+from hardcost.workloads import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.design.plan import Plan
+    from hardcost.instruments.instrument import Instrument
     from hardcost.store.record import Record
-    from hardcost.workloads.measured import Measured
 
 CONFIDENCE = 0.95
 _GRID = 1024  # estimates are multiples of 1/1024 of a unit, so that sums of them are exact
@@ -38,19 +40,24 @@ class Estimate:
 _UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"))
 
 Key = tuple[int, int]
-"""Seed and repetition: the key that pairs trials of two configurations."""
+"""Seed, and repetition or perturbation: the key that pairs trials of two configurations."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One metric under one configuration: samples and their median by seed and repetition.
+    """One metric under one configuration: samples and their median by key, all in `unit`.
 
-    All are in `unit`.
+    `drawn`: the trials are draws of an exact instrument, each under another perturbation. In place
+    of medians they have interquartile means: windows often alternate between two lengths, and of
+    which there are more is one bit, where the mean tells shares. `chance` is by how much rare draws
+    move the mean, in `unit`.
     """
 
     unit: str
     samples: Mapping[Key, tuple[float, ...]]
     medians: Mapping[Key, Estimate]
+    drawn: bool = False
+    chance: float = 0.0
 
     @property
     def minimum(self) -> float:
@@ -81,6 +88,13 @@ def median(samples: Sequence[float]) -> Estimate:
     )
 
 
+def interquartile_mean(samples: Sequence[float]) -> float:
+    """Return the mean of the middle half of samples: those without the quarters at both ends."""
+    ordered = sorted(samples)
+    ends = len(ordered) // 4
+    return math.fsum(ordered[ends : len(ordered) - ends]) / (len(ordered) - 2 * ends)
+
+
 def mean(values: Sequence[float]) -> Estimate:
     """Return the mean of two or more independent values and its 95 % confidence interval.
 
@@ -103,20 +117,44 @@ def _binomial_quantile(count: int) -> int:
 
 
 def series(records: Sequence[Record]) -> dict[tuple[str, str, str], Series]:
-    """Return the trials of every metric, by configuration, workload and metric, in their order."""
-    gathered: defaultdict[tuple[str, str, str], dict[Key, Measured]] = defaultdict(dict)
+    """Return the trials of every metric, by configuration, workload and metric, in their order.
+
+    What one trial measured several times, each under a perturbation, counts as several trials.
+    """
+    facts: dict[tuple[str, str, str], tuple[str, Instrument]] = {}
+    gathered: defaultdict[tuple[str, str, str], dict[Key, tuple[float, ...]]] = defaultdict(dict)
     for record in records:
         for metric in record.measured:
             key = (record.configuration, record.workload, metric.metric)
-            gathered[key][record.seed, record.repetition] = metric
-    return {
-        key: Series(
-            unit=next(iter(trials.values())).unit,
-            samples={pair: trial.samples for pair, trial in trials.items()},
-            medians={pair: median(trial.samples) for pair, trial in trials.items()},
-        )
-        for key, trials in gathered.items()
-    }
+            facts.setdefault(key, (metric.unit, instrument_named(record.instrument)))
+            for number, samples in {record.repetition: metric.samples, **metric.perturbed}.items():
+                gathered[key][record.seed, number] = samples
+    return {key: _series(key, trials, *facts[key]) for key, trials in gathered.items()}
+
+
+def _series(
+    key: tuple[str, str, str],
+    trials: Mapping[Key, tuple[float, ...]],
+    unit: str,
+    instrument: Instrument,
+) -> Series:
+    _, workload, metric = key
+    drawn = instrument.exact and len({number for _, number in trials}) > 1
+    call = syscalls.calls().get(metric) if workload.split(" ")[0] == syscalls.NAME else None
+    return Series(
+        unit=unit,
+        samples=trials,
+        medians={
+            pair: _point(interquartile_mean(samples)) if drawn else median(samples)
+            for pair, samples in trials.items()
+        },
+        drawn=drawn,
+        chance=call.chance if call is not None and instrument.exact else 0.0,
+    )
+
+
+def _point(value: float) -> Estimate:
+    return Estimate(on_grid(value), on_grid(value), on_grid(value))
 
 
 def by_metric(records: Sequence[Record]) -> dict[str, dict[str, Series]]:
@@ -142,7 +180,7 @@ def total(
 def value(of: Series) -> Estimate:
     """Return the estimate of a metric: the one trial's median, or the mean of several."""
     found = list(of.medians.values())
-    return found[0] if len(found) == 1 else _gridded(mean([one.value for one in found]))
+    return found[0] if len(found) == 1 else _mean(of, [one.value for one in found])
 
 
 def shift(of: Series, against: Series) -> Estimate:
@@ -151,7 +189,7 @@ def shift(of: Series, against: Series) -> Estimate:
     Samples are compared pairwise, since the n-th sample of both meets the kernel in the same phase
     (its page lists fill and drain). This removes that source of spread, which a difference of
     medians keeps. One pair of trials gives the median of the samples' differences with its
-    interval; several give the mean of these medians.
+    interval; several give the mean of these medians, or of draws that of their interquartile means.
 
     Of two runs of a program, one may have more samples; unpaired samples are left out.
 
@@ -159,10 +197,26 @@ def shift(of: Series, against: Series) -> Estimate:
         TrialError: They have no trial in common.
     """
     shifts = [
-        median([a - b for a, b in _twins(of.samples[key], against.samples[key])])
+        [a - b for a, b in _twins(of.samples[key], against.samples[key])]
         for key in _common(of, against)
     ]
-    return shifts[0] if len(shifts) == 1 else _gridded(mean([one.value for one in shifts]))
+    if len(shifts) == 1:
+        return median(shifts[0])
+    if of.drawn:
+        return _mean(of, [interquartile_mean(one) for one in shifts])
+    return _mean(of, [median(one).value for one in shifts])
+
+
+def _mean(of: Series, values: Sequence[float]) -> Estimate:
+    """Return the mean over trials, with an interval that is not narrower than chance may make it.
+
+    Draws often agree to the instruction, while one in twenty or forty would not: of those a few
+    draws know nothing.
+    """
+    found = mean(values)
+    low = min(found.low, found.value - of.chance)
+    high = max(found.high, found.value + of.chance)
+    return _gridded(Estimate(found.value, low, high))
 
 
 def ratio(of: Series, against: Series) -> Estimate:
@@ -175,8 +229,7 @@ def ratio(of: Series, against: Series) -> Estimate:
     a, b = pairs[0]
     if all(pair == pairs[0] for pair in pairs):
         return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
-    logarithm = mean([float(np.log(a.value / b.value)) for a, b in pairs])
-    return Estimate(*(float(np.exp(x)) for x in (logarithm.value, logarithm.low, logarithm.high)))
+    return mean_ratio([a.value / b.value for a, b in pairs])
 
 
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
@@ -187,10 +240,19 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
     known = series(records)
     order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}
     keys = sorted(known, key=lambda key: order[key[0]])
-    return tuple(_cell(plan, key, known[key], known.get((plan.baseline, *key[1:]))) for key in keys)
+    every = sorted({pair for one in known.values() for pair in one.medians})
+    return tuple(
+        _cell(plan, key, known[key], known.get((plan.baseline, *key[1:])), every) for key in keys
+    )
 
 
-def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series | None) -> Cell:
+def _cell(
+    plan: Plan,
+    key: tuple[str, str, str],
+    mine: Series,
+    baseline: Series | None,
+    every: Sequence[Key],
+) -> Cell:
     configuration, workload, metric = key
     estimate = value(mine)
     by, difference = _UNKNOWN, float("nan")
@@ -212,6 +274,19 @@ def _cell(plan: Plan, key: tuple[str, str, str], mine: Series, baseline: Series 
         ratio_low=by.low,
         ratio_high=by.high,
         each=tuple(one.value for _, one in sorted(mine.medians.items())),
+        ratios=_ratios(mine, baseline, every),
+    )
+
+
+def _ratios(mine: Series, baseline: Series | None, every: Sequence[Key]) -> tuple[float, ...]:
+    """Return the ratio of each pair, NaN where one of the two has none; () of a single pair."""
+    if baseline is None or len(mine.medians) == 1:
+        return ()
+    return tuple(
+        mine.medians[key].value / baseline.medians[key].value
+        if key in mine.medians and key in baseline.medians and baseline.medians[key].value
+        else float("nan")
+        for key in every
     )
 
 
@@ -229,6 +304,12 @@ def _common(of: Series, against: Series) -> list[Key]:
 
 def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
     return list(zip(a, b, strict=False))
+
+
+def mean_ratio(ratios: Sequence[float]) -> Estimate:
+    """Return the geometric mean of several ratios above 0, and its interval, as of `mean`."""
+    logarithm = mean([math.log(one) for one in ratios])
+    return Estimate(*(math.exp(x) for x in (logarithm.value, logarithm.low, logarithm.high)))
 
 
 def _gridded(estimate: Estimate) -> Estimate:

@@ -13,9 +13,12 @@ class Cell:
 
     `value` is the trial's median, or the mean of the medians of several trials; [low, high] is its
     95 % interval, a point if all samples are alike, as is usual under `insn`. `minimum` is the
-    smallest sample seen. `ratio` is to the baseline's value, paired by seed. `each` holds the
-    trials' medians by seed and repetition, in that order. All but the ratios are in `unit`. If one
-    trial is a single draw, ratios closer to 1 than `resolution` say nothing; otherwise it is 0.
+    smallest sample seen. `ratio` is to the baseline's value, paired by seed and repetition or
+    perturbation. `each` holds the trials' medians by seed and repetition, in that order, `ratios`
+    the ratio of each pair in the order of all of the run's, NaN where it lacks one. All but the
+    ratios are in `unit`. What a workload measured several times in one trial, each time perturbed,
+    counts as several of `trials`. If one trial is a single draw, ratios closer to 1 than
+    `resolution` say nothing; otherwise it is 0.
     """
 
     configuration: str
@@ -34,6 +37,12 @@ class Cell:
     ratio_high: float
     each: tuple[float, ...] = ()
     resolution: float = 0.0
+    ratios: tuple[float, ...] = ()
+
+    @property
+    def may_be_baseline(self) -> bool:
+        """Whether the ratio has an interval that includes values on both sides of 1."""
+        return self.ratio_low < self.ratio_high and self.ratio_low <= 1 <= self.ratio_high
 
 
 @dataclass(frozen=True)
@@ -42,8 +51,8 @@ class Total:
 
     `cost` is computed like an item's, sample by sample, so that a profile of one control costs what
     the control does; `with_profile` follows from it. A cost of up to `least` cannot be
-    distinguished from chance. [low, high] is the cost's 95 % interval, None if the instrument is
-    exact.
+    distinguished from chance. [low, high] is the cost's 95 % interval, None for a single trial of
+    an exact instrument.
     """
 
     metric: str

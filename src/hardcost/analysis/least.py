@@ -14,7 +14,6 @@ from scipy import special
 from hardcost.analysis.estimates import on_grid, shift
 from hardcost.analysis.finding import Least
 from hardcost.design.placebos import compared
-from hardcost.units import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,25 +24,13 @@ FALSE_ALARMS = 0.01
 """The rate at which a control that costs nothing may seem to cost some, if chance is normal."""
 
 
-SEEN = {
-    **dict.fromkeys(("stat", "open", "access", "rename"), 3.0),
-    **dict.fromkeys(("chmod", "chown", "utimensat", "setxattr"), 3.0),
-    **dict.fromkeys(("creat", "link", "mkdir", "connect"), 6.0),
-}
-"""Instructions by which 37 placebos moved a call of `syscalls` in bench/false_alarms.py.
-
-One name in forty collides with another in the kernel's cache by chance: too rare for a bill's own
-placebos to show it each time."""
-
-
 def least(metric: str, known: Mapping[str, Series]) -> Least:
     """Return the smallest distinguishable cost on a metric, from its trials by configuration."""
     shifts = [shift(known[name], known[on]).value for name, on in compared(known)]
     if not shifts:
         return Least(metric, 0.0, 0)
-    exact = next(iter(known.values())).unit == Unit.INSN_PER_OP
-    seen = SEEN.get(metric.rpartition(" ")[2], 0.0) if exact else 0.0
-    return Least(metric, max(seen, bound(shifts)), len(shifts))
+    rare = next(iter(known.values())).chance  # too rare for a bill's own placebos to show it
+    return Least(metric, max(rare, bound(shifts)), len(shifts))
 
 
 def bound(shifts: Sequence[float]) -> float:

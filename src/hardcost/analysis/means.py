@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.estimates import mean_ratio
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from hardcost.analysis.estimates import Estimate
     from hardcost.analysis.finding import Cell
 
 
@@ -22,6 +25,8 @@ class MeanPenalty:
     If a workload has metrics for each operation, only these count: the others are their sums.
     `workload` None stands for all workloads together. `metrics` is the number included, each once;
     `unknown` could not be, since the baseline or the metric has no value. NaN if none was included.
+    [low, high] is the 95 % interval of the mean over perturbations or repetitions, which are paired
+    between configurations; None where nothing was measured more than once.
     """
 
     configuration: str
@@ -30,6 +35,8 @@ class MeanPenalty:
     ratio: float
     metrics: int
     unknown: int
+    low: float | None = None
+    high: float | None = None
 
     @property
     def percent(self) -> float:
@@ -44,9 +51,13 @@ def is_rate(unit: str) -> bool:
 
 def cost_ratio(cell: Cell) -> float:
     """Return the cost as a multiple of the baseline's: for a rate, the inverse ratio. Or NaN."""
+    return _inverse(cell, cell.ratio)
+
+
+def _inverse(cell: Cell, ratio: float) -> float:
     if not is_rate(cell.unit):
-        return cell.ratio
-    return 1 / cell.ratio if cell.ratio else math.nan
+        return ratio
+    return 1 / ratio if ratio else math.nan
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
@@ -90,6 +101,7 @@ def _apart(cells: Sequence[Cell]) -> list[Cell]:
 def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> MeanPenalty:
     ratios = [cost_ratio(cell) for cell in cells]
     known = list(_known(ratios))
+    interval = _interval([cell for cell in cells if math.isfinite(cell.ratio) and cell.ratio > 0])
     return MeanPenalty(
         configuration=configuration,
         workload=workload,
@@ -97,7 +109,26 @@ def _mean(configuration: str, workload: str | None, cells: Sequence[Cell]) -> Me
         ratio=geometric_mean(known),
         metrics=len(known),
         unknown=len(ratios) - len(known),
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
     )
+
+
+def _interval(cells: Sequence[Cell]) -> Estimate | None:
+    """Return the mean over pairs of trials of the pairs' own means; None of fewer than two pairs.
+
+    A cell of a single trial enters each pair with the same ratio. A pair that lacks a metric which
+    others have is left out.
+    """
+    pairs = range(max((len(cell.ratios) for cell in cells), default=0))
+    means = []
+    for at in pairs:
+        own = [
+            _inverse(cell, cell.ratios[at]) if cell.ratios else cost_ratio(cell) for cell in cells
+        ]
+        if all(math.isfinite(ratio) and ratio > 0 for ratio in own):
+            means.append(geometric_mean(own))
+    return mean_ratio(means) if len(means) > 1 else None
 
 
 def _known(ratios: Iterable[float]) -> Iterable[float]:

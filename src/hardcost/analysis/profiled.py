@@ -1,16 +1,15 @@
 """Where a cost arises: by how much each function's own instructions differ.
 
-A metric's cost is the median of the differences between samples, pair by pair. So it is the
-difference of one pair, or the mean of two; and what the functions of just these windows executed
-adds up to it.
+A metric's cost is the median of the differences between samples, pair by pair, or the mean of the
+middle half of them. So it is the mean difference of a few pairs; and what the functions of just
+these windows executed adds up to it, but for the rounding of estimates to 1/1024.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hardcost.analysis.estimates import series as series_of
 from hardcost.analysis.estimates import shift, value
@@ -18,12 +17,11 @@ from hardcost.analysis.finding import CLOCK, Moved, Profiled, Stack
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.windows import Profile
     from hardcost.instruments.windows import Profiled as Seen
     from hardcost.store.record import Record
-    from hardcost.workloads.measured import Measured
 
 Path = tuple[str, ...]
 Counts = dict[Path, float]
@@ -42,7 +40,7 @@ def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profil
         if configuration != before:
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
-        sides = _sides(records, (before, after), workload, metric)
+        sides = _sides(records, (before, after), workload, metric, drawn=of.drawn)
         found.append(
             Profiled(
                 workload=workload,
@@ -60,68 +58,76 @@ def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profil
 
 
 def _sides(
-    records: Sequence[Record], names: tuple[str, str], workload: str, metric: str
+    records: Sequence[Record], names: tuple[str, str], workload: str, metric: str, *, drawn: bool
 ) -> tuple[Counts, Counts]:
     """Return the two configurations' instructions by stack, for one operation."""
-    trials = [
-        {
-            (record.seed, record.repetition): record
-            for record in records
-            if record.configuration == name and record.workload == workload
-        }
-        for name in names
-    ]
+    trials = [_draws(records, name, workload, metric) for name in names]
     keys = [key for key in trials[0] if key in trials[1]]
     sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
     for key in keys:
         pair = [trial[key] for trial in trials]
-        measured = [_measured(record, metric) for record in pair]
-        chosen = list(_chosen(measured[0].samples, measured[1].samples))
+        chosen = _chosen(pair[0].samples, pair[1].samples, drawn=drawn)
         weight = 1 / (len(keys) * len(chosen))
-        for side, record, one in zip(sides, pair, measured, strict=True):
+        for side, draw in zip(sides, pair, strict=True):
             for sample in chosen:
-                for path, count in _window(record, one, sample).items():
+                for path, count in _window(draw, sample).items():
                     side[path] += count * weight
     return sides
 
 
-def _measured(record: Record, metric: str) -> Measured:
-    return next(one for one in record.measured if one.metric == metric)
+@dataclass(frozen=True)
+class _Draw:
+    """A metric's samples in one draw, the names of each frame of the profile, and what was seen."""
+
+    samples: tuple[float, ...]
+    paths: list[Path]
+    seen: Seen
 
 
-def _chosen(before: Sequence[float], after: Sequence[float]) -> Iterator[int]:
-    """Yield the numbers of the samples whose difference is the median, or the two around it."""
-    differences = [b - a for a, b in zip(before, after, strict=False)]
-    order = np.argsort(np.asarray(differences), kind="stable")
-    count = len(differences)
-    for place in {(count - 1) // 2, count // 2}:
-        wanted = differences[int(order[place])]
-        yield differences.index(wanted)
-
-
-def _window(record: Record, measured: Measured, sample: int) -> Counts:
-    """Return a sample's instructions by stack, which add up to the sample.
+def _draws(
+    records: Sequence[Record], configuration: str, workload: str, metric: str
+) -> dict[tuple[int, int], _Draw]:
+    """Return a configuration's draws of a metric, by seed and by repetition or perturbation.
 
     Raises:
-        TrialError: It was not profiled.
+        TrialError: One was not profiled.
     """
-    profile = record.profile
-    seen = None if profile is None else _seen(profile, measured.metric)
-    if profile is None or seen is None:
-        raise TrialError(f"{record.configuration}, {record.workload}: it was not profiled")
-    paths = _paths(profile)
+    found = {}
+    for record in records:
+        if (record.configuration, record.workload) != (configuration, workload):
+            continue
+        measured = next(one for one in record.measured if one.metric == metric)
+        profile = record.profile
+        if profile is None:
+            raise TrialError(f"{configuration}, {workload}: it was not profiled")
+        paths = _paths(profile)
+        seen = {one.number: one for one in profile.metrics if one.metric == metric}
+        found[record.seed, record.repetition] = _Draw(measured.samples, paths, seen[0])
+        for number, samples in measured.perturbed.items():
+            found[record.seed, number] = _Draw(samples, paths, seen[number])
+    return found
+
+
+def _chosen(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> list[int]:
+    """Return the numbers of the samples whose differences' mean is the estimate: see `shift`."""
+    differences = [b - a for a, b in zip(before, after, strict=False)]
+    order = sorted(range(len(differences)), key=differences.__getitem__)
+    count = len(differences)
+    outside = count // 4 if drawn else (count - 1) // 2
+    return order[outside : count - outside]
+
+
+def _window(draw: _Draw, sample: int) -> Counts:
+    """Return a sample's instructions by stack, which add up to the sample."""
+    seen = draw.seen
     counts: Counts = {
-        paths[number]: count / seen.operations
+        draw.paths[number]: count / seen.operations
         for number, count in seen.windows[seen.samples[sample]].items()
     }
-    rest = measured.samples[sample] - seen.ticks[sample] / seen.operations
+    rest = draw.samples[sample] - seen.ticks[sample] / seen.operations
     if rest:
         counts[CLOCK,] = rest
     return counts
-
-
-def _seen(profile: Profile, metric: str) -> Seen | None:
-    return next((one for one in profile.metrics if one.metric == metric), None)
 
 
 def _paths(profile: Profile) -> list[Path]:

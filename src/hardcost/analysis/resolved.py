@@ -1,4 +1,4 @@
-"""What a bill of a varying instrument can show, apart from what may be nothing."""
+"""What a bill of several trials can show, apart from what may be nothing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
     """Return a bill without parts that are not distinguishable from 0; it still adds up.
 
-    Under an instrument that varies each total has its interval. A total whose interval includes
-    both sides of 0 is not itemised: all of it is rest. For the others, the interaction, which is a
-    remainder, goes into the rest if the intervals of total and items together could produce it.
+    A total has an interval unless it is a single trial of an exact instrument. One whose interval
+    includes both sides of 0 is not itemised: all of it is rest. For the others, the interaction,
+    which is a remainder, goes into the rest if the intervals of total and items together could
+    produce it.
     """
-    if not records or instrument_named(records[0].instrument).exact:
+    if not records:
         return bill
     totals = _with_intervals(bill.totals, records)
     unclear = {total.metric for total in totals if total.may_be_nothing}
@@ -37,7 +38,7 @@ def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
         own = [item for item in items if item.metric == metric]
         if metric in unclear:
             rest[metric], interaction[metric] = total.cost, 0.0
-        elif left and abs(left) <= _spread(total, own):
+        elif left and total.low is not None and abs(left) <= _spread(total, own):
             rest[metric], interaction[metric] = rest.get(metric, 0.0) + left, 0.0
     return replace(
         bill,
@@ -50,11 +51,13 @@ def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
 
 def _with_intervals(totals: Sequence[Total], records: Sequence[Record]) -> tuple[Total, ...]:
     known = by_metric(records)
+    exact = instrument_named(records[0].instrument).exact
     found = []
     for total in totals:
         trials = known[total.metric]
         by = shift(trials[PROFILE], trials[BASELINE])
-        found.append(replace(total, low=by.low, high=by.high))
+        single = exact and len(trials[PROFILE].medians) == 1
+        found.append(total if single else replace(total, low=by.low, high=by.high))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, TypeGuard
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -15,7 +16,7 @@ from hardcost.errors import MachineError
 from hardcost.report.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -40,6 +41,15 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
         for line in _lines_of(renderable):
             print(line.rstrip(), file=stream)
     stream.flush()  # before any note that follows on stderr
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of equally many texts to stdout, a line each, in columns two blanks apart."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        fields = zip(row, widths, strict=True)
+        print("  ".join(text + " " * (width - cell_len(text)) for text, width in fields).rstrip())
+    sys.stdout.flush()  # before any note that follows on stderr
 
 
 def _lines_of(renderable: RenderableType) -> list[str]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hardcost.design.perturbations import UNPERTURBED
 from hardcost.report.text import visible
 from hardcost.run import timing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardcost.design.plan import Plan
+    from hardcost.design.plan import Plan, Trial
     from hardcost.run.prepare import Prepared
     from hardcost.run.timing import Stage
 
@@ -32,7 +33,8 @@ def show_plan(
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         click.echo(
             f"  {visible(trial.trial.configuration.name):28} {visible(str(trial.trial.workload))}"
-            f"  seed {trial.trial.seed}  [{counted or 'no controls'}]  {trial.identity[:12]}"
+            f"  seed {trial.trial.seed}{_perturbed(trial.trial)}  [{counted or 'no controls'}]"
+            f"  {trial.identity[:12]}"
         )
     for remark in plan.notes:
         click.echo(f"note: {visible(remark)}")
@@ -40,6 +42,13 @@ def show_plan(
     for stage in expected:
         size = f"{stage.name:14} {timing.count(stage):>8}"
         click.echo(f"  {size}  {timing.said(stage.span)} ({stage.basis})")
+
+
+def _perturbed(trial: Trial) -> str:
+    """Return by which numbers a trial is perturbed; "" if it is not."""
+    if trial.perturbations == UNPERTURBED:
+        return ""
+    return f"  perturbed by {'+'.join(map(str, trial.perturbations))}"
 
 
 def _data(plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage]) -> dict[str, object]:
@@ -59,6 +68,7 @@ def _data(plan: Plan, prepared: Sequence[Prepared], expected: Sequence[Stage]) -
                 "workload": str(trial.trial.workload),
                 "seed": trial.trial.seed,
                 "repetition": trial.trial.repetition,
+                "perturbations": list(trial.trial.perturbations),
             }
             for trial in prepared
         ],

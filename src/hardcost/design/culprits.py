@@ -180,7 +180,12 @@ def asked(plan: Plan, found: Suspects, question: Question, first_repetition: int
         plan,
         trials=tuple(
             Trial(
-                wanted, workload, plan.instrument, seed, first_repetition + repetition, plan.setup
+                wanted,
+                workload,
+                plan.instrument,
+                seed,
+                first_repetition + repetition,
+                setup=plan.setup,
             )
             for repetition in range(question.repetitions)
             for workload, seed in alike

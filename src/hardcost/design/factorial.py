@@ -7,6 +7,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from hardcost.design.perturbations import note, of_each_trial
 from hardcost.design.plan import Plan, Trial
 from hardcost.instruments.names import instrument as instrument_named
 
@@ -40,48 +41,65 @@ class Overrides:
 def plan(study: Study, overrides: Overrides | None = None) -> Plan:
     """Return all trials of a study, in the study's order.
 
-    An exact instrument measures each trial once, unless `overrides` sets a number.
+    An exact instrument measures what does not move once, and the rest under as many perturbations
+    as the study says, unless `overrides` sets a number.
 
     Raises:
-        InputError: There is no such instrument.
+        InputError: There is no such instrument or workload.
     """
     wanted = overrides or Overrides()
     instrument = instrument_named(wanted.instrument or study.instrument)
-    repetitions = study.repetitions or instrument.repetitions
-    if instrument.exact:
-        repetitions = instrument.repetitions
+    repetitions = wanted.repetitions or (None if instrument.exact else study.repetitions)
+    planned_trials = trials(
+        study.configurations,
+        wanted.workloads or study.workloads,
+        instrument=instrument.name,
+        seeds=wanted.seeds or study.seeds,
+        repetitions=repetitions,
+        perturbations=study.perturbations,
+    )
     planned = Plan(
         study=study.name,
         title=study.title,
         instrument=instrument.name,
         baseline=study.baseline,
-        trials=trials(
-            study.configurations,
-            wanted.workloads or study.workloads,
-            instrument=instrument.name,
-            seeds=wanted.seeds or study.seeds,
-            repetitions=wanted.repetitions or repetitions,
-        ),
+        trials=planned_trials,
         published=study.published,
-        notes=study.notes,
+        notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
     )
     return planned.set_up(wanted.setup(study.setup))
 
 
-def trials(
+def trials(  # noqa: PLR0913  (each is a choice of its own)
     configurations: Sequence[Configuration],
     workloads: Sequence[Workload],
     *,
     instrument: str,
     seeds: Sequence[int],
-    repetitions: int,
+    repetitions: int | None = None,
+    perturbations: int | None = None,
 ) -> tuple[Trial, ...]:
-    """Return a trial for each combination: one full round for each repetition."""
-    rounds = itertools.product(range(repetitions), seeds, workloads, configurations)
+    """Return a trial for each combination: one full round for each repetition.
+
+    `repetitions` None stands for as many as instrument and workload need: under an exact one, of
+    what moves, `perturbations`. Each of several seeds is a draw by itself, and is not perturbed.
+
+    Raises:
+        InputError: There is no such instrument or workload.
+    """
+    if len(seeds) > 1:
+        perturbations = 1
+    each = {
+        one: of_each_trial(one, instrument, wanted=repetitions, usual=perturbations)
+        for one in workloads
+    }
+    most = max(map(len, each.values()), default=0)
+    rounds = itertools.product(range(most), seeds, workloads, configurations)
     return tuple(
-        Trial(configuration, workload, instrument, seed, repetition)
+        Trial(configuration, workload, instrument, seed, repetition, each[workload][repetition])
         for repetition, seed, workload, configuration in rounds
+        if repetition < len(each[workload])
     )
 
 

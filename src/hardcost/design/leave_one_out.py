@@ -22,6 +22,7 @@ from hardcost.controls.control import (
 )
 from hardcost.design import placebos as placebo
 from hardcost.design.factorial import trials
+from hardcost.design.perturbations import note, of_each_trial
 from hardcost.design.plan import Configuration, Plan, Trial
 from hardcost.errors import InputError
 from hardcost.instruments.names import instrument as instrument_named
@@ -96,14 +97,15 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
     """
     measured = instrument_named(instrument)
     seeds = tuple(seeds or (0,))
-    _check_number(profile, len(workloads) * len(seeds) * (repetitions or measured.repetitions))
+    often = [len(of_each_trial(one, measured.name, wanted=repetitions)) for one in workloads]
+    _check_number(profile, len(seeds) * sum(often))
     controls = steady(profile.controls)
     grid = trials(
         (*_configurations(controls), *placebo.configurations(controls, placebos)),
         workloads,
         instrument=measured.name,
         seeds=seeds,
-        repetitions=repetitions or measured.repetitions,
+        repetitions=repetitions,
     )
     fired = Configuration(FIRED, tuple(_keyed(control, i) for i, control in enumerate(controls)))
     counted = tuple(
@@ -117,7 +119,7 @@ def bill_plan(  # noqa: PLR0913  (each is a choice of its own)
         instrument=measured.name,
         baseline=BASELINE,
         trials=(*grid, *counted),
-        notes=(*profile.notes, *_notes(controls)),
+        notes=(*profile.notes, *_notes(controls), *note(grid)),
     )
 
 

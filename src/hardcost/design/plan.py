@@ -12,13 +12,18 @@ __all__ = ["Configuration", "Plan", "Setup", "Trial", "Workload"]
 
 @dataclass(frozen=True)
 class Trial:
-    """One configuration, one workload, one seed, one execution (`repetition` counts from 0)."""
+    """One configuration, one workload, one seed, one execution (`repetition` counts from 0).
+
+    `perturbations` are numbers of changes that mean nothing (see `design.perturbations`), 0 for
+    none: what moves is measured under each of them. Only a workload that knows how takes several.
+    """
 
     configuration: Configuration
     workload: Workload
     instrument: str
     seed: int
     repetition: int = 0
+    perturbations: tuple[int, ...] = (0,)
     setup: Setup = AS_USUAL
 
 

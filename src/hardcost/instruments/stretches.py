@@ -110,6 +110,7 @@ def _profiled(group: Windows, stretches: Sequence[Stretch], tree: _Tree) -> Prof
         samples.append(windows.index(window))
     return Profiled(
         metric=group.metric or "",
+        number=group.number,
         operations=group.operations,
         ticks=tuple(ticks for _, ticks in pairs),
         samples=tuple(samples),

@@ -20,7 +20,8 @@ class Windows:
 
     `ticks` are what the clock said of each, after `before` others of the same kind. The first
     `dropped` of them are no samples of `metric`; None: none is. A sample is the ticks of one for
-    each of `operations`.
+    each of `operations`. `number` is that of the perturbation where one trial has several, but for
+    its first: 0.
     """
 
     metric: str | None
@@ -28,10 +29,11 @@ class Windows:
     before: int = 0
     dropped: int = 0
     operations: int = 1
+    number: int = 0
 
 
 class Profiled(BaseModel):
-    """A metric's samples, by what executed them.
+    """A metric's samples, by what executed them; `number` is as of `Windows`.
 
     `samples` has the number of each sample's window in `windows`, and `ticks` what the clock said
     of it. A window's instructions are by the number of their place in the profile's tree.
@@ -40,6 +42,7 @@ class Profiled(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     metric: str
+    number: int = 0
     operations: int
     ticks: tuple[int, ...]
     samples: tuple[int, ...]

@@ -44,6 +44,7 @@ KINDS = (
     "constants",
     "boots",
     "supplies",
+    "listings",
 )
 _USED = ".used"  # suffix of the lock that the users of an entry share
 _TELLING_SECONDS = 1.0  # of waiting, before it is reported

@@ -2,7 +2,8 @@
 
 The counts are the same for the same boot and job. Each call has a base; on top of it comes what is
 on: so many instructions for each audit rule, for each boot parameter and sysctl in a table, and
-more for a rule that fires. Two layouts of memory differ by some instructions.
+more for a rule that fires. Two layouts of memory differ by some instructions, and two perturbations
+by some more where processes, files or connections are made.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _TWICE = ("init_on_alloc=1", "init_on_free=1")  # what the two cost besides, whe
 _TOGETHER = 70
 _UNKNOWN = "nosuch"  # what words begin with that its kernel does not know
 _LAYOUTS = 16
+_MOVED = frozenset({"fork", "exec", "creat"})  # by a perturbation: so many instructions at most
+_MOVES = 64
 _USER = 1000
 _BETWEEN = 1  # instructions between two windows
 _PLACES = (
@@ -118,6 +121,7 @@ class _State:
         self.boot = boot
         self.rules: list[str] | None = None
         self.settings: dict[str, str] = {}
+        self.perturbation = 0
 
     def added_to(self, call: str) -> int:
         """Return the instructions that what is on adds to a call."""
@@ -142,6 +146,13 @@ class _State:
                 key = words[words.index("-k") + 1] if "-k" in words else "(none)"
                 found[key] = found.get(key, 0) + 1
         return found
+
+    def moved(self, call: str) -> int:
+        """Return the instructions that a perturbation adds to a call; they differ by what is on."""
+        if not self.perturbation or call not in _MOVED:
+            return 0
+        seed = f"{self.perturbation} {call} {self.added_to(call)}"
+        return zlib.crc32(seed.encode()) % _MOVES
 
     def layout(self) -> int:
         """Return the instructions that the memory's layout adds."""
@@ -186,6 +197,7 @@ def _measured(state: _State, request: Mapping[str, Any]) -> list[_Json]:
     for call in request["calls"]:
         name = call["name"]
         each = _BASES.get(name, _OTHER_BASE) + state.added_to(name) + state.layout()
+        each += state.moved(name)
         ticks = _OVERHEAD + each * call["batch"]
         is_on = state.rules is not None
         found.append(
@@ -209,7 +221,7 @@ def _commanded(state: _State, request: Mapping[str, Any]) -> list[_Json]:
         "event": "command",
         "status": 0,
         "signal": None,
-        "ticks": _COMMAND + state.added_to("exec") + state.layout(),
+        "ticks": _COMMAND + state.added_to("exec") + state.layout() + state.moved("exec"),
         "user": 0,
         "system": 0,
         "stdout": "",
@@ -231,6 +243,11 @@ def _mounted(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
     return [{"event": "mounted", "path": request["path"], "options": request["options"]}]
 
 
+def _perturbed(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    state.perturbation = request["number"]
+    return [{"event": "perturbed", "number": state.perturbation}]
+
+
 def _dropped(_state: _State, _request: Mapping[str, Any]) -> list[_Json]:
     return [{"event": "dropped"}]
 
@@ -249,4 +266,5 @@ _ANSWERS: Mapping[str, Callable[[_State, Mapping[str, Any]], list[_Json]]] = {
     "install": _installed,
     "mount": _mounted,
     "dropcaches": _dropped,
+    "perturb": _perturbed,
 }

@@ -211,6 +211,13 @@ class DroppedAnswer(Part):
     event: Literal["dropped"] = "dropped"
 
 
+class PerturbedAnswer(Part):
+    """`Perturb` is done: what comes next is measured under that perturbation."""
+
+    event: Literal["perturbed"] = "perturbed"
+    number: U32
+
+
 class WatchingAnswer(Part):
     """`Watch` is done."""
 
@@ -307,6 +314,7 @@ Answer = Annotated[
     | MountedAnswer
     | ContentAnswer
     | DroppedAnswer
+    | PerturbedAnswer
     | WatchingAnswer
     | WatchedAnswer
     | ErrorAnswer

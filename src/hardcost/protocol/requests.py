@@ -200,6 +200,16 @@ class DropCaches(_Request):
     do: Literal["dropcaches"] = "dropcaches"
 
 
+class Perturb(_Request):
+    """Change what means nothing, by a number: start, memory, random numbers, environments.
+
+    It holds for the requests after it, until the next such one; 0 changes nothing.
+    """
+
+    do: Literal["perturb"] = "perturb"
+    number: U32
+
+
 What = Literal["cpu", "audit", "avc"]
 """What can be watched: processes, the kernel's queue of audit records, SELinux's cache."""
 
@@ -231,6 +241,7 @@ Request = Annotated[
     | Mount
     | Read
     | DropCaches
+    | Perturb
     | Watch
     | Unwatch,
     Field(discriminator="do"),

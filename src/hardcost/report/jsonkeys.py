@@ -238,7 +238,7 @@ class FigureEntry(Entry):
 
 
 class MeanEntry(Entry):
-    """The mean penalty of a configuration in a workload, null for all workloads."""
+    """The mean penalty of a configuration in a workload, null for all: (low) and (high)."""
 
     configuration: str
     workload: str | None
@@ -246,6 +246,8 @@ class MeanEntry(Entry):
     ratio: Number
     metrics: int
     unknown: int
+    low: Number | None = Field(None, exclude_if=_is_unknown)
+    high: Number | None = Field(None, exclude_if=_is_unknown)
 
 
 class Head(Entry):

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.controls import apply
 from hardcost.design.factorial import start_order
+from hardcost.design.perturbations import UNPERTURBED
 from hardcost.errors import InputError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
-from hardcost.workloads.names import NeedsDisk, NeedsTree, asked
+from hardcost.protocol.requests import Perturb
+from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
 from hardcost.workloads.names import check as check_workload
 from hardcost.workloads.names import workload as workload_named
 
@@ -99,15 +101,12 @@ def prepare(trial: Trial, machine: Machine) -> Prepared:
 
 
 def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
-    instrument = instrument_named(trial.instrument)
-    workload = workload_named(trial.workload.name)
-    parameters = asked(workload, dict(trial.workload.parameters))
     controls, setup = trial.configuration.controls, trial.setup
     notes = machine.notes(boot)
     job = (
         *apply.requests(controls),
         *recorders.requests_before(setup.record),
-        *workload.requests(parameters, instrument),
+        *_load(trial),
         *recorders.requests_after(setup.record),
         *apply.finish(controls),
     )
@@ -119,6 +118,20 @@ def _prepared(trial: Trial, boot: Boot, machine: Machine) -> Prepared:
         "repetition": trial.repetition,
     }
     return Prepared(trial, boot, job, _hash(parts), notes)
+
+
+def _load(trial: Trial) -> list[Request]:
+    """Return what the probe is asked to measure, perturbed by what means nothing."""
+    instrument = instrument_named(trial.instrument)
+    workload = workload_named(trial.workload.name)
+    parameters = asked(workload, dict(trial.workload.parameters))
+    if isinstance(workload, MeasuresPerturbed):
+        return workload.requests(parameters, instrument, trial.perturbations)
+    requests = workload.requests(parameters, instrument)
+    if trial.perturbations == UNPERTURBED:
+        return requests
+    (number,) = trial.perturbations
+    return [Perturb(number=number), *requests]
 
 
 def boot_of(trial: Trial) -> Boot:

@@ -110,7 +110,7 @@ class StudyFile(BaseModel):
     The `title` defaults to the file's name. `baseline` is the configuration that the others are
     compared with, `published` a set of published figures to print beside. `seeds` select the memory
     layouts to measure, 0 being the fixed one. `repetitions` are of each trial, under an instrument
-    that needs them.
+    that needs them; `perturbations` is under how many an exact one measures what moves.
 
     If `fresh-boot` is true, each trial boots instead of resuming from a snapshot. `init` says what
     starts a Debian guest's services, `record` names the recorders. `timeout` is the limit of a
@@ -127,6 +127,7 @@ class StudyFile(BaseModel):
     instrument: str = "insn"
     seeds: Annotated[tuple[Annotated[StrictInt, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     repetitions: Annotated[StrictInt, Field(ge=1)] | None = None
+    perturbations: Annotated[StrictInt, Field(ge=1, le=1000)] | None = None
     fresh_boot: Annotated[StrictBool, Field(alias="fresh-boot")] = False
     init: Literal["probe", "systemd"] = "probe"
     record: tuple[str, ...] = ()
@@ -200,6 +201,7 @@ class Study:
     instrument: str = "insn"
     seeds: tuple[int, ...] = (0,)
     repetitions: int | None = None
+    perturbations: int | None = None
     notes: tuple[str, ...] = ()
     setup: Setup = AS_USUAL
     timeout: int | None = None

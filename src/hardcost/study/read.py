@@ -199,6 +199,7 @@ class _Reader:
             instrument=written.instrument,
             seeds=tuple(dict.fromkeys(written.seeds)),
             repetitions=written.repetitions,
+            perturbations=written.perturbations,
             notes=notes,
             setup=Setup(written.fresh_boot, written.init, tuple(dict.fromkeys(written.record))),
             timeout=(chosen and chosen.timeout) or written.timeout,

@@ -11,6 +11,7 @@ class Measured(BaseModel):
     `samples` are in `unit`, one for each batch, in the order in which they were taken; smaller is
     better, but for the unit `index`. `fired` counts the audit events by key while this metric was
     measured, `lost` those that the kernel could not deliver; None and 0 where audit was off.
+    `perturbed` has what the same trial took under further perturbations, by their number.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -20,3 +21,4 @@ class Measured(BaseModel):
     samples: tuple[float, ...]
     fired: dict[str, int] | None = None
     lost: int = 0
+    perturbed: dict[int, tuple[float, ...]] = {}

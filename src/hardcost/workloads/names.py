@@ -129,6 +129,19 @@ class HasWindows(Protocol[Taken_contra]):
 
 
 @runtime_checkable
+class MeasuresPerturbed(Protocol[Taken_contra]):
+    """A workload that can measure what moves under several perturbations in one trial."""
+
+    def moves(self, parameters: Taken_contra) -> bool:
+        """Say whether anything of it depends on what means nothing."""
+
+    def requests(
+        self, parameters: Taken_contra, instrument: Instrument, perturbations: Sequence[int] = (0,)
+    ) -> list[Request]:
+        """Return what the probe is asked to do: what moves, under each of the perturbations."""
+
+
+@runtime_checkable
 class NeedsDisk(Protocol[Taken_contra]):
     """A workload that may write more than a guest's root usually holds."""
 

@@ -6,6 +6,7 @@ the work that processes and sockets do most. The calls are data, in `syscalls.to
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +17,8 @@ from pydantic import Field
 
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import Windows
-from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
-from hardcost.protocol.requests import USER, CallPlan, Calls
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, PerturbedAnswer, find, only
+from hardcost.protocol.requests import USER, CallPlan, Calls, Perturb
 from hardcost.workloads.measured import Measured
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of
 
@@ -37,6 +38,8 @@ AUDIT_NOTE = (
 GUEST: Final = "small"
 PACKAGES: Final[tuple[str, ...]] = ()
 _WARM_UP = 8  # windows before the first sample: caches of names, slabs and pages fill
+_PERTURBED_WARM_UP = 4  # the same of a call that was measured under other perturbations before
+PERTURBED_SAMPLES = 9  # windows of a call under a perturbation
 _APART = 4  # milliseconds between windows, at least: records reach the audit daemon
 
 
@@ -44,7 +47,9 @@ _APART = 4  # milliseconds between windows, at least: records reach the audit da
 class Call:
     """One call: `batch` operations in a sample and the number of `samples`, by instrument.
 
-    `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more.
+    `warmup` windows come before the first sample. Windows begin `apart` ms apart, or more. `moves`:
+    what it costs depends on where its memory lies and when it begins (`bench/movement.py`).
+    `chance` is by how many instructions what is rare moves it.
     """
 
     name: str
@@ -54,6 +59,8 @@ class Call:
     operations: int = 1
     warmup: int = _WARM_UP
     apart: int = _APART
+    moves: bool = False
+    chance: float = 0.0
 
 
 @cache
@@ -80,8 +87,40 @@ def chosen(parameters: Parameters) -> tuple[Call, ...]:
     return tuple(calls()[name] for name in parameters.calls)
 
 
-def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
-    """Return what the probe is asked to do."""
+def moves(parameters: Parameters) -> bool:
+    """Say whether what one of the calls costs depends on what means nothing."""
+    return any(call.moves for call in chosen(parameters))
+
+
+def requests(
+    parameters: Parameters, instrument: Instrument, perturbations: Sequence[int] = (0,)
+) -> list[Request]:
+    """Return what the probe is asked to do.
+
+    What moves is measured under each of the perturbations, in a process of its own each time; the
+    rest comes first, under none.
+    """
+    asked = chosen(parameters)
+    if tuple(perturbations) == (0,):
+        return [_plan(asked, instrument)]
+    found: list[Request] = []
+    if still := [call for call in asked if not call.moves]:
+        found.append(_plan(still, instrument))
+    for nth, number in enumerate(perturbations):
+        moving = [
+            dataclasses.replace(
+                call,
+                samples={instrument.name: PERTURBED_SAMPLES},
+                warmup=_PERTURBED_WARM_UP if nth else call.warmup,
+            )
+            for call in asked
+            if call.moves
+        ]
+        found += [Perturb(number=number), _plan(moving, instrument)]
+    return found
+
+
+def _plan(some: Sequence[Call], instrument: Instrument) -> Calls:
     rows = tuple(
         CallPlan(
             name=call.name,
@@ -90,9 +129,9 @@ def requests(parameters: Parameters, instrument: Instrument) -> list[Request]:
             warmup=call.warmup,
             apart=call.apart,
         )
-        for call in chosen(parameters)
+        for call in some
     )
-    return [Calls(clock=instrument.clock, calls=rows)]
+    return Calls(clock=instrument.clock, calls=rows)
 
 
 def measured(
@@ -105,41 +144,76 @@ def measured(
     Raises:
         TrialError: An answer is missing, or says something else than was asked for.
     """
-    by_name = {answer.name: answer for answer in all_of(answers, CallAnswer)}
-    missing = [call.name for call in chosen(parameters) if call.name not in by_name]
-    if missing:
-        raise TrialError(f"the guest did not measure {', '.join(missing)}")
-    empty = min(only(answers, ClockAnswer).overhead)
+    found = _by_perturbation(answers)
+    perturbed = {number: some for number, some in found.items() if number}
     return tuple(
-        _metric(call, by_name[call.name], empty, instrument) for call in chosen(parameters)
+        _perturbed(call, perturbed, instrument)
+        if call.moves and perturbed
+        else _metric(call, found[0], call.samples[instrument.name], instrument)
+        for call in chosen(parameters)
     )
 
 
 def windows(
     parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
 ) -> tuple[Windows, ...]:
-    """Return the windows in their order: those with nothing in them, and each call's.
-
-    Raises:
-        TrialError: An answer is missing.
-    """
-    by_name = {answer.name: answer for answer in all_of(answers, CallAnswer)}
-    return (
-        Windows(None, only(answers, ClockAnswer).overhead),
-        *(
-            Windows(
-                call.name,
-                by_name[call.name].samples,
-                before=call.warmup,
-                operations=call.batch[instrument.name] * call.operations,
+    """Return the windows in their order: those with nothing in them, and each call's."""
+    by_name = {call.name: call for call in chosen(parameters)}
+    found: list[Windows] = []
+    numbers: list[int] = []
+    for answer in answers:
+        if isinstance(answer, PerturbedAnswer):
+            numbers.append(answer.number)
+        elif isinstance(answer, ClockAnswer):
+            found.append(Windows(None, answer.overhead))
+        elif isinstance(answer, CallAnswer):
+            call, again = by_name[answer.name], len(numbers) > 1
+            found.append(
+                Windows(
+                    call.name,
+                    answer.samples,
+                    before=_PERTURBED_WARM_UP if again else call.warmup,
+                    operations=call.batch[instrument.name] * call.operations,
+                    number=numbers[-1] if again else 0,
+                )
             )
-            for call in chosen(parameters)
-        ),
+    return tuple(found)
+
+
+def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
+    """Return the answers under each perturbation, by its number; 0 is none."""
+    found: dict[int, list[Answer]] = {0: []}
+    number = 0
+    for answer in answers:
+        if isinstance(answer, PerturbedAnswer):
+            number = answer.number
+        found.setdefault(number, []).append(answer)
+    return found
+
+
+def _perturbed(
+    call: Call, answers: Mapping[int, Sequence[Answer]], instrument: Instrument
+) -> Measured:
+    """Return the metric of a call that was measured under perturbations."""
+    each = {
+        number: _metric(call, some, PERTURBED_SAMPLES, instrument)
+        for number, some in answers.items()
+    }
+    first, *others = each
+    return each[first].model_copy(
+        update={
+            "perturbed": {number: each[number].samples for number in others},
+            "lost": sum(one.lost for one in each.values()),
+        }
     )
 
 
-def _metric(call: Call, answer: CallAnswer, empty: int, instrument: Instrument) -> Measured:
-    expected = call.samples[instrument.name]
+def _metric(
+    call: Call, answers: Sequence[Answer], expected: int, instrument: Instrument
+) -> Measured:
+    answer = find(answers, CallAnswer, call.name)
+    if answer is None:
+        raise TrialError(f"the guest did not measure {call.name}")
     ticks = answer.samples
     if len(ticks) != expected:
         raise TrialError(
@@ -151,6 +225,7 @@ def _metric(call: Call, answer: CallAnswer, empty: int, instrument: Instrument) 
             f"{call.name} ran as user {answer.uid} with login user {answer.loginuid},"
             f" not as {USER}: rules that test who acts would not be measured"
         )
+    empty = min(only(answers, ClockAnswer).overhead)
     operations = call.batch[instrument.name] * call.operations
     return Measured(
         metric=call.name,

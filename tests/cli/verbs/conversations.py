@@ -50,6 +50,19 @@ name = "none"
 name = "then"
 boot = ["fake=interrupt"]
 """
+PERTURBED = """\
+title = "What moves is measured under perturbations"
+workloads = ["syscalls calls=null+fork"]
+baseline = "none"
+[[configuration]]
+name = "none"
+[[configuration]]
+name = "zeroed"
+boot = ["init_on_alloc=1"]
+[[configuration]]
+name = "overcommitted"
+sysctl = { "vm.overcommit_memory" = "2" }
+"""
 KERNELS = """\
 title = "Two options"
 kernel = "lean"
@@ -98,6 +111,7 @@ FILES = {
     "study.toml": STUDY,
     "broken.toml": BROKEN,
     "interrupted.toml": INTERRUPTED,
+    "perturbed.toml": PERTURBED,
     "kernels.toml": KERNELS,
     "faulty.rules": FAULTY,
     "expensive.rules": EXPENSIVE,
@@ -119,6 +133,12 @@ CONVERSATIONS = {
         f"run study.toml {ON} --resume",
         f"run study.toml {ON} --fresh --progress none",
         "list runs",
+    ),
+    "run-perturbed": (
+        f"run perturbed.toml {ON} --dry-run",
+        f"run perturbed.toml {ON}",
+        f"run perturbed.toml {ON} --repetitions 2 --format json",
+        f"bill my.rules {ON} --workload 'syscalls calls=null+creat'",
     ),
     "run-failures": (
         f"run broken.toml {ON}",

@@ -104,6 +104,11 @@ def test_denials_are_counted_and_the_commonest_shown() -> None:
         "lsm=permissive: denials in the logs: 4, most of them 3 x avc:  denied  { read } for x"
         "; 1 x avc:  denied  { write } for"
     )
+    lines = "2 avc: for path=pipe:[10]\n2 avc: for x\n1 avc: for path=pipe:[77]\n"
+    found = notes("enforcing", [*selinux(), ran("lsm-denials", lines)])
+    assert found[-1].endswith(
+        "denials in the logs: 5, most of them 3 x avc: for path=pipe:[…]; 2 x avc: for x"
+    )
     assert notes("enforcing", [*selinux(), ran("lsm-denials", "")])[-1] == (
         "lsm=enforcing: no denials in the logs"
     )

@@ -52,7 +52,7 @@ fn run(
     beside: &mut dyn Beside,
     deadline: Deadline,
 ) -> Result<Said> {
-    let mut auditctl = Process::start(command, OUTPUT_LIMIT)?;
+    let mut auditctl = Process::start(command, None, OUTPUT_LIMIT)?;
     loop {
         let woken = auditctl.wait(log.as_ref().map(AsFd::as_fd), beside, deadline)?;
         log.iter_mut().try_for_each(SystemLog::take).context(|| AUDITCTL.into())?;

@@ -97,6 +97,11 @@ pub enum Answer {
     },
     /// `dropcaches` is done.
     Dropped {},
+    /// `perturb` is done.
+    Perturbed {
+        /// Which change.
+        number: u32,
+    },
     /// `watch` is done.
     Watching {},
     /// `unwatch` is done.

@@ -65,6 +65,7 @@ mod tests {
             r#"{"do":"mount","path":"/tmp","options":["noexec"]}"#,
             r#"{"do":"read","name":"log","path":"/l","tail":4096}"#,
             r#"{"do":"dropcaches"}"#,
+            r#"{"do":"perturb","number":3}"#,
             r#"{"do":"watch","what":["cpu","audit","avc"],"period":10000000}"#,
             r#"{"do":"unwatch"}"#,
         ];

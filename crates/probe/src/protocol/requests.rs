@@ -99,6 +99,12 @@ pub enum Request {
     },
     /// Write back what is dirty, and drop page cache, names and inodes.
     DropCaches {},
+    /// Change what means nothing: when things begin, how memory lies, what is random, how long the
+    /// environment of programs is. It holds for the requests after it, until the next such one.
+    Perturb {
+        /// Which change; 0: none.
+        number: u32,
+    },
     /// Begin to watch.
     Watch {
         /// What.

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use super::services::Services;
 use crate::audit::Audit;
 use crate::error::Result;
+use crate::perturb::Perturbation;
 use crate::spinner::Spinner;
 use crate::wait::{Beside, Deadline, Wanted, wait};
 
@@ -15,6 +16,8 @@ pub struct Company<'a> {
     pub audit: Option<&'a mut Audit>,
     /// The services.
     pub services: &'a mut Services,
+    /// What is changed that means nothing.
+    pub perturbation: Perturbation,
     /// What keeps the processor busy and is halted while something is measured.
     pub spinner: Option<&'a Spinner>,
 }

@@ -63,6 +63,7 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
 /// The program that is asked for; what it is to read lies in a file.
 fn program(job: &RunJob, company: &mut Company<'_>) -> Result<Program> {
     let mut program = program::of_user(&job.argv, &job.user, &job.environment)?;
+    program.environment.extend(company.perturbation.variable());
     program.login = job.login;
     program.context.clone_from(&job.context);
     program.folder.clone_from(&job.folder);

@@ -94,6 +94,7 @@ pub fn start(job: StartJob, company: &mut Company<'_>, watch: Since) -> Result<A
         return Err(Error::Other(format!("there is a service {} already", job.name)));
     }
     let mut program = program::of_user(&job.argv, &job.user, &job.environment)?;
+    program.environment.extend(company.perturbation.variable());
     program.context = job.context;
     program.folder = job.folder;
     let (log, sink) = Log::new(company.services.path(&job.name, "log")?)?;

@@ -113,7 +113,8 @@ def _what() -> tuple[_Option, ...]:
         click.option(
             "--repetitions",
             type=click.IntRange(1, 1000),
-            help="Trials of each configuration (default: 1 for insn, 5 for time).",
+            help="Trials of each configuration: for insn each under another perturbation, which"
+            " means nothing (default: 5 of what moves and 1 of the rest; for time 5 of all).",
         ),
     )
 

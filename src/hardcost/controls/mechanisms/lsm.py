@@ -8,6 +8,8 @@ programs that the guest has.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from hardcost.controls.control import Lsm
@@ -60,6 +62,7 @@ _DENIALS = (
     "'s/ (pid|ino|ppid)=[^ ]*//g; s/ (path|name|dev)=/ \\1=/; s/\\x1d.*//' | sort | uniq -c | "
     "sort -rn | head -n 100"
 )
+_INODE = re.compile(r"(?<=:)\[[0-9]+\]")  # of a pipe or socket: another in each trial
 _SHOWN_DENIALS = 3
 
 
@@ -192,12 +195,16 @@ def _denied(lsm: Lsm, controls: Sequence[Control], answers: Sequence[Answer]) ->
     if not all(len(one) == 2 and answered.is_number(one[0]) for one in counted):  # noqa: PLR2004
         shown = "; ".join(lines[:_SHOWN_DENIALS])
         raise TrialError(f"the guest does not say how often it denied what: {shown}")
-    total = sum(int(one[0]) for one in counted)
+    times: Counter[str] = Counter()
+    for number, what in counted:
+        times[_INODE.sub("[…]", what)] += int(number)
+    total = times.total()
     mechanisms = {control.mechanism for control in controls}
     if "audit" in mechanisms and "auditd" not in mechanisms:
         yield "denials went to the probe, which is the audit daemon here, and were not counted"
     elif total:
-        shown = "; ".join(f"{one[0]} x {one[1]}" for one in counted[:_SHOWN_DENIALS])
+        most = times.most_common(_SHOWN_DENIALS)
+        shown = "; ".join(f"{number} x {what}" for what, number in most)
         yield f"{lsm.name}: denials in the logs: {total}, most of them {shown}"
     else:
         yield f"{lsm.name}: no denials in the logs"

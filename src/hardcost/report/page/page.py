@@ -104,8 +104,9 @@ _INSTRUMENTS = {
 
 _SERVICES = (
     "The numbers are instructions, counted in an emulated machine. The same trial always gives the "
-    "same count. However, one program more or less shifts the clock's ticks, so a difference below "
-    "about half a per cent between two configurations cannot be attributed to a control. "
+    "same count. However, one program more or less shifts the clock's ticks, so one trial is one "
+    "draw. Where an interval is given, it is over trials that were perturbed; where none is, a "
+    "difference below about half a per cent cannot be attributed to a control. "
     "The numbers say what work was added, not how long you wait: caches, branch prediction and "
     "slow devices are not part of them."
 )

@@ -1,18 +1,23 @@
-"""Cells that are a single draw: shown with the digits they support, and explained."""
+"""Cells that may be no other than their baseline, and those that are a single draw.
+
+A single draw is shown with the digits that it supports. What several perturbations do not
+distinguish from the baseline is shown as that.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.report.text import ABOUT, MARK, TIMES, number
+from hardcost.report.text import ABOUT, MARK, TIMES, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hardcost.analysis.finding import Cell
 
-_ABOUT_ZERO = f"{ABOUT}0{MARK}"
+_ZERO = f"{ABOUT}0"
+_ABOUT_ZERO = f"{_ZERO}{MARK}"
 _ABOUT_ONE = f"{ABOUT}{TIMES}1{MARK}"
 _TEN = 9.995  # from here three digits need no second decimal
 
@@ -33,6 +38,23 @@ def draw_difference(cell: Cell, digits: int) -> str:
         return _ABOUT_ZERO
     text = _rounded(cell.difference, cell, digits)
     return f"+{text}{MARK}" if cell.difference > 0 else f"{text}{MARK}"
+
+
+def difference(cell: Cell, digits: int) -> str:
+    """Return a difference from the baseline, or that its interval includes 0."""
+    return _ZERO if cell.may_be_baseline else signed(cell.difference, digits)
+
+
+def interval_notes(cells: Iterable[Cell]) -> list[str]:
+    """Return what intervals are of, where there are any, and what stands for nothing."""
+    several = [cell for cell in cells if cell.trials > 1 and cell.low < cell.high]
+    if not several:
+        return []
+    most = max(cell.trials for cell in several)
+    notes = [f"intervals: 95 % confidence for the mean of {most} trials"]
+    if any(cell.may_be_baseline for cell in several):
+        notes[0] += f"; {_ZERO}: not distinguishable from the baseline"
+    return notes
 
 
 def draw_ratio(cell: Cell) -> str:

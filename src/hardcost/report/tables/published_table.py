@@ -181,6 +181,8 @@ def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence
     how = "the geometric mean of all metrics' ratios to the baseline, each counted once;"
     how += " if a workload has metrics for each operation, only those"
     notes = [f"{how} (instrument {visible(finding.instrument)})"]
+    if any(mean.low is not None for mean in means):
+        notes.append("in parentheses: 95 % confidence interval over perturbations or repetitions")
     unknown = [mean for mean in means if mean.unknown and mean.workload == names[-1]]
     notes += [
         f"{visible(mean.configuration)}: without {count(mean.unknown, 'metric')} "
@@ -198,4 +200,8 @@ def _mean_grid(finding: Finding, means: Sequence[MeanPenalty], figures: Sequence
 def _mean(mean: MeanPenalty | None) -> str:
     if mean is None:
         return ABSENT
-    return penalty(mean.ratio) if mean.metrics else MISSING
+    if not mean.metrics:
+        return MISSING
+    if mean.low is None or mean.high is None or mean.low == mean.high:
+        return penalty(mean.ratio)
+    return f"{penalty(mean.ratio)} ({penalty(mean.low)}{TO}{penalty(mean.high)})"

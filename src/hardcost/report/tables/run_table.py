@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis.means import cost_ratio, is_rate
 from hardcost.report.axes import numeric_axis
-from hardcost.report.sentences.draws import draw_difference, draw_notes, draw_ratio, draw_value
+from hardcost.report.sentences.draws import (
+    difference,
+    draw_difference,
+    draw_notes,
+    draw_ratio,
+    draw_value,
+    interval_notes,
+)
 from hardcost.report.sentences.failures import failure_lines
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.tables.families import summary_grids
@@ -21,7 +28,7 @@ from hardcost.report.tables.published_table import (
     published_title,
     range_grids,
 )
-from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, signed, visible
+from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, visible
 from hardcost.units import Unit, count
 
 if TYPE_CHECKING:
@@ -172,6 +179,7 @@ def _table_notes(
     if rates:
         yield f"higher is better for {', '.join(rates)}"
     yield from draw_notes(own)
+    yield from interval_notes(own)
     if lost:
         yield "failed: the reasons are below"
     for name in _unique(f.configuration for f in failures if f.configuration not in lost):
@@ -230,7 +238,7 @@ def _difference(cell: Cell | None, digits: int) -> str:
         return ABSENT
     if _is_baseline(cell):
         return BASE
-    return draw_difference(cell, digits) if cell.resolution else signed(cell.difference, digits)
+    return draw_difference(cell, digits) if cell.resolution else difference(cell, digits)
 
 
 def _ratio(cell: Cell | None) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hardcost.files import own_code
 from hardcost.machines import names
 
 if TYPE_CHECKING:
@@ -47,7 +44,7 @@ def builders_facts(machine: str) -> dict[str, str]:
 
 def _programs() -> dict[str, str]:
     return {
-        "hardcost": f"{_version('hardcost')} (code {_code()})",
+        "hardcost": f"{_version('hardcost')} (code {own_code()[:_LENGTH]})",
         "Dask": _version("distributed"),
     }
 
@@ -66,14 +63,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "(not installed)"
-
-
-@functools.cache
-def _code() -> str:
-    """Return the hash of hardcost's own modules: two versions under work may have one number."""
-    root = Path(str(files("hardcost")))
-    total = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        total.update(f"{path.relative_to(root)}\n".encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()[:_LENGTH]

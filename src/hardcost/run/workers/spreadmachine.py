@@ -18,10 +18,10 @@ from hardcost.instruments.names import instrument as instrument_named
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.run.prepare import FIXED_LAYOUT_SEED, prepare
 from hardcost.run.workers.builders import Builders, NobodyBuildsError
-from hardcost.run.workers.cluster import Cluster
 from hardcost.run.workers.elsewhere import Elsewhere
 from hardcost.run.workers.facts import facts
 from hardcost.run.workers.link import Link
+from hardcost.run.workers.runners import Runners
 from hardcost.run.workers.supplying import Sending
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _CHECK = Workload("syscalls", (("calls", "null+open"),))
 class Joined:
     """The workers of a run: those that run its trials, and those that build its kernels."""
 
-    cluster: Cluster
+    runners: Runners
     builders: Builders
 
 
@@ -65,7 +65,7 @@ class Spread:
     ) -> None:
         """Hold where trials and builds go: to workers, asked in the event loop `elsewhere`."""
         self._local = local
-        self._cluster, self._builders = joined.cluster, joined.builders
+        self._runners, self._builders = joined.runners, joined.builders
         self._elsewhere = elsewhere
         self._note = note
         self._building = asyncio.Lock()
@@ -77,7 +77,7 @@ class Spread:
     def capabilities(self) -> Capabilities:
         """What it can do; as many trials at a time as workers run guests just now."""
         return dataclasses.replace(
-            self._local.capabilities, at_once=max(1, self._cluster.slots), builds_at_once=None
+            self._local.capabilities, at_once=max(1, self._runners.slots), builds_at_once=None
         )
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
@@ -158,7 +158,7 @@ class Spread:
         if boot not in self._orders:
             await self.make_ready(boot)
         order = self.order(boot)
-        return await self._elsewhere.wait(self._cluster.execute(order, job, limit_seconds))
+        return await self._elsewhere.wait(self._runners.execute(order, job, limit_seconds))
 
 
 @contextlib.contextmanager
@@ -187,25 +187,25 @@ def spread(
         await link.open()
         sending = Sending(link.client, link.run)
         return Joined(
-            Cluster(link, sending, local.name, facts(local.name), monitor.note),
+            Runners(link, sending, local.name, facts(local.name), monitor.note),
             Builders(link, sending, local.name, monitor.note),
         )
 
     async def last() -> None:
         if joined is not None:
-            await joined.cluster.close()
+            await joined.runners.close()
             await joined.builders.close()
         await link.close()
 
-    async def begun(cluster: Cluster) -> None:
-        await elsewhere.wait(cluster.find())
+    async def begun(runners: Runners) -> None:
+        await elsewhere.wait(runners.find())
         limit = USUAL_LIMITS[check.boot.guest]
         expected = await local.execute(check.boot, check.job, limit)
-        await elsewhere.wait(cluster.begin(local.order(check.boot), check.job, expected))
+        await elsewhere.wait(runners.begin(local.order(check.boot), check.job, expected))
 
     try:
         joined = wait(elsewhere.wait(made()))
-        wait(begun(joined.cluster))
+        wait(begun(joined.runners))
         yield Spread(local, joined, elsewhere, monitor.note)
     finally:
         elsewhere.end(last())

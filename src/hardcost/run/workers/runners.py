@@ -41,7 +41,7 @@ _CHECK_SECONDS = 120.0  # that a check trial may take, beside its boot
 _ATTEMPTS = 3  # to supply a worker that loses what it was sent
 
 
-class Cluster:
+class Runners:
     """The workers of one run. `note` hears of those that come, go, and are refused."""
 
     def __init__(

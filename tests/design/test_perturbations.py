@@ -1,0 +1,70 @@
+"""What moves is measured under several perturbations, what does not is measured once."""
+
+from __future__ import annotations
+
+import pytest
+
+from hardcost.design.leave_one_out import BASELINE, FIRED, bill_plan
+from hardcost.design.perturbations import UNPERTURBED, USUAL, of_each_trial
+from hardcost.design.plan import Workload
+from hardcost.machines.fake import FakeMachine
+from hardcost.profiles import catalogue
+from hardcost.protocol.requests import Perturb
+from hardcost.run.prepare import prepare
+
+STILL = Workload("syscalls", (("calls", "null+open"),))
+MOVING = Workload("syscalls", (("calls", "null+fork"),))
+SERVICE = Workload("apache-prefork")
+
+
+def test_what_does_not_move_is_measured_once() -> None:
+    assert of_each_trial(STILL, "insn") == (UNPERTURBED,)
+    assert of_each_trial(Workload("command", (("file", "x"),)), "insn") == (UNPERTURBED,)
+
+
+def test_calls_that_move_are_perturbed_within_one_trial() -> None:
+    assert of_each_trial(MOVING, "insn") == (tuple(range(1, USUAL + 1)),)
+    assert of_each_trial(MOVING, "insn", wanted=2, usual=9) == ((1, 2),)
+    assert of_each_trial(MOVING, "insn", wanted=1) == (UNPERTURBED,)
+
+
+def test_each_trial_of_a_service_has_another_perturbation() -> None:
+    assert of_each_trial(SERVICE, "insn") == tuple((n,) for n in range(1, USUAL + 1))
+    assert of_each_trial(SERVICE, "insn", usual=2) == ((1,), (2,))
+    assert of_each_trial(SERVICE, "insn", usual=1) == (UNPERTURBED,)
+
+
+@pytest.mark.parametrize("workload", [STILL, MOVING, SERVICE])
+def test_an_instrument_that_is_not_exact_perturbs_nothing(workload: Workload) -> None:
+    assert of_each_trial(workload, "time", usual=9) == (UNPERTURBED,) * 5
+
+
+def test_a_perturbation_comes_after_the_controls_and_is_part_of_the_identity() -> None:
+    machine = FakeMachine(lambda _boot, _job: ())
+    plan = bill_plan(catalogue.load("stig-reduced"), [SERVICE], repetitions=2)
+    mine = [prepare(one, machine) for one in plan.trials if one.configuration.name == BASELINE]
+    numbers = [[r.number for r in one.job if isinstance(r, Perturb)] for one in mine]
+    assert numbers == [[1], [2]]
+    assert mine[0].identity != mine[1].identity
+    kinds = [request.do for request in mine[0].job]
+    assert kinds.index("audit") < kinds.index("perturb") < kinds.index("start")
+
+
+def test_a_plan_says_that_it_perturbs_and_only_then() -> None:
+    profile = catalogue.load("stig-reduced")
+    said = [
+        any("under 5 perturbations" in note for note in bill_plan(profile, [workload]).notes)
+        for workload in (STILL, MOVING, SERVICE)
+    ]
+    assert said == [False, True, True]
+
+
+def test_several_layouts_are_draws_by_themselves_and_are_not_perturbed() -> None:
+    plan = bill_plan(catalogue.load("stig-reduced"), [MOVING], seeds=(1, 2))
+    assert {trial.perturbations for trial in plan.trials} == {UNPERTURBED}
+
+
+def test_what_fired_is_counted_once_and_unperturbed() -> None:
+    plan = bill_plan(catalogue.load("stig-reduced"), [SERVICE, MOVING])
+    fired = [one for one in plan.trials if one.configuration.name == FIRED]
+    assert [one.perturbations for one in fired] == [UNPERTURBED] * 2
