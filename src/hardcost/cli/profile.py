@@ -114,7 +114,8 @@ def plan_of(loaded: Profile, workloads: Sequence[Workload], chosen: Choices) -> 
         loaded, workloads, seeds=chosen.seeds, repetitions=chosen.repetitions
     )
     trials = tuple(one for one in plan.trials if one.configuration.name in _COMPARED)
-    return replace(plan, trials=trials).set_up(replace(chosen.setup, profiled=True))
+    study = plan.study.replace("bill", "profile", 1)
+    return replace(plan, study=study, trials=trials).set_up(replace(chosen.setup, profiled=True))
 
 
 def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
