@@ -17,7 +17,7 @@ def read_text(folder: Path, text: str) -> Stacks:
 
 
 def test_places_and_stretches_are_read(tmp_path: Path) -> None:
-    found = read_text(tmp_path, f"{PLACES}stretch 40a 7 1 1:3 2:4\nstretch 40b 0 0\nend\n")
+    found = read_text(tmp_path, f"{PLACES}stretch 7 1 1:3 2:4\nstretch 0 0\nend\n")
     places = (Place(0, "process", "a\nb \x07"), Place(1, "kernel", "f g"))
     assert found == Stacks(places, (Stretch(7, 1, ((1, 3), (2, 4))), Stretch(0, 0, ())))
 
@@ -27,12 +27,12 @@ def test_places_and_stretches_are_read(tmp_path: Path) -> None:
     [
         "",
         "end",
-        "stretch 40a 7 0 1:7\n",
-        "stretch 40a 7 0 1:6\nend\n",
-        "stretch 40a 7 0 3:7\nend\n",
-        "stretch 40a -7 0 1:-7\nend\n",
-        "stretch 40a 7 -1 1:7\nend\n",
-        "stretch 40a\nend\n",
+        "stretch 7 0 1:7\n",
+        "stretch 7 0 1:6\nend\n",
+        "stretch 7 0 3:7\nend\n",
+        "stretch -7 0 1:-7\nend\n",
+        "stretch 7 -1 1:7\nend\n",
+        "stretch\nend\n",
         "place 3 kernel f\nend\n",
         "place 0 other f\nend\n",
         "else\nend\n",

@@ -201,8 +201,8 @@ impl Counter {
         }
     }
 
-    /// Where the first processor's is.
-    fn place(&self) -> *mut u64 {
+    /// Where the first processor's is; QEMU may move it while there is none yet.
+    pub fn place(&self) -> *mut u64 {
         match self.scores.load(Ordering::Relaxed) {
             0 => self.own.as_ptr().cast(),
             scores => call!(
@@ -213,12 +213,6 @@ impl Counter {
             )
             .cast(),
         }
-    }
-
-    /// Takes what it has come to, and sets it to 0.
-    pub fn take(&self) -> u64 {
-        // SAFETY: a number of our own or of a scoreboard; only the processor's thread touches it.
-        unsafe { ptr::replace(self.place(), 0) }
     }
 
     fn scored(&self) -> Scored {

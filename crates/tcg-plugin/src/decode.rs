@@ -1,14 +1,16 @@
 //! A block of the guest's code as QEMU translates it: what it takes to follow it while it runs.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
 use iced_x86::{
     Code, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
-    Mnemonic, OpAccess,
+    Mnemonic, OpAccess, OpKind,
 };
 
+use crate::api::LONGEST;
 use crate::symbols::{KernelFunction, Role, Symbols};
 use crate::tree::{Label, Node};
 
@@ -60,30 +62,95 @@ pub struct Decoded {
     length: u64,
 }
 
+/// What an instruction is wherever it stands.
+#[derive(Clone, Copy)]
+struct Kind {
+    may_fail: bool,
+    accesses: u8,
+    stack: Stack,
+    reads_clock: bool,
+    end: End,
+    /// How far from it the target of a jump is that stands in the code.
+    reach: Option<u64>,
+}
+
+/// What is known of instructions with these bytes.
+#[derive(Clone, Copy)]
+struct Known {
+    bytes: [u8; LONGEST],
+    length: u8,
+    kind: Option<Kind>,
+}
+
+/// How many instructions are remembered: QEMU translates much again and again.
+const REMEMBERED: usize = 1 << 14;
+const NO_BYTES: Known = Known { bytes: [0; LONGEST], length: u8::MAX, kind: None };
+/// How large a page of memory is.
+const PAGE: u64 = 4096;
+/// Does nothing. Programs of ours pass time with them.
+const NOP: u8 = 0x90;
+const NOTHING: Kind = Kind {
+    may_fail: false,
+    accesses: 0,
+    stack: Stack::Other,
+    reads_clock: false,
+    end: End::On,
+    reach: None,
+};
+
 /// Decodes instructions.
 pub struct Decoding {
     info: InstructionInfoFactory,
+    known: Box<[Known]>,
 }
 
 impl Decoding {
     /// Gets ready.
     pub fn new() -> Self {
-        Self { info: InstructionInfoFactory::new() }
+        Self { info: InstructionInfoFactory::new(), known: vec![NO_BYTES; REMEMBERED].into() }
     }
 
-    /// What an instruction is, by its bytes; `None` where some are missing.
+    /// What an instruction is, by so many of its bytes; `None` where the rest is in another page.
     ///
     /// QEMU ends a block before an instruction that reaches into another page, and lists what it has
     /// read of that all the same.
-    pub fn decode(&mut self, place: u64, bytes: &[u8]) -> Option<Decoded> {
-        let mut decoder = Decoder::with_ip(64, bytes, place, DecoderOptions::NONE);
+    pub fn decode(&mut self, place: u64, bytes: &[u8; LONGEST], length: usize) -> Option<Decoded> {
+        let is_nothing = length == 1 && bytes[0] == NOP;
+        let kind = match if is_nothing { Some(NOTHING) } else { self.kind(bytes, length) } {
+            Some(kind) => kind,
+            None if PAGE - place % PAGE < LONGEST as u64 => return None,
+            None => NOTHING, // no instruction that there is: it fails, and counts
+        };
+        let Kind { may_fail, accesses, stack, reads_clock, end, reach } = kind;
+        let length = length as u64;
+        let target = reach.map_or(0, |reach| place.wrapping_add(reach));
+        Some(Decoded { place, may_fail, accesses, stack, reads_clock, end, target, length })
+    }
+
+    /// What an instruction is, which is worked out once.
+    fn kind(&mut self, bytes: &[u8; LONGEST], length: usize) -> Option<Kind> {
+        let mix = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = bytes[..length].iter().fold(0xcbf2_9ce4_8422_2325, mix);
+        let slot = (hash >> 32) as usize % REMEMBERED;
+        let known = self.known[slot];
+        if usize::from(known.length) == length && known.bytes[..length] == bytes[..length] {
+            return known.kind;
+        }
+        let kind = self.worked_out(&bytes[..length]);
+        let length = u8::try_from(length).unwrap_or(u8::MAX);
+        self.known[slot] = Known { bytes: *bytes, length, kind };
+        kind
+    }
+
+    fn worked_out(&mut self, bytes: &[u8]) -> Option<Kind> {
+        let mut decoder = Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE);
         let one = decoder.decode();
         if decoder.last_error() == DecoderError::NoMoreBytes {
             return None;
         }
         let accesses = self.accesses(&one);
-        Some(Decoded {
-            place,
+        let jumps = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
+        Some(Kind {
             may_fail: accesses > 0 || may_fault(&one),
             accesses,
             stack: match one.mnemonic() {
@@ -93,8 +160,7 @@ impl Decoding {
             },
             reads_clock: one.code() == Code::Rdtsc,
             end: end(&one),
-            target: one.near_branch_target(),
-            length: bytes.len() as u64,
+            reach: jumps.then(|| one.near_branch_target()),
         })
     }
 
@@ -160,16 +226,12 @@ pub struct Block {
     pub next: u64,
     /// How many instructions it has.
     pub count: u16,
-    /// Whether it is the kernel's.
-    pub is_kernel: bool,
     /// How it ends.
     pub end: End,
     /// The target of its jump, if that stands in the code.
     pub target: u64,
-    /// Whether its last instruction may fail.
-    pub last_may_fail: bool,
-    /// How many accesses to memory its last instruction makes.
-    pub last_accesses: u8,
+    /// How many accesses to memory its last instruction makes, if it may fail.
+    pub last_may_fail: Option<u8>,
     /// Whether it ends with reading the clock at one of the places that count.
     pub is_reading: bool,
     /// What its function is to us, where it begins with it.
@@ -180,12 +242,23 @@ pub struct Block {
     pub parts: Box<[Part]>,
     /// In which process it ran last, and what its function is there.
     pub seen: Cell<Option<(Node, Label)>>,
+    /// How many points it has.
+    pub whole: u64,
+    /// Whether it may follow a block of the same function without anything to heed.
+    pub is_plain: bool,
+    /// Whether a block of the same function may follow it without anything to heed.
+    pub goes_on: bool,
 }
 
 /// The most instructions of a block; QEMU has 512.
 const MOST: usize = u16::MAX as usize;
 
 impl Block {
+    /// Whether it is the kernel's.
+    pub fn is_kernel(&self) -> bool {
+        is_kernel(self.start)
+    }
+
     /// The block with those instructions; `None` of none.
     pub fn of(code: &[Decoded], symbols: &Symbols) -> Option<Self> {
         let (first, last) = (code.first()?, code.last()?);
@@ -198,20 +271,24 @@ impl Block {
             }
         }
         let parts = if is_kernel { parts(code, symbols) } else { Box::default() };
+        let role = symbols.role(first.place);
+        let is_reading = last.reads_clock && symbols.is_reading(last.place);
+        let is_of_one = parts.len() < 2;
         Some(Self {
             start: first.place,
             next: last.place.wrapping_add(last.length),
             count,
-            is_kernel,
             end: last.end,
             target: last.target,
-            last_may_fail: last.may_fail,
-            last_accesses: last.accesses,
-            is_reading: last.reads_clock && symbols.is_reading(last.place),
-            role: symbols.role(first.place),
+            last_may_fail: last.may_fail.then_some(last.accesses),
+            is_reading,
+            role,
+            whole: points.len() as u64,
             points: points.into(),
             parts,
             seen: Cell::new(None),
+            is_plain: role == Role::Plain && is_of_one,
+            goes_on: last.end == End::On && is_of_one && !is_reading,
         })
     }
 }
@@ -237,16 +314,22 @@ pub fn is_kernel(place: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Block, Decoded, Decoding, End, Point};
+    use crate::api::LONGEST;
     use crate::symbols::Symbols;
     use alloc::vec::Vec;
 
     const PLACE: u64 = 0x1000;
 
     fn decoded(code: &[&[u8]]) -> Vec<Decoded> {
+        decoded_at(PLACE, code)
+    }
+
+    fn decoded_at(mut place: u64, code: &[&[u8]]) -> Vec<Decoded> {
         let mut decoding = Decoding::new();
-        let mut place = PLACE;
         let next = |bytes: &&[u8]| {
-            let one = decoding.decode(place, bytes);
+            let mut padded = [0; LONGEST];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            let one = decoding.decode(place, &padded, bytes.len());
             place += bytes.len() as u64;
             one
         };
@@ -297,9 +380,10 @@ mod tests {
 
     #[test]
     fn an_instruction_of_which_bytes_are_missing_is_none() {
-        assert_eq!(decoded(&[&[0x90], &[0x90], &[0x48, 0x8b]]).len(), 2);
-        assert_eq!(decoded(&[&[0x90], &[]]).len(), 1);
-        assert_eq!(decoded(&[&[0x06]]).len(), 1); // none that there is, which fails when it is executed
+        let cut: [&[u8]; 3] = [&[0x90], &[0x90], &[0x48, 0x8b]];
+        assert_eq!(decoded_at(0x1ff8, &cut).len(), 2);
+        assert_eq!(decoded_at(0x1ffe, &[&[0x90], &[]]).len(), 1);
+        assert_eq!(decoded(&[&[0x06]]).len(), 1); // none that there is
     }
 
     #[test]
@@ -311,7 +395,7 @@ mod tests {
         let points = [Point { before: 1, next: 0x1003 }, Point { before: 5, next: 0x1009 }];
         assert_eq!(*block.points, points);
         assert_eq!((block.count, block.next), (6, 0x1009));
-        assert!(block.is_reading && !block.is_kernel && block.parts.is_empty());
+        assert!(block.is_reading && !block.is_kernel() && block.parts.is_empty());
         assert!(Block::of(&[], &symbols).is_none());
     }
 }

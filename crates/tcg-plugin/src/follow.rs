@@ -1,13 +1,8 @@
 //! Follows the guest block by block, and counts what was executed by whom.
 //!
-//! It sleeps until a program of ours reads the clock for the first time; from then on each reading
-//! ends one stretch and begins the next. In a stretch an instruction counts for the stack of
-//! functions that it was executed under.
-//!
-//! QEMU tells when a block begins, not how far it came: a page fault, or a device that is read in the
-//! midst of a block, ends it early. So each instruction that may fail is counted as it is begun, and
-//! so is a block's last. What was begun in a block, and what comes after it, says how many
-//! instructions QEMU has counted.
+//! Programs of ours read the clock at the begin of a window and at its end. In between an instruction
+//! counts for the stack of functions that it was executed under; outside of windows nothing is
+//! counted, and next to no time spent.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -16,28 +11,13 @@ use core::fmt::Write;
 use crate::context::{Context, Pending};
 use crate::decode::{Block, End};
 use crate::guest::{Names, Read};
+use crate::progress::{Executed, Gauges, executed};
 use crate::symbols::{Role, Symbols, UNKNOWN};
 use crate::tree::{Label, Node, Tree};
 
 /// How large a process's stack in the kernel is, and a multiple of what it begins at.
 const STACK: u64 = 16 << 10;
 const NAMELESS: &str = "[unknown]";
-
-/// What was counted while a block ran.
-#[derive(Clone, Copy)]
-pub struct Progress {
-    /// How many of its points were begun.
-    pub begun: u64,
-    /// How many accesses to memory its last instruction made; of programs' blocks alone.
-    pub accesses: u64,
-}
-
-/// How much of a block was executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Executed {
-    count: u16,
-    is_whole: bool,
-}
 
 /// Follows a guest.
 pub struct Follower {
@@ -52,19 +32,25 @@ pub struct Follower {
     /// Where that of the next one is, between the moment when its stack is taken and that when it
     /// goes on.
     next_stack: Option<u64>,
-    /// The block that runs, and its place in the tree; `None` while it sleeps.
+    /// The block that runs, and its place in the tree; `None` while nothing is counted.
     previous: Option<(&'static Block, Node)>,
-    /// Whether the block before was one that reads the clock, while it sleeps.
-    wakes: bool,
-    begin: u64,
+    /// How many instructions were executed before it since that place was taken.
+    run: u64,
+    /// While nothing is counted: how many points the block has that runs, if it reads the clock.
+    reading: Option<u64>,
+    /// How many readings there were outside of windows, and how many are to be passed over.
+    readings: u64,
+    skip: u64,
+    /// Where it is counted how far a block comes.
+    pub gauges: Gauges,
     total: u64,
     idle: u64,
     stretches: String,
 }
 
 impl Follower {
-    /// One that sleeps. `read` reads the guest's memory.
-    pub fn new(symbols: Symbols, read: Read) -> Self {
+    /// One that passes over so many readings of the clock. `read` reads the guest's memory.
+    pub fn new(symbols: Symbols, read: Read, skip: u64) -> Self {
         Self {
             symbols,
             read,
@@ -75,8 +61,11 @@ impl Follower {
             stack: 0,
             next_stack: None,
             previous: None,
-            wakes: false,
-            begin: 0,
+            run: 0,
+            reading: None,
+            readings: 0,
+            skip,
+            gauges: Gauges { begun: core::ptr::null_mut(), accesses: core::ptr::null_mut() },
             total: 0,
             idle: 0,
             stretches: String::new(),
@@ -88,25 +77,67 @@ impl Follower {
         &self.symbols
     }
 
-    /// A block begins. `progress` takes what was counted since the one before.
-    pub fn block(&mut self, block: &'static Block, progress: impl FnOnce() -> Progress) {
-        if let Some((previous, node)) = self.previous {
-            let executed = executed(previous, progress(), block);
-            self.count(previous, node, executed);
-            if previous.is_reading && executed.is_whole {
-                self.end_stretch(previous);
-            }
-            self.pass(previous, executed, block);
-        } else if self.wakes {
-            progress();
-            self.wake();
+    /// A block begins.
+    #[inline]
+    pub fn block(&mut self, block: &'static Block) {
+        let Some((previous, node)) = self.previous else {
+            self.asleep(block);
+            return;
+        };
+        if self.is_same(previous, block) {
+            self.run += u64::from(previous.count);
+            self.gauges.reset();
+            self.previous = Some((block, node));
         } else {
-            self.wakes = block.is_reading;
-            if self.wakes {
-                self.begin = block.start;
+            self.changed(previous, node, block);
+        }
+    }
+
+    /// Whether a block was executed as a whole, and another of the same function follows.
+    #[inline]
+    fn is_same(&self, from: &Block, to: &Block) -> bool {
+        from.goes_on
+            && to.is_plain
+            && self.gauges.begun() == from.whole
+            && match (from.parts.first(), to.parts.first()) {
+                (Some(one), Some(other)) => one.function == other.function,
+                (None, None) => from.seen.get() == to.seen.get(),
+                _ => false,
             }
+    }
+
+    /// A block begins that is not the plain continuation of the one before.
+    fn changed(&mut self, previous: &'static Block, node: Node, block: &'static Block) {
+        let executed = executed(previous, self.gauges.take(), block);
+        self.total += self.run;
+        self.tree.count(node, core::mem::take(&mut self.run));
+        self.count(previous, node, executed);
+        if previous.is_reading && executed.is_whole {
+            self.end_stretch();
+            self.asleep(block);
             return;
         }
+        self.pass(previous, executed, block);
+        self.stand(block);
+    }
+
+    /// A block begins while nothing is counted.
+    fn asleep(&mut self, block: &'static Block) {
+        let progress = self.gauges.take();
+        let was_reading = self.reading.take().is_some_and(|whole| progress.begun == whole);
+        if was_reading {
+            self.readings += 1;
+            if self.readings > self.skip {
+                self.wake();
+                self.stand(block);
+                return;
+            }
+        }
+        self.reading = block.is_reading.then_some(block.whole);
+    }
+
+    /// That block runs from here on.
+    fn stand(&mut self, block: &'static Block) {
         let label = self.label(block);
         let node = self.current.stand(&mut self.tree, label);
         self.heed(block);
@@ -130,9 +161,14 @@ impl Follower {
         }
     }
 
-    /// Begins to count.
+    /// Begins to count. What was called before is not known.
     fn wake(&mut self) {
-        self.names = Names::find(&self.symbols, self.read);
+        if self.names.is_none() {
+            self.names = Names::find(&self.symbols, self.read);
+        }
+        self.contexts.clear();
+        self.stack = 0;
+        self.next_stack = None;
         self.current = Context::of(self.process());
     }
 
@@ -169,7 +205,7 @@ impl Follower {
             self.exchange(to.role);
             return;
         }
-        match (from.is_kernel, to.is_kernel) {
+        match (from.is_kernel(), to.is_kernel()) {
             (false, true) => self.current.enter(had_ended),
             (true, false) => {
                 let named = self.current.announced.name;
@@ -266,18 +302,18 @@ impl Follower {
         label
     }
 
-    /// A reading of the clock ends a stretch, and begins the next.
-    fn end_stretch(&mut self, block: &Block) {
+    /// A reading of the clock ends a stretch, and counting.
+    fn end_stretch(&mut self) {
         let counts = self.tree.take();
         // Writing to a string can't fail.
-        let _ = write!(self.stretches, "stretch {:x} {} {}", self.begin, self.total, self.idle);
+        let _ = write!(self.stretches, "stretch {} {}", self.total, self.idle);
         for (node, count) in counts {
             let _ = write!(self.stretches, " {node}:{count}");
         }
         self.stretches.push('\n');
-        self.begin = block.start;
         self.total = 0;
         self.idle = 0;
+        self.previous = None;
     }
 
     /// All that was seen, one thing a line: places of the tree, and what each stretch executed there.
@@ -308,120 +344,61 @@ fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
     matches!(to.role, Role::Exception | Role::Interrupt) && !leads_there
 }
 
-/// How much was executed of a block, by what was begun in it and the block that came next.
-fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
-    let points = &block.points;
-    let part = |count| Executed { count, is_whole: false };
-    let Some(last) = usize::try_from(progress.begun).ok().and_then(|begun| begun.checked_sub(1))
-    else {
-        return part(0);
-    };
-    if last + 1 < points.len() {
-        // It failed, or QEMU carried it out in a block of its own, of which nobody hears.
-        let point = points[last];
-        return part(if next.start == point.next { point.before + 1 } else { point.before });
-    }
-    // What QEMU fetches next may fail, too: a program's last instruction is then carried out, and
-    // has accessed what it accesses. The kernel's own code is always there.
-    let is_carried_out = !block.is_kernel
-        && block.last_accesses > 0
-        && progress.accesses >= u64::from(block.last_accesses);
-    let may_fail = block.last_may_fail && block.end != End::InterruptReturn;
-    if next.role == Role::Exception && may_fail && !is_carried_out {
-        return part(block.count - 1);
-    }
-    Executed { count: block.count, is_whole: true }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Executed, Follower, Progress, executed};
-    use crate::decode::{Block, Decoding};
+    use super::Follower;
+    use crate::decode::Block;
+    use crate::progress::Gauges;
+    use crate::progress::tests::{KERNEL, LOAD, NOP, READING, SYMBOLS, block};
     use crate::symbols::Symbols;
     use alloc::boxed::Box;
     use alloc::string::String;
     use alloc::vec::Vec;
 
-    const KERNEL: u64 = 0xffff_ffff_8100_0000;
-    const SYMBOLS: &[u8] = b"reading 1007\n\
-        kernel ffffffff81000000 asm_exc_page_fault\n\
-        kernel ffffffff81000100 plain\n\
-        kernel ffffffff81000200 asm_sysvec_apic_timer_interrupt\n";
-
-    fn block(place: u64, code: &[&[u8]]) -> &'static Block {
-        let symbols = Symbols::read(SYMBOLS).expect("symbols");
-        let mut decoding = Decoding::new();
-        let mut at = place;
-        let mut decoded = Vec::new();
-        for bytes in code {
-            decoded.extend(decoding.decode(at, bytes));
-            at += bytes.len() as u64;
-        }
-        Box::leak(Box::new(Block::of(&decoded, &symbols).expect("a block")))
+    fn follower(symbols: &[u8], skip: u64) -> Follower {
+        let symbols = Symbols::read(symbols).expect("symbols");
+        let mut follower = Follower::new(symbols, |_, _| false, skip);
+        let counter = || &raw mut *Box::leak(Box::new(0));
+        follower.gauges = Gauges { begun: counter(), accesses: counter() };
+        follower
     }
 
-    fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
-        let Executed { count, is_whole } = executed(block, Progress { begun, accesses }, next);
-        (count, is_whole)
-    }
-
-    const NOP: &[u8] = &[0x90];
-    const LOAD: &[u8] = &[0x8b, 0x07];
-    const RETURN: &[u8] = &[0xc3];
-    const READING: &[u8] = &[0x0f, 0x31];
-
-    #[test]
-    fn how_far_a_block_came_is_known_to_the_instruction() {
-        let fault = block(KERNEL, &[NOP]);
-        let user = block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
-        let after = block(0x2003, &[NOP]);
-        assert_eq!(counts(user, 2, 1, fault), (5, true)); // what comes next could not be fetched
-        assert_eq!(counts(user, 2, 0, fault), (4, false)); // the return failed
-        assert_eq!(counts(user, 2, 0, after), (5, true));
-        assert_eq!(counts(user, 1, 0, fault), (1, false)); // the load failed
-        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU carried it out by itself
-        let kernel = block(KERNEL + 0x100, &[NOP, LOAD]);
-        assert_eq!(counts(kernel, 1, 0, fault), (1, false));
-        assert_eq!(counts(kernel, 1, 0, after), (2, true));
-        let returns = block(KERNEL + 0x100, &[&[0x48, 0xcf]]);
-        assert_eq!(counts(returns, 1, 0, fault), (1, true));
-        let divides = block(0x2000, &[NOP, &[0xf7, 0xf1]]);
-        assert_eq!(counts(divides, 1, 0, fault), (1, false));
+    /// Has a block begin after so many points of the one before.
+    fn run(follower: &mut Follower, block: &'static Block, begun: u64) {
+        // SAFETY: the test's own counter.
+        unsafe { *follower.gauges.begun = begun };
+        follower.block(block);
     }
 
     #[test]
     fn what_is_between_two_readings_is_a_stretch() {
-        let symbols = Symbols::read(SYMBOLS).expect("symbols");
-        let mut follower = Follower::new(symbols, |_, _| false);
-        let mut run = |block: &'static Block, begun| {
-            follower.block(block, || Progress { begun, accesses: 0 });
-        };
+        let mut follower = follower(SYMBOLS, 1);
         let reading = block(0x1005, &[NOP, NOP, READING]);
         let loads = block(0x1009, &[LOAD, NOP]);
         let kernel = block(KERNEL, &[NOP, NOP, NOP]);
-        run(loads, 0);
-        run(reading, 2);
-        run(loads, 1);
-        run(kernel, 1); // the load failed
-        run(loads, 1);
-        run(reading, 2);
-        run(loads, 1);
+        for (block, begun) in [(reading, 0), (loads, 1), (reading, 2), (loads, 0), (reading, 2)] {
+            run(&mut follower, block, begun); // the first is passed over, the second begins in vain
+        }
+        run(&mut follower, loads, 1);
+        run(&mut follower, loads, 2);
+        run(&mut follower, kernel, 1); // the load failed
+        run(&mut follower, loads, 1);
+        run(&mut follower, reading, 2);
+        run(&mut follower, loads, 1);
+        run(&mut follower, loads, 2); // outside of windows
         follower.rest();
         let report = follower.report();
         let lines: Vec<&str> = report.lines().collect();
         let expected = "profile 1\nplace 0 process [unknown]\nplace 1 user [unknown]\n\
-            place 2 kernel asm_exc_page_fault\nstretch 1005 8 0 2:5 3:3\nend";
+            place 2 kernel asm_exc_page_fault\nstretch 10 0 2:7 3:3\nend";
         assert_eq!(lines.join("\n"), expected);
     }
 
     #[test]
     fn a_process_may_be_called_anything() {
-        let symbols = Symbols::read(b"").expect("symbols");
-        let mut follower = Follower::new(symbols, |_, _| false);
+        let mut follower = follower(b"", 0);
         follower.tree.process("two\nlines \u{e9}");
-        assert_eq!(
-            follower.report(),
-            String::from("profile 1\nplace 0 process two\\nlines \u{e9}\nend\n")
-        );
+        let expected = "profile 1\nplace 0 process two\\nlines \u{e9}\nend\n";
+        assert_eq!(follower.report(), String::from(expected));
     }
 }

@@ -1,8 +1,8 @@
 //! The QEMU plugin that says which function executed how many instructions, under which callers.
 //!
 //! hardcost gives it to the QEMU that runs a trial (`-plugin`), with two files: `symbols`, which it
-//! reads (see [`symbols`]), and `out`, into which it writes what it has seen when QEMU ends. It only
-//! watches: the guest's clock counts the guest's instructions, and those stay what they are.
+//! reads (see [`symbols`]), and `out`, into which it writes what it has seen when QEMU ends; and with
+//! how many readings of the clock it is to pass over (`skip`). It only watches: the guest's clock counts the guest's instructions, and those stay what they are.
 //!
 //! A guest has one processor, so that one thread at a time calls the plugin.
 
@@ -18,6 +18,7 @@ mod follow;
 mod guest;
 #[cfg(feature = "alone")]
 mod memory;
+mod progress;
 mod symbols;
 mod tree;
 
@@ -28,7 +29,8 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use crate::api::{Counter, Id, Translation};
 use crate::decode::{Block, Decoded, Decoding, Stack, is_kernel};
-use crate::follow::{Follower, Progress};
+use crate::follow::Follower;
+use crate::progress::Gauges;
 use crate::symbols::Symbols;
 
 /// How many instructions that may fail, or end a block, were begun.
@@ -73,7 +75,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
-    let (mut symbols, mut out) = (None, core::ptr::null::<c_char>());
+    let (mut symbols, mut out, mut skip) = (None, core::ptr::null::<c_char>(), 0);
     for index in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: there are so many, and they stay.
         let argument = unsafe { CStr::from_ptr(*arguments.add(index)) };
@@ -82,13 +84,16 @@ pub unsafe extern "C" fn qemu_plugin_install(
             symbols = CStr::from_bytes_with_nul(path).ok().and_then(files::read_all);
         } else if let Some(path) = bytes.strip_prefix(b"out=") {
             out = path.as_ptr().cast();
+        } else if let Some(number) = argument.to_bytes().strip_prefix(b"skip=") {
+            skip =
+                core::str::from_utf8(number).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
         }
     }
     let Some(symbols) = symbols.and_then(|text| Symbols::read(&text)) else { return 1 };
     if out.is_null() {
         return 1;
     }
-    let follower = Follower::new(symbols, api::read);
+    let follower = Follower::new(symbols, api::read, skip);
     // SAFETY: nobody is called yet.
     unsafe { *PLUGIN.0.get() = Some(Plugin { follower, decoding: Decoding::new(), out }) };
     BEGUN.make();
@@ -105,16 +110,18 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
         .iter()
         .map_while(|&one| {
             let (bytes, size) = api::bytes(one);
-            plugin.decoding.decode(api::place(one), &bytes[..size])
+            plugin.decoding.decode(api::place(one), &bytes, size)
         })
         .collect();
     let symbols = plugin.follower.symbols();
     let Some(block) = Block::of(&code, symbols) else { return };
+    let gauges = Gauges { begun: BEGUN.place(), accesses: ACCESSES.place() };
     for point in &block.points {
         BEGUN.count_begun(instructions[usize::from(point.before)]);
     }
     let last = code.len().checked_sub(1).map(|last| instructions[last]);
-    if let Some(last) = last.filter(|_| !block.is_kernel && block.last_accesses > 0) {
+    let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
+    if let Some(last) = last.filter(|_| !block.is_kernel() && accesses) {
         ACCESSES.count_accesses(last);
     }
     let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
@@ -125,6 +132,7 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             Stack::Other => {}
         }
     }
+    plugin.follower.gauges = gauges;
     // It stays as long as QEMU may execute it, which nobody says.
     let block: &'static Block = Box::leak(Box::new(block));
     api::on_block(translation, begun, (&raw const *block).cast_mut().cast());
@@ -135,7 +143,7 @@ unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
     let block: &'static Block = unsafe { &*block.cast() };
     // SAFETY: one thread at a time.
     let Some(plugin) = (unsafe { plugin() }) else { return };
-    plugin.follower.block(block, || Progress { begun: BEGUN.take(), accesses: ACCESSES.take() });
+    plugin.follower.block(block);
 }
 
 unsafe extern "C" fn pushed(_: c_uint, _: u32, place: u64, _: *mut c_void) {

@@ -126,6 +126,8 @@ def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
     """
     if chosen.instrument not in {None, INSN.name}:
         raise InputError("a profile counts instructions: leave --instrument out")
+    if chosen.record:
+        raise InputError("a profile has no recorders beside it: leave --record out")
     for one in workloads:
         if not isinstance(workload_named(one.name), HasWindows):
             raise InputError(

@@ -1,8 +1,8 @@
 """Whose windows the stretches are that the emulator's plugin counted.
 
-The plugin counts from one reading of the clock to the next. Which of these stretches is which
-sample follows from their order; and each has as many instructions as the instrument says, or the
-trial fails.
+Programs of ours read the clock at the begin of a window and at its end, and the plugin counts in
+between. Which stretch is which sample follows from their order; and each has as many instructions
+as the instrument says, or the trial fails.
 """
 
 from __future__ import annotations
@@ -37,17 +37,14 @@ def profile(seen: Stacks, windows: Sequence[Windows]) -> Profile:
 def _found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
     """Return the stretches that are a group's windows, and where the next group may begin.
 
-    Between two windows there is a stretch that is none.
-
     Raises:
         TrialError: There are no stretches of these lengths.
     """
-    first = 2 * group.before
-    reach = first + 2 * len(group.ticks) - 1
+    reach = group.before + len(group.ticks)
     for begin in range(at, len(stretches) - reach + 1):
-        mine = stretches[begin + first : begin + reach : 2]
+        mine = stretches[begin + group.before : begin + reach]
         if all(_is(one, ticks) for one, ticks in zip(mine, group.ticks, strict=True)):
-            return list(mine), begin + reach + 1
+            return list(mine), begin + reach
     what = group.metric or "the clock itself"
     raise TrialError(
         f"what QEMU's plugin saw of {what} is not what the instrument counted"

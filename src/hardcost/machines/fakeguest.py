@@ -43,7 +43,6 @@ _LAYOUTS = 16
 _MOVED = frozenset({"fork", "exec", "creat"})  # by a perturbation: so many instructions at most
 _MOVES = 64
 _USER = 1000
-_BETWEEN = 1  # instructions between two windows
 _PLACES = (
     Place(0, "process", "fake"),
     Place(1, "user", "[unknown]"),
@@ -104,7 +103,7 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
         else:
             continue
         for ticks, base in windows:
-            stretches += [_stretch(ticks, base), _stretch(_BETWEEN, 0)]
+            stretches.append(_stretch(ticks, base))
     return Stacks(_PLACES, tuple(stretches))
 
 

@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What was executed from one reading of the clock to the next.
+    """What was executed in a window: from one reading of the clock to the next.
 
     `counts` are instructions by the number of their place, and `total` is their sum. `idle`: so
     often the processor had nothing to do meanwhile, and the clock went on without instructions.
@@ -104,7 +104,7 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _stretch(text: str, known: int) -> Stretch:
-    _, total, idle, *counts = text.split(" ")
+    total, idle, *counts = text.split(" ")
     stretch = Stretch(int(total), int(idle), tuple(_counts(counts, known)))
     if not 0 <= stretch.total <= _MOST_INSTRUCTIONS or stretch.idle < 0:
         raise ValueError(f"a stretch has {total} instructions")

@@ -14,7 +14,7 @@ from hardcost.machines.confined import Files, guard, is_other_user, sandbox_word
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
 from hardcost.machines.qemu import answerlines, profiler
-from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
+from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
@@ -73,7 +73,7 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     with cache.scratch() as scratch, contextlib.closing(files):
         streams = _streams(scratch, job, files)
         if recipe.symbols is not None:
-            streams = _profiled(streams, recipe.symbols, job, files)
+            streams = _profiled(streams, recipe, recipe.symbols, job, files)
         mine = replace(
             recipe,
             kernel=files.read(recipe.kernel),
@@ -136,13 +136,16 @@ async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
         ) from None
 
 
-def _profiled(streams: Streams, symbols: Path, job: Sequence[Request], files: Files) -> Streams:
+def _profiled(
+    streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: Files
+) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
     folder = streams.job.parent
     for name in profiler.prepare(folder, symbols.read_text(), job):
         files.own(folder / name, _READS)
     files.own(_out(streams), _WRITES)
-    return replace(streams, plugin=profiler.WORDS)
+    stopped = not boots_afresh(recipe.boot)
+    return replace(streams, plugin=profiler.words(stopped=stopped))
 
 
 def _out(streams: Streams) -> Path:

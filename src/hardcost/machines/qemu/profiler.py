@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
 
 PLUGIN = "hardcost-tcg-plugin.so"
-WORDS = ("-plugin", "file=./plugin,symbols=symbols,out=profile")
-"""QEMU's words for the plugin; it works in the folder that has these files."""
 
 OUT = "profile"
 """The file in which a profile comes."""
@@ -105,6 +103,14 @@ def _of_vdso(text: str) -> Iterator[str]:
         if line.endswith("[vdso]"):
             begin, _, end = line.partition(" ")[0].partition("-")
             yield f"vdso {begin} {end}"
+
+
+def words(*, stopped: bool) -> tuple[str, ...]:
+    """Return QEMU's words for the plugin; QEMU works in the folder that has the files.
+
+    A guest that `stopped` for its snapshot reads the clock once more as it goes on.
+    """
+    return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},skip={int(stopped)}"
 
 
 def prepare(folder: Path, kernel: str, job: Sequence[Request]) -> tuple[str, ...]:
