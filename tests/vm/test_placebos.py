@@ -58,4 +58,5 @@ def test_words_on_the_boot_line_do_not_make_a_program_dearer(hardcost: Command) 
     )
     study = hardcost.write("words.toml", WORDS)
     wall = hardcost("run", study, "--format", "json").values("wall")
-    assert wall["with"] == pytest.approx(wall["without"], rel=5e-4)
+    # Other words leave other pages free, which moves what starting a program takes.
+    assert wall["with"] == pytest.approx(wall["without"], rel=1e-3)

@@ -155,7 +155,7 @@ def test_a_port_that_is_taken_is_an_error_with_its_reason(tmp_path: Path) -> Non
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        with lab(tmp_path, "--address", address, "lab-one") as (process, log):
+        with lab(tmp_path, "--address", address, "--ssh", "true", "lab-one") as (process, log):
             assert process.wait(START_SECONDS) == 3
             assert f"the Dask scheduler does not start at {address}" in log.read_text()
 

@@ -266,7 +266,7 @@ def test_no_worker_at_all_is_an_error_at_the_start(own_lab: Lab, tmp_path: Path)
     ("first", "reason"),
     [
         (
-            "import hardcost.run.workers.facts as facts; facts._code = lambda: 'another'",
+            "import hardcost.run.workers.facts as facts; facts.own_code = lambda: 'another'",
             r"its hardcost is \S+ \(code another\), here it is",
         ),
         (
