@@ -1,8 +1,8 @@
 """By how much QEMU takes longer where functions are profiled, in processor time.
 
 Run as `python bench/profiler_slowdown.py [ROUNDS]`. A row for each load: the processor seconds of
-QEMU without the plugin and with it, the least of some rounds, and their ratio. Processor time, since
-other programs on the host take from time itself.
+QEMU without the plugin and with it, the least of some rounds, and their ratio. It is processor
+time, since other programs on the host take from time itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNIXBENCH = Path(str(resources.files("hardcost"))) / "bin" / "hardcost-unixbenc
 
 
 def loads() -> dict[str, Sequence[Request]]:
-    """Return what is run: calls, a program that calls the kernel all the time, one that computes."""
+    """Return what is run: calls, and programs that call the kernel or compute."""
     every = syscalls.requests(syscalls.Parameters(), INSN)
     some = syscalls.requests(syscalls.Parameters(calls=("null", "open", "chmod")), INSN)
     return {
@@ -66,8 +66,7 @@ async def slowdown(machine: VirtualMachine, job: Sequence[Request], rounds: int)
     plain = machine.recipe(Boot())
     watched = replace(plain, symbols=await machine._symbols(plain))  # noqa: SLF001  (as above)
     seconds = [
-        [await measured(machine, recipe, job) for recipe in (plain, watched)]
-        for _ in range(rounds)
+        [await measured(machine, recipe, job) for recipe in (plain, watched)] for _ in range(rounds)
     ]
     without, seen = (min(column) for column in zip(*seconds, strict=True))
     return f"{without:8.2f} s {seen:8.2f} s {seen / without:6.2f}"

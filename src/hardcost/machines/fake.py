@@ -85,7 +85,8 @@ class FakeMachine:
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
-        return {"machine": self.name, "boot": repr(boot)}
+        profiled = {"profiled": "yes"} if boot.profiled else {}
+        return {"machine": self.name, "boot": repr(boot), **profiled}
 
     def kernel_identity(self) -> dict[str, str]:
         """Return what tells its kernel from all others."""

@@ -67,7 +67,7 @@ class Boot:
     fresh: bool = False
     tree: int = 0
     disk: int = 0
-    profiled: bool = False
+    profiled: bool = field(default=False, repr=False)  # no part of what boots
 
 
 @dataclass(frozen=True)
