@@ -1,6 +1,5 @@
 //! Stacks as a tree of functions, and how many instructions were executed at each place of it.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -34,12 +33,13 @@ struct Place {
     label: Label,
     /// What was looked for below it last.
     latest: (Label, Node),
+    /// All that is below it. A function calls few others, so that they are looked through.
+    children: Vec<(Label, Node)>,
 }
 
 /// The tree.
 pub struct Tree {
     places: Vec<Place>,
-    children: BTreeMap<(Node, Label), Node>,
     counts: Vec<u64>,
     touched: Vec<Node>,
     /// The names of processes, by number.
@@ -50,9 +50,9 @@ impl Tree {
     /// A tree with nothing in it.
     pub fn new() -> Self {
         let root = Label::Process(u32::MAX);
+        let place = Place { parent: ROOT, label: root, latest: (root, ROOT), children: Vec::new() };
         Self {
-            places: Vec::from([Place { parent: ROOT, label: root, latest: (root, ROOT) }]),
-            children: BTreeMap::new(),
+            places: Vec::from([place]),
             counts: Vec::from([0]),
             touched: Vec::new(),
             processes: Vec::new(),
@@ -68,13 +68,19 @@ impl Tree {
         if above.label == label && label.is_anonymous() {
             return parent;
         }
-        let new = Node::try_from(self.places.len()).unwrap_or(Node::MAX);
-        let node = *self.children.entry((parent, label)).or_insert(new);
-        if node == new {
-            self.places.push(Place { parent, label, latest: (Label::Process(u32::MAX), ROOT) });
-            self.counts.push(0);
-        }
+        let known = above.children.iter().find(|(other, _)| *other == label).map(|&(_, node)| node);
+        let node = known.unwrap_or_else(|| self.grow(parent, label));
         self.places[parent as usize].latest = (label, node);
+        node
+    }
+
+    /// Makes the place of `label` below `parent`.
+    fn grow(&mut self, parent: Node, label: Label) -> Node {
+        let node = Node::try_from(self.places.len()).unwrap_or(Node::MAX);
+        let latest = (Label::Process(u32::MAX), ROOT);
+        self.places.push(Place { parent, label, latest, children: Vec::new() });
+        self.counts.push(0);
+        self.places[parent as usize].children.push((label, node));
         node
     }
 
