@@ -22,6 +22,7 @@ import pytest
 from hardcost.machines.kernels import patches
 
 PROGRAMS = ("hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench")
+PLUGIN = "hardcost-tcg-plugin.so"
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src/hardcost"
 SERIES = "hardcost/machines/kernels/series/flat"
@@ -98,14 +99,14 @@ def test_a_wheel_holds_the_package_and_nothing_that_only_tests_need(built: Built
     assert {name.split("/")[0].split("-")[0] for name in names} == {"hardcost"}
     assert [name for name in names if "conformance" in name or "battery" in name] == []
     programs = {name.removeprefix("hardcost/bin/") for name in names if "/bin/" in name}
-    assert programs == {*PROGRAMS, "toolchain"}
+    assert programs == {*PROGRAMS, PLUGIN, "toolchain"}
 
 
 def test_the_wheel_from_the_sdist_is_the_same_byte_for_byte(built: Built) -> None:
     assert _content(built.from_sdist) == _content(built.here)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, PLUGIN])
 def test_programs_depend_neither_on_their_folder_nor_on_conformance(
     built: Built, name: str
 ) -> None:
@@ -146,3 +147,16 @@ def test_a_program_that_loads_a_library_is_refused_for_that_tag() -> None:
     check_static(PACKAGE / "bin/hardcost-probe")
     with pytest.raises(ValueError, match="no static program"):
         check_static(Path(shutil.which("ls") or "/bin/ls"))
+
+
+def test_the_plugin_asks_for_no_newer_c_library_than_the_tag_says(tmp_path: Path) -> None:
+    sys.path.insert(0, str(PROJECT))
+    try:
+        from hatch_build import check_plugin  # noqa: PLC0415  (no part of hardcost)
+    finally:
+        sys.path.remove(str(PROJECT))
+    check_plugin(PACKAGE / "bin" / PLUGIN)
+    newer = tmp_path / PLUGIN
+    newer.write_bytes(b"GLIBC_2.2.5\0GLIBC_2.34\0")
+    with pytest.raises(ValueError, match="needs a newer C library"):
+        check_plugin(newer)

@@ -218,6 +218,64 @@ class ObservedIn:
     observed: Observed
 
 
+CLOCK = "[clock]"
+"""In a profile, what a sample is less than its window: what reading the clock takes and, of a
+program's run, more or fewer of the kernel's ticks than such a run has on average."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A function's instructions for one operation under two configurations.
+
+    `own` are those that it executed itself, `total` those of what it called, too. What stands in
+    brackets is none: code without a symbol, waiting, the clock.
+    """
+
+    function: str
+    own_before: float
+    own_after: float
+    total_before: float
+    total_after: float
+
+    @property
+    def own(self) -> float:
+        """By how much its own instructions differ."""
+        return self.own_after - self.own_before
+
+    @property
+    def total(self) -> float:
+        """By how much they differ with those of what it calls."""
+        return self.total_after - self.total_before
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Functions, each called by the one before it, and what the last executed for one operation."""
+
+    functions: tuple[str, ...]
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """Where the cost of the configuration `after` over `before` arises, on one metric.
+
+    `value` is what the metric is under `before`. The differences of the functions' own instructions
+    add up to `cost`, and so do those of the stacks. Functions come by the size of that difference.
+    """
+
+    workload: str
+    metric: str
+    unit: str
+    before: str
+    after: str
+    value: float
+    cost: float
+    functions: tuple[Moved, ...]
+    stacks: tuple[Stack, ...]
+
+
 @dataclass(frozen=True)
 class Failure:
     """A failed trial: the reason, the remedy, and the tail of the guest's log.
@@ -241,9 +299,9 @@ class Finding:
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
-    without cells, `observed` what the recorders saw. `scale` is the study's size if one was given;
-    the study's name then ends in it. `command` is the command line, word by word, and `folder` its
-    working directory, if a word of it is a path relative to that.
+    without cells, `observed` what the recorders saw, `profiles` where costs arise. `scale` is the
+    study's size if one was given; the study's name then ends in it. `command` is the command line,
+    word by word, and `folder` its working directory, if a word of it is a path relative to that.
     """
 
     run: str
@@ -264,5 +322,6 @@ class Finding:
     failures: tuple[Failure, ...] = ()
     scale: str | None = None
     together: SideBySide | None = None
+    profiles: tuple[Profiled, ...] = ()
     command: tuple[str, ...] = ()
     folder: str = ""

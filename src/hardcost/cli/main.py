@@ -146,7 +146,7 @@ def _fault(error: Exception) -> int:
 
 def _measures() -> bool:
     """Say whether the command is one whose trials are saved as they end."""
-    return sys.argv[1:2] in (["run"], ["bill"])
+    return sys.argv[1:2] in (["run"], ["bill"], ["profile"])
 
 
 def _open_streams() -> None:

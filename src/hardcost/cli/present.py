@@ -10,6 +10,7 @@ from hardcost.cli.lazy import imported
 from hardcost.errors import StoreError
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
 from hardcost.workloads.names import WORKLOADS, SaysSettings
@@ -58,9 +59,11 @@ def present(finding: Finding, form: str, report: Path | None) -> None:
 
 
 def _table(finding: Finding) -> ConsoleRenderable:
-    """Return a finding for a terminal: several bills, one, or a run."""
+    """Return a finding for a terminal: several bills, one, a profile, or a run."""
     if finding.together is not None:
         return several_table(finding)
+    if finding.profiles:
+        return profile_table(finding)
     return bill_table(finding) if finding.bill is not None else run_table(finding)
 
 

@@ -19,6 +19,7 @@ VERBS = {
     "import": "hardcost.cli.commands.importing:import_",
     "kernel": "hardcost.cli.commands.kernel:kernel",
     "list": "hardcost.cli.commands.listing:list_",
+    "profile": "hardcost.cli.commands.profile:profile",
     "report": "hardcost.cli.commands.report:report",
     "rules": "hardcost.cli.commands.rules:rules",
     "run": "hardcost.cli.commands.run:run",

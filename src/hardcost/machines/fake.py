@@ -61,7 +61,9 @@ class FakeMachine:
         account: Callable[[Boot], Account | None] = lambda _: Account(),
         *,
         remarks: tuple[str, ...] = (),
-        capabilities: Capabilities = Capabilities(frozenset({"insn", "time"})),  # noqa: B008  (frozen)
+        capabilities: Capabilities = Capabilities(  # noqa: B008  (frozen)
+            frozenset({"insn", "time"}), profiles=True
+        ),
     ) -> None:
         """Keep the functions."""
         self.remarks = remarks
@@ -83,7 +85,8 @@ class FakeMachine:
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
-        return {"machine": self.name, "boot": repr(boot)}
+        profiled = {"profiled": "yes"} if boot.profiled else {}
+        return {"machine": self.name, "boot": repr(boot), **profiled}
 
     def kernel_identity(self) -> dict[str, str]:
         """Return what tells its kernel from all others."""
@@ -155,7 +158,9 @@ class FakeMachine:
             async with asyncio.timeout(limit_seconds):
                 await asyncio.sleep(0)
                 await _misbehave(_behaviour(boot), limit_seconds)
-                return Execution(tuple(self._answer(boot, job)), "", 0.0, 0.0)
+                answers = tuple(self._answer(boot, job))
+                seen = fakeguest.stacks(job, answers) if boot.profiled else None
+                return Execution(answers, "", 0.0, 0.0, seen)
         finally:
             self._running -= 1
 

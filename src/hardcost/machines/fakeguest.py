@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import TrialError
 from hardcost.machines.bootline import Account, Verdict
-from hardcost.protocol.answers import read
+from hardcost.machines.stacks import Place, Stacks, Stretch
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, read
+from hardcost.protocol.requests import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +43,12 @@ _LAYOUTS = 16
 _MOVED = frozenset({"fork", "exec", "creat"})  # by a perturbation: so many instructions at most
 _MOVES = 64
 _USER = 1000
+_PLACES = (
+    Place(0, "process", "fake"),
+    Place(1, "user", "[unknown]"),
+    Place(2, "kernel", "fake_call"),
+    Place(3, "kernel", "fake_hardening"),
+)
 _COMMAND = 1_000_000  # instructions of a program
 
 
@@ -72,6 +80,37 @@ def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
             raise TrialError(f"the fake guest does not know the request '{request.do}'")
         found += answer(state, request.as_json())
     return [read(json.dumps(one).encode()) for one in found]
+
+
+def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
+    """Return what executed the answers to a job: a call's base by itself, what is on below it."""
+    before = {
+        call.name: call.warmup
+        for request in job
+        if isinstance(request, Calls)
+        for call in request.calls
+    }
+    stretches: list[Stretch] = []
+    for answer in found:
+        if isinstance(answer, ClockAnswer):
+            windows = [(ticks, 0) for ticks in answer.overhead]
+        elif isinstance(answer, CallAnswer):
+            base = _OVERHEAD + _BASES.get(answer.name, _OTHER_BASE) * answer.batch
+            windows = [(answer.samples[0], base)] * before[answer.name]
+            windows += [(ticks, base) for ticks in answer.samples]
+        elif isinstance(answer, CommandAnswer):
+            windows = [(answer.ticks, _COMMAND)]
+        else:
+            continue
+        for ticks, base in windows:
+            stretches.append(_stretch(ticks, base))
+    return Stacks(_PLACES, tuple(stretches))
+
+
+def _stretch(ticks: int, base: int) -> Stretch:
+    parts = (min(ticks, _OVERHEAD), max(min(ticks, base) - _OVERHEAD, 0))
+    counts = (*parts, ticks - sum(parts))
+    return Stretch(ticks, 0, tuple((place, one) for place, one in enumerate(counts, 2) if one))
 
 
 class _State:

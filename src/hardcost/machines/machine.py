@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hardcost.machines.bootline import Account
+    from hardcost.machines.stacks import Stacks
     from hardcost.machines.supplies import Order
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
@@ -55,7 +56,7 @@ class Boot:
     `kernel` None is the machine's own kernel. `fresh` has each trial boot, where it would go on
     from a snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number
     of files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
-    GiB of its root (0: as it is).
+    GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much.
     """
 
     parameters: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Boot:
     fresh: bool = False
     tree: int = 0
     disk: int = 0
+    profiled: bool = field(default=False, repr=False)  # no part of what boots
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,15 @@ class Execution:
     """A job, carried out.
 
     `start_seconds` of host time passed until the guest ran the job's first instruction,
-    `host_seconds` in all. `console` is the end of the console log, as text.
+    `host_seconds` in all. `console` is the end of the console log, as text. `stacks` is what was
+    seen of a boot that is profiled.
     """
 
     answers: tuple[Answer, ...]
     console: str
     start_seconds: float
     host_seconds: float
+    stacks: Stacks | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,10 @@ class Capabilities:
     """What a machine can do; a trial that needs more is refused before anything runs.
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
-    kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial.
-    `at_once` trials are carried out at a time; None: as many as the user wants. `builds_at_once`
-    kernels are built at a time; None: it is given all, and holds back what it has no room for.
+    kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
+    `profiles`: it sees which functions execute how much. `at_once` trials are carried out at a
+    time; None: as many as the user wants. `builds_at_once` kernels are built at a time; None: it is
+    given all, and holds back what it has no room for.
     """
 
     instruments: frozenset[str]
@@ -99,6 +104,7 @@ class Capabilities:
     kernels: bool = True
     layouts: bool = True
     fresh: bool = True
+    profiles: bool = False
     at_once: int | None = None
     builds_at_once: int | None = 1
 

@@ -60,6 +60,38 @@ class CellEntry(Entry):
     resolution: float = Field(0.0, exclude_if=_says_nothing)
 
 
+class MovedEntry(Entry):
+    """A function of a profile's metric: its own instructions, and those with what it calls."""
+
+    function: str
+    own_before: Number
+    own_after: Number
+    total_before: Number
+    total_after: Number
+
+
+class StackEntry(Entry):
+    """A stack of a profile's metric: the process, then functions, each called by the one before."""
+
+    functions: tuple[str, ...]
+    before: Number
+    after: Number
+
+
+class ProfileEntry(Entry):
+    """A metric of `profiles`: the differences of `functions`, or of `stacks`, add up to `cost`."""
+
+    workload: str
+    metric: str
+    unit: str
+    before: str
+    after: str
+    value: Number
+    cost: Number
+    functions: tuple[MovedEntry, ...]
+    stacks: tuple[StackEntry, ...]
+
+
 class BeforeEntry(Entry):
     """A cell's value in the run that another is compared to."""
 

@@ -28,6 +28,7 @@ from hardcost.report.jsonkeys import (
     MeanEntry,
     ObservedEntry,
     PairEntry,
+    ProfileEntry,
     ScoreEntry,
     SearchEntry,
     StepEntry,
@@ -82,6 +83,10 @@ def _document(finding: Finding) -> _Object:
         document["scores"] = {
             name: ScoreEntry.model_validate(of).model_dump() for name, of in finding.scores.items()
         }
+    if finding.profiles:
+        document["profiles"] = [
+            ProfileEntry.model_validate(one).model_dump() for one in finding.profiles
+        ]
     document.update(_beside(finding).model_dump())
     return document
 

@@ -8,9 +8,10 @@ from hardcost.controls import apply
 from hardcost.errors import MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
+from hardcost.instruments.stretches import profile
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
-from hardcost.workloads.names import WORKLOADS, CountsOperations, KnowsRemedy, asked
+from hardcost.workloads.names import WORKLOADS, CountsOperations, HasWindows, KnowsRemedy, asked
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
         logged = apply.logged(answers)
         observed = recorders.observed(trial.setup.record, answers, operations, logged)
+        profiled = None
+        if execution.stacks is not None and isinstance(module, HasWindows):
+            windows = module.windows(parameters, answers, instrument)
+            profiled = profile(execution.stacks, windows)
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint
@@ -62,6 +67,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         start_seconds=execution.start_seconds,
         host_seconds=execution.host_seconds,
         observed=observed,
+        profile=profiled,
     )
 
 

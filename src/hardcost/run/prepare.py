@@ -152,6 +152,7 @@ def boot_of(trial: Trial) -> Boot:
         fresh=setup.fresh,
         tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
         disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
+        profiled=setup.profiled,
     )
 
 
@@ -189,6 +190,8 @@ def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
         yield "it can't repeat a memory layout by its seed"
     if boot.fresh and not able.fresh:
         yield "it does not boot for each trial"
+    if boot.profiled and not able.profiles:
+        yield "it does not see which functions execute how much"
 
 
 def _hash(parts: dict[str, Any]) -> str:

@@ -6,7 +6,9 @@ import math
 
 from pydantic import BaseModel, ConfigDict
 
+from hardcost.instruments import windows
 from hardcost.instruments.observed import Observed
+from hardcost.instruments.windows import Profile
 from hardcost.workloads.measured import Measured
 
 
@@ -14,7 +16,8 @@ class Record(BaseModel):
     """One finished trial: its identity is the hash of everything that defines it.
 
     `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
-    `observed` is what the recorders saw.
+    `observed` is what the recorders saw, `profile` which functions executed how much, where that
+    was watched.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -31,6 +34,7 @@ class Record(BaseModel):
     start_seconds: float
     host_seconds: float
     observed: tuple[Observed, ...] = ()
+    profile: Profile | None = None
 
 
 _LARGEST = 1e18
@@ -53,6 +57,8 @@ def check(record: Record, identity: str) -> None:
         _check_numbers(metric.metric, metric.samples)
         _check_numbers(metric.metric, (metric.lost, *(metric.fired or {}).values()))
     _check_numbers("its time", (record.start_seconds, record.host_seconds))
+    if record.profile is not None:
+        windows.check(record.profile)
     for observed in record.observed:
         numbers = (*observed.totals.values(), *observed.times, observed.own_ticks)
         _check_numbers(observed.instrument, numbers)

@@ -169,13 +169,14 @@ class Setup:
 
     `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names
     the recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload
-    needs.
+    needs. `profiled`: it is watched which functions execute how much.
     """
 
     fresh: bool = False
     init: Literal["probe", "systemd"] = "probe"
     record: tuple[str, ...] = ()
     whole: bool = False
+    profiled: bool = False
 
 
 AS_USUAL = Setup()

@@ -22,6 +22,7 @@ from pydantic import BeforeValidator, Field
 
 from hardcost import files
 from hardcost.errors import InputError, TrialError
+from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CommandAnswer, all_of
 from hardcost.protocol.requests import Command, install
 from hardcost.workloads.measured import Measured
@@ -133,6 +134,16 @@ def measured(
             lost=sum(one.lost for one in audits),
         ),
     )
+
+
+def windows(
+    parameters: Parameters,  # noqa: ARG001  (the interface's)
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the same)
+) -> tuple[Windows, ...]:
+    """Return the runs, of which the first of several is no sample."""
+    ticks = tuple(done.ticks for done in all_of(answers, CommandAnswer))
+    return (Windows("wall", ticks, dropped=1 if len(ticks) > 1 else 0),)
 
 
 def _runs(parameters: Parameters, instrument: Instrument) -> int:

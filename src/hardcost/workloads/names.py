@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -115,6 +116,16 @@ class IsOneDraw(Protocol):
     """
 
     RESOLUTION: float
+
+
+@runtime_checkable
+class HasWindows(Protocol[Taken_contra]):
+    """A workload whose samples can be profiled."""
+
+    def windows(
+        self, parameters: Taken_contra, answers: Sequence[Answer], instrument: Instrument
+    ) -> tuple[Windows, ...]:
+        """Return what was measured, in the order of the trial."""
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, PerturbedAnswer, find, only
 from hardcost.protocol.requests import USER, CallPlan, Calls, Perturb
 from hardcost.workloads.measured import Measured
@@ -151,6 +152,32 @@ def measured(
         else _metric(call, found[0], call.samples[instrument.name], instrument)
         for call in chosen(parameters)
     )
+
+
+def windows(
+    parameters: Parameters, answers: Sequence[Answer], instrument: Instrument
+) -> tuple[Windows, ...]:
+    """Return the windows in their order: those with nothing in them, and each call's."""
+    by_name = {call.name: call for call in chosen(parameters)}
+    found: list[Windows] = []
+    numbers: list[int] = []
+    for answer in answers:
+        if isinstance(answer, PerturbedAnswer):
+            numbers.append(answer.number)
+        elif isinstance(answer, ClockAnswer):
+            found.append(Windows(None, answer.overhead))
+        elif isinstance(answer, CallAnswer):
+            call, again = by_name[answer.name], len(numbers) > 1
+            found.append(
+                Windows(
+                    call.name,
+                    answer.samples,
+                    before=_PERTURBED_WARM_UP if again else call.warmup,
+                    operations=call.batch[instrument.name] * call.operations,
+                    number=numbers[-1] if again else 0,
+                )
+            )
+    return tuple(found)
 
 
 def _by_perturbation(answers: Sequence[Answer]) -> dict[int, list[Answer]]:

@@ -182,6 +182,18 @@ CONVERSATIONS = {
         f"bill --sysctl kernel.nosuch=1 {CALLS} --progress json",
         f"bill --boot fake=interrupt {CALLS}",
     ),
+    "profile": (
+        f"profile few.rules {CALLS} --dry-run",
+        f"profile few.rules {CALLS}",
+        f"profile few.rules {CALLS} --metric chmod --format json --progress none",
+        f"profile few.rules {CALLS} --format folded-diff --progress none",
+        "report last --format json",
+        f"profile few.rules {CALLS} --metric nosuch --progress none",
+        f"profile --sysctl vm.overcommit_memory=2 --metric null --format callgrind {CALLS}",
+        "profile few.rules --workload filecopy",
+        "profile few.rules --instrument time",
+        "profile",
+    ),
     "compare": (
         f"run study.toml {ON} --progress none",
         f"bill few.rules {CALLS} --budget 1000% --progress none",

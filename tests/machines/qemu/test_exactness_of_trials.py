@@ -8,7 +8,7 @@ from tests.protocol.said import typed
 
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle
+from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle, profiled
 from hardcost.protocol.answers import CallAnswer, only
 from hardcost.protocol.requests import Calls, Command
 
@@ -80,3 +80,34 @@ def test_a_program_of_the_users_may_sleep() -> None:
     command = Command(clock="tsc", argv=("/bin/sleep", "1"), runs=1, enough=1)
     assert not may_idle([calls])
     assert may_idle([calls, command])
+
+
+def watched(plain: Sequence[int], with_profiler: Sequence[int], *, idles: bool) -> int:
+    """Return the count where executions give these without the profiler, and those with it."""
+    without, seen = (
+        executions([[one] for one in plain]),
+        executions([[one] for one in with_profiler]),
+    )
+
+    async def once() -> Execution:
+        return next(without)
+
+    async def watch() -> Execution:
+        return next(seen)
+
+    found = asyncio.run(profiled(once, watch, idles=idles))
+    return only(found.answers, CallAnswer).samples[0]
+
+
+def test_a_profiler_that_changes_a_sample_fails_the_trial() -> None:
+    assert watched([502], [502], idles=False) == 502
+    with pytest.raises(
+        TrialError, match="changed what it watched: sample 1 of null is 502 and 503"
+    ):
+        watched([502], [503, 502], idles=False)
+
+
+def test_where_a_guest_may_idle_the_profiler_has_several_tries() -> None:
+    assert watched([502, 510, 502], [510, 502], idles=True) == 502
+    with pytest.raises(TrialError, match="changed what it watched"):
+        watched([502, 502], [503] * 6, idles=True)

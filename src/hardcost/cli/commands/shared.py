@@ -32,6 +32,9 @@ FORMATS = ("text", "json")
 RESULT_FORMATS = (*FORMATS, "csv", "parquet", "markdown", "benchstat")
 """The formats of a run's or bill's result."""
 
+PROFILE_FORMATS = (*FORMATS, "folded", "folded-diff", "speedscope", "pprof", "callgrind")
+"""The formats of a profile."""
+
 
 def measuring(
     command: Callable[..., Any], formats: Sequence[str] = RESULT_FORMATS
@@ -50,6 +53,15 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
     `words["boot"]` is a tuple there; `options.started` takes the words of `STARTS` out of it.
     """
+    return _settings(command, RESULT_FORMATS)
+
+
+def profiling_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options, with the formats that profiles come in."""
+    return _settings(command, PROFILE_FORMATS)
+
+
+def _settings(command: Callable[..., Any], formats: Sequence[str]) -> Callable[..., Any]:
     for option in (
         click.option("--lsm", type=click.Choice(LSM_MODES), help="The security module."),
         click.option("--sysctl", multiple=True, metavar="K=V", help="A sysctl; may be repeated."),
@@ -64,7 +76,7 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A word of the kernel's command line; may be repeated. 'fresh' and 'snapshot' say"
             " how trials start, as in `hardcost run`.",
         ),
-        RESULT_FORMATS,
+        formats,
     )
 
 

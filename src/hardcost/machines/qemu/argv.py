@@ -74,13 +74,18 @@ LONGEST_LINE = 2047
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that a guest is made of; `disks` are root and source tree of a Debian guest."""
+    """All that a guest is made of; `disks` are root and source tree of a Debian guest.
+
+    `symbols` is a file with the kernel's symbols if the guest is profiled. It has no part in what
+    the guest is.
+    """
 
     hardware: Hardware
     boot: Boot
     kernel: Path
     initramfs: Path
     disks: tuple[RootImage, ...] = ()
+    symbols: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ class Streams:
 
     `memory` None is memory that goes with the guest. Answers come in `answers`, or in `serial` from
     a guest whose kernel refuses the ports to the probe. All but `memory` lie in one folder, in
-    which QEMU works. `sandbox` are the words that filter QEMU's system calls.
+    which QEMU works. `sandbox` are the words that filter QEMU's system calls, `plugin` those of the
+    plugin, if there is one.
     """
 
     memory: Path | None
@@ -99,6 +105,7 @@ class Streams:
     job: Path
     qmp_descriptor: int
     sandbox: tuple[str, ...] = ()
+    plugin: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Path, Path]:
@@ -274,6 +281,7 @@ def _memory_words(boot: Boot, streams: Streams, share: str) -> list[str]:
 def _stream_words(streams: Streams) -> list[str]:
     return [
         *streams.sandbox,
+        *streams.plugin,
         *("-name", f"guest={_escaped(streams.job.parent)}"),  # for who looks at the processes
         *("-chardev", f"file,id=console,path={streams.console.name}"),
         *("-serial", "chardev:console"),

@@ -86,6 +86,28 @@ async def agreed(once: Once) -> Execution:
     )
 
 
+async def profiled(plain: Once, watched: Once, *, idles: bool) -> Execution:
+    """Carry a job out without the profiler and with it, and return the latter.
+
+    The answers are the same, to the last sample. Where the processor may be idle (`idles`) they
+    are those that two executions without it agree on, and one with it is tried several times.
+
+    Raises:
+        TrialError: The profiler changed them.
+    """
+    reference = await (agreed(plain) if idles else plain())
+    seconds = reference.host_seconds
+    for _ in range(_MOST_EXECUTIONS if idles else 1):
+        seen = await watched()
+        seconds += seen.host_seconds
+        if seen.answers == reference.answers:
+            return dataclasses.replace(seen, host_seconds=seconds)
+    raise TrialError(
+        f"the profiler changed what it watched: {difference(reference, seen)}",
+        hint="please report it, with what `hardcost doctor` prints",
+    )
+
+
 def difference(first: Execution, again: Execution) -> str:
     """Return the first thing in which two executions differ."""
     for one, other in zip(first.answers, again.answers, strict=False):

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines import stacks
 from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import answerlines
-from hardcost.machines.qemu.argv import QEMU, Recipe, Streams
+from hardcost.machines.qemu import answerlines, profiler
+from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
 
@@ -71,6 +72,8 @@ async def launched(  # noqa: PLR0913  (each is a thing of its own)
     files, still = Files(is_other_user(uses_kvm=uses_kvm)), Standstill()
     with cache.scratch() as scratch, contextlib.closing(files):
         streams = _streams(scratch, job, files)
+        if recipe.symbols is not None:
+            streams = _profiled(streams, recipe, recipe.symbols, job, files)
         mine = replace(
             recipe,
             kernel=files.read(recipe.kernel),
@@ -107,7 +110,9 @@ async def carried_out(launch: Launch, limit_seconds: float) -> Execution:
     except MachineError as error:
         hint = error.problems[0].hint
         raise guest.failure(str(error), type(error), hint, error.console) from error
-    return Execution(read, guest.console(), start_seconds, time.monotonic() - launch.started)
+    host_seconds = time.monotonic() - launch.started
+    seen = stacks.read(_out(guest.streams)) if guest.streams.plugin else None
+    return Execution(read, guest.console(), start_seconds, host_seconds, seen)
 
 
 def _blame_full_disk(error: MachineError, written: Sequence[Path]) -> None:
@@ -129,6 +134,23 @@ async def _limited(seconds: float, still: Standstill) -> AsyncIterator[None]:
         raise kind(
             f"QEMU did not answer within {seconds:.0f} s", hint="is this machine out of memory?"
         ) from None
+
+
+def _profiled(
+    streams: Streams, recipe: Recipe, symbols: Path, job: Sequence[Request], files: Files
+) -> Streams:
+    """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
+    folder = streams.job.parent
+    for name in profiler.prepare(folder, symbols.read_text(), job):
+        files.own(folder / name, _READS)
+    files.own(_out(streams), _WRITES)
+    stopped = not boots_afresh(recipe.boot)
+    return replace(streams, plugin=profiler.words(stopped=stopped))
+
+
+def _out(streams: Streams) -> Path:
+    """Return the file in which the plugin says what it saw."""
+    return streams.job.parent / profiler.OUT
 
 
 def _streams(scratch: Path, job: Sequence[Request], files: Files) -> Streams:

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +21,9 @@ from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, snapshot
+from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, profiler, snapshot
 from hardcost.machines.qemu.bootparameters import Parameters
-from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle
+from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle, profiled
 from hardcost.machines.qemu.guesttime import twice_at_most
 from hardcost.machines.qemu.roots import DebianRoots
 from hardcost.machines.supplies import Order, supply_of
@@ -42,6 +42,7 @@ _SNAPSHOTS_BYTES = 10 << 30  # of all that are kept; those that no run uses any 
 _DISK = "does something else write to the cache, or does its disk fail?"
 _KVM_DEVICE = Path("/dev/kvm")
 _ACCOUNT = "account.json"
+_SYMBOLS, _SYMBOLS_SECONDS = "kernel", 600.0  # a file, and what it may take to make it
 _GUESTS: tuple[Guest, ...] = ("small", "compiler", "debian")
 
 
@@ -116,7 +117,7 @@ class VirtualMachine:
     def capabilities(self) -> Capabilities:
         """It boots anything, and reads what its hardware shows: instructions, or the clock."""
         exact = self.hardware.acceleration == "icount"
-        return Capabilities(instruments=frozenset({"insn" if exact else "time"}))
+        return Capabilities(instruments=frozenset({"insn" if exact else "time"}), profiles=exact)
 
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch packages and Linux's source, and make the root of guests with services."""
@@ -150,6 +151,7 @@ class VirtualMachine:
         exact = self.hardware.acceleration == "icount"
         disks = self.disks(boot)
         images = {"images": " ".join(disk.digest for disk in disks)} if disks else {}
+        plugin = {"plugin": file_digest(profiler.plugin())} if boot.profiled else {}
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
@@ -159,6 +161,7 @@ class VirtualMachine:
             "initramfs": self._initramfs_digest(boot),
             "host": "" if exact else platform.node(),
             **images,
+            **plugin,
         }
 
     def kernel_identity(self) -> dict[str, str]:
@@ -290,24 +293,57 @@ class VirtualMachine:
 
         The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
+
+        One that is profiled is carried out without the profiler, too, but for a Debian guest's.
         """
         if argv.boots_afresh(boot):
             await self.make_ready(boot)
         recipe = self.recipe(boot)
 
-        async def once() -> Execution:
-            if argv.boots_afresh(boot):
-                return await self._booted(recipe, job, limit_seconds)
-            folder = await self._snapshot(boot)
-            self.cache.used("snapshots", folder.name)
-            return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
-
         async def each() -> Execution:
-            return await twice_at_most(once)
+            return await twice_at_most(lambda: self._once(recipe, job, limit_seconds))
 
+        if boot.profiled:
+            watched = replace(recipe, symbols=await self._symbols(recipe))
+
+            async def watch() -> Execution:
+                return await twice_at_most(lambda: self._once(watched, job, limit_seconds))
+
+            if boot.guest == "debian":
+                return await watch()
+            return await profiled(each, watch, idles=may_idle(job))
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
         return await (agreed(each) if may_idle(job) else self._checks.execute(each))
+
+    async def _once(
+        self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
+    ) -> Execution:
+        """Carry out `job` in one guest."""
+        if argv.boots_afresh(recipe.boot):
+            return await self._booted(recipe, job, limit_seconds)
+        folder = await self._snapshot(recipe.boot)
+        self.cache.used("snapshots", folder.name)
+        return await snapshot.restore(recipe, folder, self.cache, job, limit_seconds)
+
+    async def _symbols(self, recipe: argv.Recipe) -> Path:
+        """Return a file with the symbols of a guest's kernel: it is asked once.
+
+        Raises:
+            MachineError: It does not say them.
+        """
+        name = self._name(recipe.boot)
+        async with self._lock(f"symbols {name}"):
+            place = await asyncio.to_thread(self.cache.find, "symbols", name)
+            if place is None:
+                title = f"symbols of {self._kernel_title(recipe.boot)}"
+                async with self.cache.building_beside("symbols", name, title) as folder:
+                    if folder is not None:
+                        asked = await self._once(recipe, profiler.asking(), _SYMBOLS_SECONDS)
+                        text = profiler.kernel_symbols(asked.answers)
+                        (folder / _SYMBOLS).write_text(text)
+                place = self.cache.root / "symbols" / name
+        return place / _SYMBOLS
 
     async def _booted(
         self, recipe: argv.Recipe, job: Sequence[Request], limit_seconds: float
@@ -367,7 +403,7 @@ class VirtualMachine:
 
     def _name(self, boot: Boot) -> str:
         """Return the name of a snapshot in the cache."""
-        return digest(self.identity(boot))
+        return digest(self.identity(replace(boot, profiled=False)))
 
     def _title(self, boot: Boot) -> str:
         seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"

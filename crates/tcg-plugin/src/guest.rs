@@ -1,0 +1,121 @@
+//! The name of the process that runs, out of the guest's memory.
+//!
+//! The kernel has a pointer to what it knows of that process (`current_task`) in the memory of each
+//! processor, and in what it points to, somewhere, the name. Where, depends on the kernel: it is
+//! where the first process of all is called `swapper`.
+
+use alloc::string::String;
+use alloc::vec;
+
+use crate::symbols::Symbols;
+
+/// Where the kernel's own memory begins, and its image, unless it says otherwise.
+const ALL_MEMORY: u64 = 0xffff_8880_0000_0000;
+const IMAGE: u64 = 0xffff_ffff_8000_0000;
+/// How far from where a process's data begin its name may be.
+const LARGEST: usize = 16 << 10;
+const FIRST: &[u8] = b"swapper";
+/// The longest name, in bytes.
+const LONGEST: usize = 15;
+
+/// Reads memory at a physical address; whether it could.
+pub type Read = fn(u64, &mut [u8]) -> bool;
+
+/// Where names are.
+pub struct Names {
+    read: Read,
+    /// Where all memory is, to the kernel.
+    memory: u64,
+    /// Where the pointer to the process is.
+    current: u64,
+    /// How far the name is from where that points to.
+    offset: u64,
+}
+
+impl Names {
+    /// Finds out where names are; `None` where that can't be known.
+    pub fn find(symbols: &Symbols, read: Read) -> Option<Self> {
+        let mut names = Self { read, memory: ALL_MEMORY, current: 0, offset: 0 };
+        if let Some(place) = symbols.data("page_offset_base") {
+            names.memory = names.number(place)?;
+        }
+        let own = symbols.data("current_task").or_else(|| symbols.data("pcpu_hot"))?;
+        names.current = if own >= IMAGE {
+            own
+        } else {
+            names.number(symbols.data("__per_cpu_offset")?)?.wrapping_add(own)
+        };
+        let mut first = vec![0; LARGEST];
+        names.bytes(symbols.data("init_task")?, &mut first).then_some(())?;
+        let found = first.windows(FIRST.len()).position(|part| part == FIRST)?;
+        names.offset = found as u64;
+        Some(names)
+    }
+
+    /// The name of the process that runs.
+    pub fn current(&self) -> Option<String> {
+        let process = self.number(self.current)?;
+        let mut name = [0; LONGEST];
+        self.bytes(process.wrapping_add(self.offset), &mut name).then_some(())?;
+        let length = name.iter().position(|&byte| byte == 0).unwrap_or(LONGEST);
+        Some(String::from_utf8_lossy(&name[..length]).into_owned())
+    }
+
+    fn number(&self, place: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        self.bytes(place, &mut bytes).then(|| u64::from_le_bytes(bytes))
+    }
+
+    fn bytes(&self, place: u64, into: &mut [u8]) -> bool {
+        let base = if place >= IMAGE { IMAGE } else { self.memory };
+        place.checked_sub(base).is_some_and(|physical| (self.read)(physical, into))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+    use crate::symbols::Symbols;
+
+    /// A guest in which the first process is at 0x1000, another at 0x5000, and that one runs.
+    fn read(physical: u64, into: &mut [u8]) -> bool {
+        let parts: [(u64, &[u8]); 5] = [
+            (0x0100, &0xffff_c000_0000_0000_u64.to_le_bytes()),
+            (0x0200, &0x1_0000_u64.to_le_bytes()),
+            (0x1234, b"swapper/0\0"),
+            (0x1_0040, &0xffff_c000_0000_5000_u64.to_le_bytes()),
+            (0x5234, b"fifteen letters"),
+        ];
+        for (index, byte) in into.iter_mut().enumerate() {
+            let place = physical + index as u64;
+            let at = |(start, bytes): &(u64, &[u8])| {
+                bytes.get(usize::try_from(place.checked_sub(*start)?).ok()?).copied()
+            };
+            *byte = parts.iter().find_map(at).unwrap_or(0);
+        }
+        physical < 1 << 20
+    }
+
+    #[test]
+    fn the_name_of_the_process_that_runs_is_found() {
+        let symbols = Symbols::read(
+            b"data ffffffff80000100 page_offset_base\n\
+              data ffffffff80000200 __per_cpu_offset\n\
+              data ffffffff80001000 init_task\n\
+              data ffffbfffffff0040 current_task\n",
+        );
+        // The pointer is at 0x10040 of all memory: per_cpu_offset is what is added to it.
+        let symbols = symbols.expect("symbols");
+        let mut names = Names::find(&symbols, read);
+        if let Some(names) = &mut names {
+            names.current = 0xffff_c000_0001_0040;
+        }
+        assert_eq!(names.and_then(|names| names.current()).as_deref(), Some("fifteen letters"));
+    }
+
+    #[test]
+    fn without_what_it_takes_there_are_no_names() {
+        let symbols = Symbols::read(b"data ffffffff80001000 init_task\n").expect("symbols");
+        assert!(Names::find(&symbols, read).is_none());
+    }
+}

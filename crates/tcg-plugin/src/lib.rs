@@ -1,0 +1,177 @@
+//! The QEMU plugin that says which function executed how many instructions, under which callers.
+//!
+//! hardcost gives it to the QEMU that runs a trial (`-plugin`), with two files: `symbols`, which it
+//! reads (see [`symbols`]), and `out`, into which it writes what it has seen when QEMU ends; and with
+//! how many readings of the clock it is to pass over (`skip`). It only watches: the guest's clock counts the guest's instructions, and those stay what they are.
+//!
+//! A guest has one processor, so that one thread at a time calls the plugin.
+
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+mod api;
+mod context;
+mod decode;
+mod files;
+mod follow;
+mod guest;
+#[cfg(feature = "alone")]
+mod memory;
+mod progress;
+mod symbols;
+mod tree;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use crate::api::{Counter, Id, Translation};
+use crate::decode::{Block, Decoded, Decoding, Stack, is_kernel};
+use crate::follow::Follower;
+use crate::progress::Gauges;
+use crate::symbols::Symbols;
+
+/// How many instructions that may fail, or end a block, were begun.
+static BEGUN: Counter = Counter::new();
+/// How many accesses to memory the last instructions of programs' blocks made.
+static ACCESSES: Counter = Counter::new();
+static PLUGIN: Shared = Shared(UnsafeCell::new(None));
+
+/// What the plugin has, once it is installed.
+struct Plugin {
+    follower: Follower,
+    decoding: Decoding,
+    out: *const c_char,
+}
+
+/// One thread at a time has it.
+struct Shared(UnsafeCell<Option<Plugin>>);
+
+// SAFETY: QEMU calls the plugin from the processor's thread while that runs, and from its main thread
+// before and after; a guest has one processor.
+unsafe impl Sync for Shared {}
+
+/// The plugin.
+///
+/// # Safety
+///
+/// Nobody else holds it.
+unsafe fn plugin() -> Option<&'static mut Plugin> {
+    // SAFETY: as the caller says.
+    unsafe { (*PLUGIN.0.get()).as_mut() }
+}
+
+/// QEMU has loaded the plugin. 0: it may begin.
+///
+/// # Safety
+///
+/// QEMU calls it, with so many arguments.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: Id,
+    _about: *const c_void,
+    count: c_int,
+    arguments: *const *const c_char,
+) -> c_int {
+    let (mut symbols, mut out, mut skip) = (None, core::ptr::null::<c_char>(), 0);
+    for index in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: there are so many, and they stay.
+        let argument = unsafe { CStr::from_ptr(*arguments.add(index)) };
+        let bytes = argument.to_bytes_with_nul();
+        if let Some(path) = bytes.strip_prefix(b"symbols=") {
+            symbols = CStr::from_bytes_with_nul(path).ok().and_then(files::read_all);
+        } else if let Some(path) = bytes.strip_prefix(b"out=") {
+            out = path.as_ptr().cast();
+        } else if let Some(number) = argument.to_bytes().strip_prefix(b"skip=") {
+            skip =
+                core::str::from_utf8(number).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        }
+    }
+    let Some(symbols) = symbols.and_then(|text| Symbols::read(&text)) else { return 1 };
+    if out.is_null() {
+        return 1;
+    }
+    let follower = Follower::new(symbols, api::read, skip);
+    // SAFETY: nobody is called yet.
+    unsafe { *PLUGIN.0.get() = Some(Plugin { follower, decoding: Decoding::new(), out }) };
+    BEGUN.make();
+    ACCESSES.make();
+    api::listen(id, translated, idle, ended);
+    0
+}
+
+unsafe extern "C" fn translated(_: Id, translation: Translation) {
+    // SAFETY: one thread at a time.
+    let Some(plugin) = (unsafe { plugin() }) else { return };
+    let instructions: Vec<_> = api::instructions(translation).collect();
+    let code: Vec<Decoded> = instructions
+        .iter()
+        .map_while(|&one| {
+            let (bytes, size) = api::bytes(one);
+            plugin.decoding.decode(api::place(one), &bytes, size)
+        })
+        .collect();
+    let symbols = plugin.follower.symbols();
+    let Some(block) = Block::of(&code, symbols) else { return };
+    let gauges = Gauges { begun: BEGUN.place(), accesses: ACCESSES.place() };
+    for point in &block.points {
+        BEGUN.count_begun(instructions[usize::from(point.before)]);
+    }
+    let last = code.len().checked_sub(1).map(|last| instructions[last]);
+    let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
+    if let Some(last) = last.filter(|_| !block.is_kernel() && accesses) {
+        ACCESSES.count_accesses(last);
+    }
+    let switches = code.iter().any(|one| is_kernel(one.place) && symbols.is_switch(one.place));
+    for (&instruction, one) in instructions.iter().zip(&code).filter(|_| switches) {
+        match one.stack {
+            Stack::Push => api::on_access(instruction, pushed),
+            Stack::Pop => api::on_access(instruction, popped),
+            Stack::Other => {}
+        }
+    }
+    plugin.follower.gauges = gauges;
+    // It stays as long as QEMU may execute it, which nobody says.
+    let block: &'static Block = Box::leak(Box::new(block));
+    api::on_block(translation, begun, (&raw const *block).cast_mut().cast());
+}
+
+unsafe extern "C" fn begun(_: c_uint, block: *mut c_void) {
+    // SAFETY: the block that was handed over; it stays.
+    let block: &'static Block = unsafe { &*block.cast() };
+    // SAFETY: one thread at a time.
+    let Some(plugin) = (unsafe { plugin() }) else { return };
+    plugin.follower.block(block);
+}
+
+unsafe extern "C" fn pushed(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+    // SAFETY: one thread at a time.
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.push(place);
+    }
+}
+
+unsafe extern "C" fn popped(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+    // SAFETY: one thread at a time.
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.pop(place);
+    }
+}
+
+unsafe extern "C" fn idle(_: Id, _: c_uint) {
+    // SAFETY: one thread at a time.
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.rest();
+    }
+}
+
+unsafe extern "C" fn ended(_: Id, _: *mut c_void) {
+    // SAFETY: the processor has stopped.
+    if let Some(plugin) = unsafe { plugin() } {
+        // SAFETY: QEMU's arguments stay.
+        let out = unsafe { CStr::from_ptr(plugin.out) };
+        files::write_all(out, plugin.follower.report().as_bytes());
+    }
+}

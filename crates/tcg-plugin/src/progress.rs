@@ -1,0 +1,147 @@
+//! How much of a block was executed.
+//!
+//! QEMU tells when a block begins, not how far it came: a page fault, or a device that is read in the
+//! midst of a block, ends it early. So each instruction that may fail is counted as it is begun, and
+//! so is a block's last. What was begun in a block, and what comes after it, says how many
+//! instructions QEMU has counted.
+
+use crate::decode::{Block, End};
+use crate::symbols::Role;
+
+/// What was counted while a block ran.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    /// How many of its points were begun.
+    pub begun: u64,
+    /// How many accesses to memory its last instruction made; of programs' blocks alone.
+    pub accesses: u64,
+}
+
+/// Where the guest's code counts that; null as long as there is none.
+#[derive(Clone, Copy)]
+pub struct Gauges {
+    /// How many points were begun.
+    pub begun: *mut u64,
+    /// How many accesses were made.
+    pub accesses: *mut u64,
+}
+
+impl Gauges {
+    /// How many points were begun.
+    pub fn begun(&self) -> u64 {
+        // SAFETY: a number of the plugin's, which nobody else touches meanwhile.
+        unsafe { *self.begun }
+    }
+
+    /// Counts anew.
+    pub fn reset(&self) {
+        // SAFETY: as above.
+        unsafe {
+            *self.begun = 0;
+            *self.accesses = 0;
+        }
+    }
+
+    /// What was counted, from here on anew.
+    pub fn take(&self) -> Progress {
+        // SAFETY: as above.
+        let progress = unsafe { Progress { begun: *self.begun, accesses: *self.accesses } };
+        self.reset();
+        progress
+    }
+}
+
+/// How much of a block was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// So many instructions.
+    pub count: u16,
+    /// Whether that is all of it.
+    pub is_whole: bool,
+}
+
+/// How much was executed of a block, by what was begun in it and the block that came next.
+pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
+    let points = &block.points;
+    let part = |count| Executed { count, is_whole: false };
+    let Some(last) = usize::try_from(progress.begun).ok().and_then(|begun| begun.checked_sub(1))
+    else {
+        return part(0);
+    };
+    if last + 1 < points.len() {
+        // It failed, or QEMU carried it out in a block of its own, of which nobody hears.
+        let point = points[last];
+        return part(if next.start == point.next { point.before + 1 } else { point.before });
+    }
+    // What QEMU fetches next may fail, too: a program's last instruction is then carried out, and
+    // has accessed what it accesses. The kernel's own code is always there.
+    let fails = next.role == Role::Exception && block.end != End::InterruptReturn;
+    if let Some(accesses) = block.last_may_fail.filter(|_| fails) {
+        let is_carried_out =
+            !block.is_kernel() && accesses > 0 && progress.accesses >= u64::from(accesses);
+        if !is_carried_out {
+            return part(block.count - 1);
+        }
+    }
+    Executed { count: block.count, is_whole: true }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::{Executed, Progress, executed};
+    use crate::api::LONGEST;
+    use crate::decode::{Block, Decoding};
+    use crate::symbols::Symbols;
+    use alloc::boxed::Box;
+    use alloc::vec::Vec;
+
+    pub const KERNEL: u64 = 0xffff_ffff_8100_0000;
+    pub const SYMBOLS: &[u8] = b"reading 1007\n\
+        kernel ffffffff81000000 asm_exc_page_fault\n\
+        kernel ffffffff81000100 plain\n\
+        kernel ffffffff81000200 asm_sysvec_apic_timer_interrupt\n";
+
+    pub const NOP: &[u8] = &[0x90];
+    pub const LOAD: &[u8] = &[0x8b, 0x07];
+    pub const RETURN: &[u8] = &[0xc3];
+    pub const READING: &[u8] = &[0x0f, 0x31];
+
+    /// The block with that code, at that place.
+    pub fn block(place: u64, code: &[&[u8]]) -> &'static Block {
+        let symbols = Symbols::read(SYMBOLS).expect("symbols");
+        let mut decoding = Decoding::new();
+        let mut at = place;
+        let mut decoded = Vec::new();
+        for bytes in code {
+            let mut padded = [0; LONGEST];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            decoded.extend(decoding.decode(at, &padded, bytes.len()));
+            at += bytes.len() as u64;
+        }
+        Box::leak(Box::new(Block::of(&decoded, &symbols).expect("a block")))
+    }
+
+    fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
+        let Executed { count, is_whole } = executed(block, Progress { begun, accesses }, next);
+        (count, is_whole)
+    }
+
+    #[test]
+    fn how_far_a_block_came_is_known_to_the_instruction() {
+        let fault = block(KERNEL, &[NOP]);
+        let user = block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
+        let after = block(0x2003, &[NOP]);
+        assert_eq!(counts(user, 2, 1, fault), (5, true)); // what comes next could not be fetched
+        assert_eq!(counts(user, 2, 0, fault), (4, false)); // the return failed
+        assert_eq!(counts(user, 2, 0, after), (5, true));
+        assert_eq!(counts(user, 1, 0, fault), (1, false)); // the load failed
+        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU carried it out by itself
+        let kernel = block(KERNEL + 0x100, &[NOP, LOAD]);
+        assert_eq!(counts(kernel, 1, 0, fault), (1, false));
+        assert_eq!(counts(kernel, 1, 0, after), (2, true));
+        let returns = block(KERNEL + 0x100, &[&[0x48, 0xcf]]);
+        assert_eq!(counts(returns, 1, 0, fault), (1, true));
+        let divides = block(0x2000, &[NOP, &[0xf7, 0xf1]]);
+        assert_eq!(counts(divides, 1, 0, fault), (1, false));
+    }
+}

@@ -1,0 +1,178 @@
+"""Where a cost arises: by how much each function's own instructions differ.
+
+A metric's cost is the median of the differences between samples, pair by pair, or the mean of the
+middle half of them. So it is the mean difference of a few pairs; and what the functions of just
+these windows executed adds up to it, but for the rounding of estimates to 1/1024.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.analysis.estimates import series as series_of
+from hardcost.analysis.estimates import shift, value
+from hardcost.analysis.finding import CLOCK, Moved, Profiled, Stack
+from hardcost.errors import TrialError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.instruments.windows import Profile
+    from hardcost.instruments.windows import Profiled as Seen
+    from hardcost.store.record import Record
+
+Path = tuple[str, ...]
+Counts = dict[Path, float]
+ByName = dict[str, float]
+
+
+def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profiled, ...]:
+    """Return where the cost of `after` over `before` arises, for each metric.
+
+    Raises:
+        TrialError: A trial was not profiled.
+    """
+    known = series_of(records)
+    found = []
+    for configuration, workload, metric in known:
+        if configuration != before:
+            continue
+        of, against = known[after, workload, metric], known[before, workload, metric]
+        sides = _sides(records, (before, after), workload, metric, drawn=of.drawn)
+        found.append(
+            Profiled(
+                workload=workload,
+                metric=metric,
+                unit=of.unit,
+                before=before,
+                after=after,
+                value=value(against).value,
+                cost=shift(of, against).value,
+                functions=_functions(*sides),
+                stacks=_stacks(*sides),
+            )
+        )
+    return tuple(found)
+
+
+def _sides(
+    records: Sequence[Record], names: tuple[str, str], workload: str, metric: str, *, drawn: bool
+) -> tuple[Counts, Counts]:
+    """Return the two configurations' instructions by stack, for one operation."""
+    trials = [_draws(records, name, workload, metric) for name in names]
+    keys = [key for key in trials[0] if key in trials[1]]
+    sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
+    for key in keys:
+        pair = [trial[key] for trial in trials]
+        chosen = _chosen(pair[0].samples, pair[1].samples, drawn=drawn)
+        weight = 1 / (len(keys) * len(chosen))
+        for side, draw in zip(sides, pair, strict=True):
+            for sample in chosen:
+                for path, count in _window(draw, sample).items():
+                    side[path] += count * weight
+    return sides
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """A metric's samples in one draw, the names of each frame of the profile, and what was seen."""
+
+    samples: tuple[float, ...]
+    paths: list[Path]
+    seen: Seen
+
+
+def _draws(
+    records: Sequence[Record], configuration: str, workload: str, metric: str
+) -> dict[tuple[int, int], _Draw]:
+    """Return a configuration's draws of a metric, by seed and by repetition or perturbation.
+
+    Raises:
+        TrialError: One was not profiled.
+    """
+    found = {}
+    for record in records:
+        if (record.configuration, record.workload) != (configuration, workload):
+            continue
+        measured = next(one for one in record.measured if one.metric == metric)
+        profile = record.profile
+        if profile is None:
+            raise TrialError(f"{configuration}, {workload}: it was not profiled")
+        paths = _paths(profile)
+        seen = {one.number: one for one in profile.metrics if one.metric == metric}
+        found[record.seed, record.repetition] = _Draw(measured.samples, paths, seen[0])
+        for number, samples in measured.perturbed.items():
+            found[record.seed, number] = _Draw(samples, paths, seen[number])
+    return found
+
+
+def _chosen(before: Sequence[float], after: Sequence[float], *, drawn: bool) -> list[int]:
+    """Return the numbers of the samples whose differences' mean is the estimate: see `shift`."""
+    differences = [b - a for a, b in zip(before, after, strict=False)]
+    order = sorted(range(len(differences)), key=differences.__getitem__)
+    count = len(differences)
+    outside = count // 4 if drawn else (count - 1) // 2
+    return order[outside : count - outside]
+
+
+def _window(draw: _Draw, sample: int) -> Counts:
+    """Return a sample's instructions by stack, which add up to the sample."""
+    seen = draw.seen
+    counts: Counts = {
+        draw.paths[number]: count / seen.operations
+        for number, count in seen.windows[seen.samples[sample]].items()
+    }
+    rest = draw.samples[sample] - seen.ticks[sample] / seen.operations
+    if rest:
+        counts[CLOCK,] = rest
+    return counts
+
+
+def _paths(profile: Profile) -> list[Path]:
+    """Return the names from the process to the function, by the number of the frame."""
+    paths: list[Path] = [()]
+    for frame in profile.frames:
+        paths.append((*paths[frame.above], frame.name))
+    return paths
+
+
+def _stacks(before: Counts, after: Counts) -> tuple[Stack, ...]:
+    return tuple(
+        Stack(path, before.get(path, 0.0), after.get(path, 0.0))
+        for path in sorted({*before, *after})
+    )
+
+
+def _functions(before: Counts, after: Counts) -> tuple[Moved, ...]:
+    """Return every function, that with the largest difference of its own first."""
+    owns = [_own(side) for side in (before, after)]
+    totals = [_total(side) for side in (before, after)]
+    moved = [
+        Moved(
+            function=name,
+            own_before=owns[0].get(name, 0.0),
+            own_after=owns[1].get(name, 0.0),
+            total_before=totals[0].get(name, 0.0),
+            total_after=totals[1].get(name, 0.0),
+        )
+        for name in {*totals[0], *totals[1]}
+    ]
+    return tuple(sorted(moved, key=lambda one: (-abs(one.own), -abs(one.total), one.function)))
+
+
+def _own(side: Mapping[Path, float]) -> ByName:
+    counts: ByName = defaultdict(float)
+    for path, count in side.items():
+        counts[path[-1]] += count
+    return counts
+
+
+def _total(side: Mapping[Path, float]) -> ByName:
+    """Return each function's instructions with those of what it calls; a recursion counts once."""
+    counts: ByName = defaultdict(float)
+    for path, count in side.items():
+        for name in set(path[1:] or path):
+            counts[name] += count
+    return counts

@@ -1,0 +1,54 @@
+"""Arguments and options of `hardcost profile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hardcost.cli.commands import completion
+from hardcost.cli.commands.shared import profiling_settings
+from hardcost.cli.lazy import carried_out_by
+
+
+@click.command()
+@click.argument("name", metavar="[PROFILE]", required=False, shell_complete=completion.profiles)
+@click.option(
+    "--metric",
+    multiple=True,
+    metavar="NAME",
+    help="Show this metric alone, such as open; may be repeated (default: all).",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the result to this file (default: standard output).",
+)
+@click.option(
+    "--scap-profile",
+    metavar="ID",
+    help="Take the audit rules of this profile; PROFILE is then a SCAP datastream.",
+)
+@profiling_settings
+@carried_out_by("hardcost.cli.profile:profile")
+def profile() -> None:
+    """Say in which functions the cost of PROFILE arises.
+
+    PROFILE is what `hardcost bill` takes. Each metric is measured twice, without the profile and
+    with it, and each instruction counts for the function that executes it, under its callers. The
+    differences between functions add up to the metric's cost in the bill, to the instruction.
+
+    --format takes the forms of other tools, too: folded stacks of what PROFILE executes (folded),
+    or in two columns without and with it (folded-diff), for flame graphs; speedscope; pprof; and
+    callgrind, for callgrind_annotate and KCachegrind.
+
+    Watching changes nothing: the same trials are run without it too, and the profile fails if a
+    single sample differs.
+
+    \b
+    Examples:  hardcost profile audit-samples --workload 'syscalls calls=null+open'
+               hardcost profile rules.d --metric open --format json
+               hardcost profile --boot init_on_alloc=1 --workload 'command file=./program'
+               hardcost profile audit-samples --format pprof -o audit.pb.gz
+    """

@@ -1,0 +1,175 @@
+"""`hardcost profile`: in which functions a profile's cost arises."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hardcost.analysis.estimates import cells
+from hardcost.analysis.finding import Finding
+from hardcost.analysis.profiled import profiled
+from hardcost.cli import measuring, options, refused
+from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.present import notes_of, present, write_report
+from hardcost.design import leave_one_out
+from hardcost.design.plan import Workload
+from hardcost.errors import InputError
+from hardcost.instruments.insn import INSN
+from hardcost.profiles.catalogue import load, load_scap
+from hardcost.profiles.commandline import Settings, profile_of, with_settings
+from hardcost.report.exports.callgrind import callgrind
+from hardcost.report.exports.folded import folded
+from hardcost.report.exports.pprof import pprof
+from hardcost.report.exports.speedscope import speedscope
+from hardcost.report.jsonout import to_json
+from hardcost.report.tables.layout import render
+from hardcost.report.tables.profile_table import profile_table
+from hardcost.workloads.names import HasWindows
+from hardcost.workloads.names import workload as workload_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from hardcost.analysis.finding import Profiled
+    from hardcost.cli.options import Choices
+    from hardcost.controls.control import LsmMode, Profile
+    from hardcost.design.plan import Plan
+    from hardcost.run.session import Run
+    from hardcost.store.record import Record
+
+_WIDTH = 120  # columns of a text that goes to a file
+_COMPARED = (leave_one_out.BASELINE, leave_one_out.PROFILE)
+
+
+def profile(  # noqa: PLR0913  (click's options)
+    name: str | None,
+    *,
+    metric: tuple[str, ...],
+    output: Path | None,
+    scap_profile: str | None,
+    sysctl: tuple[str, ...],
+    lsm: LsmMode | None,
+    **words: Any,  # noqa: ANN401  (click's options)
+) -> None:
+    """Print in which functions the cost of PROFILE arises.
+
+    Raises:
+        HardcostError: Something is wrong with the input, the machine, a trial or the store.
+    """
+    settings = Settings(sysctl, options.started(words), lsm)
+    chosen = options.choices(words, INSN.name)
+    workloads = chosen.workloads or (Workload("syscalls"),)
+    _check(chosen, workloads)
+    loaded = _loaded(name, scap_profile, settings)
+    refused.check(loaded)
+    plan = plan_of(loaded, workloads, chosen)
+    with measuring.run_of(plan, chosen) as run:
+        if run is None:
+            return
+        found = _finding(loaded, plan, run, run.measure().records)
+        found = measuring.finished(run, replace(found, profiles=_wanted(found, metric)))
+    _print(found, chosen, output)
+
+
+def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
+    """Print the profile in the form that was chosen, or write it to a file; and write the report.
+
+    Raises:
+        InputError: The file can't be written.
+    """
+    report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
+    content = _FORMS[chosen.format](found) if chosen.format in _FORMS else None
+    if output is not None:
+        if content is None:
+            content = render(profile_table(found), _WIDTH).encode()
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise InputError(f"{output} can't be written: {error.strerror}") from error
+    elif content is not None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    else:
+        present(found, chosen.format, None)
+    write_report(found, report)
+
+
+_FORMS: dict[str, Callable[[Finding], bytes]] = {
+    "json": lambda found: f"{to_json(found)}\n".encode(),
+    "folded": lambda found: folded(found.profiles, columns=1).encode(),
+    "folded-diff": lambda found: folded(found.profiles, columns=2).encode(),
+    "speedscope": lambda found: speedscope(found.profiles, found.title).encode(),
+    "pprof": lambda found: pprof(found.profiles),
+    "callgrind": lambda found: callgrind(found.profiles, found.title).encode(),
+}
+
+
+def plan_of(loaded: Profile, workloads: Sequence[Workload], chosen: Choices) -> Plan:
+    """Return the trials that are compared: those of the profile's bill, with all and with none."""
+    plan = leave_one_out.bill_plan(
+        loaded, workloads, seeds=chosen.seeds, repetitions=chosen.repetitions
+    )
+    trials = tuple(one for one in plan.trials if one.configuration.name in _COMPARED)
+    study = plan.study.replace("bill", "profile", 1)
+    return replace(plan, study=study, trials=trials).set_up(replace(chosen.setup, profiled=True))
+
+
+def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
+    """Check that what is asked for can be profiled.
+
+    Raises:
+        InputError: It can't.
+    """
+    if chosen.instrument not in {None, INSN.name}:
+        raise InputError("a profile counts instructions: leave --instrument out")
+    if chosen.record:
+        raise InputError("a profile has no recorders beside it: leave --record out")
+    for one in workloads:
+        if not isinstance(workload_named(one.name), HasWindows):
+            raise InputError(
+                f"--workload: {one.name} can't be profiled yet",
+                hint="syscalls and command can",
+            )
+
+
+def _loaded(name: str | None, scap_profile: str | None, settings: Settings) -> Profile:
+    if name is None:
+        if not settings:
+            raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
+        return profile_of(settings)
+    found = (
+        load(name, options.package_root) if scap_profile is None else load_scap(name, scap_profile)
+    )
+    return with_settings(found, settings) if settings else found
+
+
+def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Finding:
+    whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
+    return Finding(
+        run=run.name,
+        study=plan.study,
+        title=f"Profile of {loaded.name}",
+        instrument=plan.instrument,
+        cells=cells(plan, records),
+        notes=(baseline_note(loaded), *plan.notes, *notes_of(whole)),
+        profiles=profiled(records, *_COMPARED),
+    )
+
+
+def _wanted(found: Finding, metrics: Sequence[str]) -> tuple[Profiled, ...]:
+    """Return the profiles of the metrics that were named, or all.
+
+    Raises:
+        InputError: There is no such metric.
+    """
+    known = [one.metric for one in found.profiles]
+    for metric in metrics:
+        if metric not in known:
+            raise InputError(
+                f"--metric: there is no metric '{metric}'", hint=f"there are {', '.join(known)}"
+            )
+    return tuple(one for one in found.profiles if not metrics or one.metric in metrics)

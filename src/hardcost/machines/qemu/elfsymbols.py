@@ -1,0 +1,116 @@
+"""What an ELF file says of its own code: functions, and where certain bytes are in it.
+
+Source of the layout: elf(5). What a user brings may be anything, so that whatever lies outside of
+the file counts as not there.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PT_LOAD, _EXECUTABLE = 1, 1
+_SHT_SYMTAB, _SHT_DYNSYM = 2, 11
+_STT_FUNC, _STT_GNU_IFUNC = 2, 10
+_NO_TYPE = 0
+_ELF_64 = b"\x7fELF\x02\x01"
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_PROGRAM = struct.Struct("<IIQQQQQQ")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function: where it begins as linked, how many bytes it has, and its name."""
+
+    address: int
+    size: int
+    name: str
+
+
+def functions(content: bytes) -> list[Function]:
+    """Return the functions that a program's tables name, in the order of their addresses.
+
+    Of several names of one place the plainest is taken. One whose size is not said ends where the
+    next begins.
+    """
+    try:
+        found = list(_functions(content))
+    except struct.error:
+        return []
+    plainest: dict[int, Function] = {}
+    for one in sorted(found, key=_plainness):
+        plainest.setdefault(one.address, one)
+    ordered = [plainest[address] for address in sorted(plainest)]
+    ends = [*(one.address for one in ordered[1:]), ordered[-1].address + 1] if ordered else []
+    return [
+        Function(one.address, one.size or end - one.address, one.name)
+        for one, end in zip(ordered, ends, strict=True)
+    ]
+
+
+def _plainness(one: Function) -> tuple[bool, int, int, str]:
+    bare = one.name.lstrip("_")
+    return not one.size, len(one.name) - len(bare), len(one.name), one.name
+
+
+def _functions(content: bytes) -> Iterator[Function]:
+    sections = list(_sections(content))
+    wanted = [one for one in sections if one[1] == _SHT_SYMTAB] or [
+        one for one in sections if one[1] == _SHT_DYNSYM
+    ]
+    code = [(start, start + size) for start, _, size in _executable(content)]
+    for _, _, _, _, start, size, link, *_ in wanted:
+        if link >= len(sections):
+            continue
+        names = sections[link][4]
+        for at in range(start, min(start + size, len(content) - _SYMBOL.size + 1), _SYMBOL.size):
+            name, kind, _, _, value, length = _SYMBOL.unpack_from(content, at)
+            if kind & 15 not in {_STT_FUNC, _STT_GNU_IFUNC, _NO_TYPE}:
+                continue
+            if any(begin <= value < end for begin, end in code):
+                text = _text(content, names + name)
+                if text:
+                    yield Function(value, length, text)
+
+
+def _text(content: bytes, at: int) -> str:
+    end = content.find(b"\0", at, at + 1000)
+    return content[at:end].decode(errors="replace") if end > at else ""
+
+
+def _sections(content: bytes) -> Iterator[tuple[int, ...]]:
+    if not content.startswith(_ELF_64):
+        return
+    (start,) = struct.unpack_from("<Q", content, 0x28)
+    (count,) = struct.unpack_from("<H", content, 0x3C)
+    for number in range(count):
+        yield _SECTION.unpack_from(content, start + number * _SECTION.size)
+
+
+def _executable(content: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the address, the place in the file and the size of what is executable."""
+    if not content.startswith(_ELF_64):
+        return
+    (start,) = struct.unpack_from("<Q", content, 0x20)
+    (count,) = struct.unpack_from("<H", content, 0x38)
+    for number in range(count):
+        kind, flags, offset, address, _, size, *_ = _PROGRAM.unpack_from(
+            content, start + number * _PROGRAM.size
+        )
+        if kind == _PT_LOAD and flags & _EXECUTABLE:
+            yield address, offset, size
+
+
+def places_of(content: bytes, wanted: bytes) -> list[int]:
+    """Return the addresses at which a program's code has these bytes, in instructions or across."""
+    return [
+        address + found.start()
+        for address, offset, size in _executable(content)
+        for found in re.finditer(re.escape(wanted), content[offset : offset + size])
+    ]

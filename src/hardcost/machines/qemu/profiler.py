@@ -1,0 +1,144 @@
+"""Profiled guests: QEMU's plugin, what it is told of the guest's code, and what it saw.
+
+The plugin finds the processes' own marks, their readings of the clock, by the addresses that the
+programs of the guest have them at. So nothing is added to what is measured, and it counts the same
+with the plugin as without.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.machines.qemu import elfsymbols
+from hardcost.machines.qemu.initramfs import built
+from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.protocol.requests import Install, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+PLUGIN = "hardcost-tcg-plugin.so"
+
+OUT = "profile"
+"""The file in which a profile comes."""
+
+_READINGS = ("hardcost-probe", "hardcost-measured")
+_RDTSC = b"\x0f\x31"
+_SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
+_LIMIT = 64 << 20  # bytes of a kernel's symbols; Debian's are 4 to 8 million
+_CODE = frozenset("tTwW")
+_DATA = frozenset({"current_task", "pcpu_hot", "__per_cpu_offset", "init_task", "page_offset_base"})
+_MARKS = ("_start", "_text", "_stext")  # ends of names of whole sections, not of functions
+_OTHER_ENTRIES = ("__do_sys_", "__se_sys_", "__ia32_")  # of what is called `__x64_sys_…` too
+_NAME = 15  # characters that the kernel keeps of a process's name
+_SYMBOL_WORDS = 3
+
+
+def plugin() -> Path:
+    """Return the plugin that was built with this hardcost.
+
+    Raises:
+        MachineError: It was not built.
+    """
+    return built(PLUGIN)
+
+
+def asking() -> list[Request]:
+    """Return what the probe is asked for the kernel's symbols."""
+    return [read(name, name, tail=_LIMIT) for name in (_SYMBOLS, _MAPS)]
+
+
+def kernel_symbols(answers: Sequence[Answer]) -> str:
+    """Return the kernel's symbols as the plugin takes them, out of the answers to `asking`.
+
+    Raises:
+        MachineError: The kernel does not say where its functions are.
+    """
+    texts = {one.name: one.text or "" for one in all_of(answers, ContentAnswer)}
+    lines = [*_of_kernel(texts[_SYMBOLS]), *_of_vdso(texts[_MAPS])]
+    if not any(line.startswith("kernel ") for line in lines):
+        raise MachineError(
+            "the guest's kernel does not say where its functions are",
+            hint="a profile needs a kernel with CONFIG_KALLSYMS",
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _of_kernel(text: str) -> Iterator[str]:
+    functions: dict[int, str] = {}
+    for line in text.splitlines():
+        words = line.replace("\t", " ").split(" ", _SYMBOL_WORDS - 1)
+        if len(words) != _SYMBOL_WORDS:
+            continue
+        address, kind, name = int(words[0], 16), words[1], words[2]
+        if name in _DATA:
+            yield f"data {address:x} {name}"
+        elif kind in _CODE and address >> 63:
+            known = functions.get(address)
+            functions[address] = min(known or name, name, key=_plainness)
+    for address, name in sorted(functions.items()):
+        yield f"kernel {address:x} {name}"
+
+
+def _plainness(name: str) -> tuple[bool, int, int, str]:
+    """Return how plain a name is, the plainest first, where a place has several."""
+    marks_section = name.startswith("_") and name.endswith(_MARKS)
+    return (
+        marks_section or name.startswith(_OTHER_ENTRIES),
+        len(name) - len(name.lstrip("_")),
+        len(name),
+        name,
+    )
+
+
+def _of_vdso(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line.endswith("[vdso]"):
+            begin, _, end = line.partition(" ")[0].partition("-")
+            yield f"vdso {begin} {end}"
+
+
+def words(*, stopped: bool) -> tuple[str, ...]:
+    """Return QEMU's words for the plugin; QEMU works in the folder that has the files.
+
+    A guest that `stopped` for its snapshot reads the clock once more as it goes on.
+    """
+    return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},skip={int(stopped)}"
+
+
+def prepare(folder: Path, kernel: str, job: Sequence[Request]) -> tuple[str, ...]:
+    """Leave in `folder`, where QEMU will work, what the plugin takes; return the files' names.
+
+    Raises:
+        MachineError: The plugin was not built.
+    """
+    shutil.copyfile(plugin(), folder / "plugin")
+    lines = [*_readings(), *_programs(job)]
+    (folder / "symbols").write_text(kernel + "".join(f"{line}\n" for line in lines))
+    (folder / OUT).touch()
+    return "plugin", "symbols"
+
+
+def _readings() -> Iterator[str]:
+    for name in _READINGS:
+        for address in elfsymbols.places_of(built(name).read_bytes(), _RDTSC):
+            yield f"reading {address:x}"
+
+
+def _programs(job: Sequence[Request]) -> Iterator[str]:
+    """Yield the functions of the programs that a job installs in the guest."""
+    for request in job:
+        if not isinstance(request, Install):
+            continue
+        functions = elfsymbols.functions(base64.b64decode(request.base64))
+        if functions:
+            yield f"program {Path(request.path).name[:_NAME]}"
+        for one in functions:
+            yield f"function {one.address:x} {one.size:x} {one.name}"

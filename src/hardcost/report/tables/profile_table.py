@@ -1,0 +1,130 @@
+"""A profile on a terminal: for each metric, the functions in which its cost arises."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
+from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.text import number, percent, shorten, signed, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Finding, Moved, Profiled, Stack
+
+_TOP = 20
+_TRACED = 3
+_LONGEST = 60  # characters of a function's name
+_TERMS = (
+    ("own", "by how many instructions the function itself executes more"),
+    ("total", "the same with all that it calls; a recursion counts once"),
+    ("[unknown]", "code whose symbols are not known: programs that are stripped"),
+    ("[vdso]", "code of the kernel's that runs in the program"),
+)
+
+
+def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
+    """Return a profile for a terminal: each metric's `top` functions, and who calls the first."""
+    parts: list[ConsoleRenderable] = [Lines(tuple(map(_answer, finding.profiles)))]
+    parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    for one in finding.profiles:
+        parts.append(GridText(_grid(one, top)))
+        callers = tuple(_callers(one))
+        if callers:
+            parts.append(Lines(callers))
+    if finding.notes:
+        parts.append(Lines(tuple(note_lines(finding))))
+    parts.append(Terms(_TERMS))
+    return Document(tuple(parts))
+
+
+def _answer(one: Profiled) -> str:
+    """Return what a metric costs, and where most of that arises."""
+    name = visible(one.metric)
+    if not one.cost:
+        return f"{name} costs nothing more."
+    first = next(iter(one.functions))
+    more = "more" if one.cost > 0 else "less"
+    return (
+        f"{name} costs {_amount(abs(one.cost), one)} {visible(one.unit)} {more};"
+        f" most of it arises in {_named(first)}: {signed(first.own, _digits(one))}"
+        f" ({percent(first.own / one.cost)})."
+    )
+
+
+def _grid(one: Profiled, top: int) -> Grid:
+    """Return the functions whose own cost changed most; their sum is the metric's cost."""
+    changed = [function for function in one.functions if function.own]
+    shown, rest = changed[:top], changed[top:]
+    shown += [
+        function
+        for function in sorted(one.functions, key=lambda each: -abs(each.total))[:top]
+        if function.total and function not in shown and len(changed) <= top
+    ]
+    names = [_named(function) for function in shown]
+    own = [_moved(function.own, one) for function in shown]
+    total = [_moved(function.total, one) for function in shown]
+    before = [_amount(function.own_before, one) for function in shown]
+    after = [_amount(function.own_after, one) for function in shown]
+    if rest:
+        names.append(f"{count(len(rest), 'other function')}")
+        own.append(_moved(math.fsum(function.own for function in rest), one))
+        total.append("")
+        before.append(_amount(math.fsum(function.own_before for function in rest), one))
+        after.append(_amount(math.fsum(function.own_after for function in rest), one))
+    names.append("all")
+    own.append(_moved(one.cost, one))
+    total.append("")
+    before.append(_amount(one.value, one))
+    after.append(_amount(one.value + one.cost, one))
+    title = f"{visible(one.workload)}: {visible(one.metric)}" if one.workload else one.metric
+    return Grid(
+        title=f"{title}, {visible(one.unit)}, {visible(one.before)} against {visible(one.after)}",
+        labels=(Column("function", tuple(names), left=True),),
+        groups=(
+            Group("", (Column("own", tuple(own)), Column("total", tuple(total)))),
+            Group("own", (Column("before", tuple(before)), Column("after", tuple(after)))),
+        ),
+        lines=frozenset({len(names) - 1}),
+    )
+
+
+def _callers(one: Profiled) -> Iterator[str]:
+    """Yield the stack under which each of the first functions' cost arises most."""
+    for function in one.functions[:_TRACED]:
+        if not function.own:
+            continue
+        stack = max(
+            (stack for stack in one.stacks if stack.functions[-1] == function.function),
+            key=lambda stack: (abs(stack.after - stack.before), stack.functions),
+        )
+        if len(stack.functions) > 1:
+            moved = signed(stack.after - stack.before, _digits(one))
+            yield f"{_named(function)}, {moved} of it under: {_path(stack)}"
+
+
+def _path(stack: Stack) -> str:
+    return " > ".join(shorten(visible(name), _LONGEST) for name in stack.functions[:-1])
+
+
+def _named(function: Moved) -> str:
+    return shorten(visible(function.function), _LONGEST)
+
+
+def _digits(one: Profiled) -> int:
+    """Return how many decimals are needed for what is counted."""
+    numbers: Sequence[float] = [one.cost, *(function.own for function in one.functions)]
+    return 0 if all(each == round(each) for each in numbers) else 1
+
+
+def _amount(value: float, one: Profiled) -> str:
+    return number(value, _digits(one))
+
+
+def _moved(value: float, one: Profiled) -> str:
+    return signed(value, _digits(one))

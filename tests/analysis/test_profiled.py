@@ -1,0 +1,128 @@
+"""The functions' differences add up to the cost, whichever samples it is the median of."""
+
+import pytest
+
+from hardcost.analysis.finding import Profiled
+from hardcost.analysis.profiled import profiled
+from hardcost.errors import TrialError
+from hardcost.instruments.windows import Frame, Profile
+from hardcost.instruments.windows import Profiled as Seen
+from hardcost.store.record import Record
+from hardcost.workloads.measured import Measured
+
+FRAMES = tuple(
+    Frame(above=above, kind=kind, name=name)
+    for above, kind, name in [
+        (0, "process", "p"),
+        (1, "kernel", "f"),
+        (2, "kernel", "g"),
+        (3, "kernel", "f"),
+        (1, "kernel", "h"),
+    ]
+)
+EMPTY = 3  # ticks of a window with nothing in it
+
+
+def record(name: str, windows: list[dict[int, int]], seed: int = 0, operations: int = 1) -> Record:
+    ticks = tuple(sum(window.values()) for window in windows)
+    seen = Seen(
+        metric="m",
+        operations=operations,
+        ticks=ticks,
+        samples=tuple(range(len(windows))),
+        windows=tuple(windows),
+    )
+    samples = tuple((one - EMPTY) / operations for one in ticks)
+    return Record(
+        identity=name,
+        configuration=name,
+        workload="w",
+        instrument="insn",
+        seed=seed,
+        repetition=0,
+        measured=(Measured(metric="m", unit="insn/op", samples=samples),),
+        environment={},
+        start_seconds=0,
+        host_seconds=0,
+        profile=Profile(frames=FRAMES, metrics=(seen,)),
+    )
+
+
+def found(*records: Record) -> Profiled:
+    (one,) = profiled(records, "without", "with")
+    assert sum(function.own for function in one.functions) == one.cost
+    assert sum(stack.after - stack.before for stack in one.stacks) == one.cost
+    return one
+
+
+def test_the_pair_that_is_the_median_is_shown() -> None:
+    before = record("without", [{2: 10}, {2: 10}, {2: 10}])
+    after = record("with", [{2: 90}, {2: 10, 3: 5}, {2: 10, 5: 1}])
+    one = found(before, after)
+    assert one.cost == 5
+    assert [(each.function, each.own) for each in one.functions if each.own] == [("g", 5)]
+    assert one.functions[0].total == 5
+
+
+def test_of_two_around_the_median_the_mean_is_shown() -> None:
+    before = record("without", [{2: 10}] * 4)
+    after = record("with", [{2: 90}, {2: 10, 3: 6}, {2: 10, 5: 2}, {2: 10}])
+    one = found(before, after)
+    assert one.cost == 4
+    assert {each.function: each.own for each in one.functions if each.own} == {"g": 3, "h": 1}
+
+
+def test_several_trials_count_alike() -> None:
+    before = [record("without", [{2: 10}], seed) for seed in (1, 2)]
+    after = [record("with", [{2: 10 + 8 * seed}], seed) for seed in (1, 2)]
+    assert found(*before, *after).cost == 12
+
+
+def test_of_draws_the_middle_half_counts() -> None:
+    before, after = (
+        record("without", [{2: 10}] * 4),
+        record("with", [{2: 10}, {3: 14}, {5: 12}, {2: 99}]),
+    )
+    draws = [_drawn(one) for one in (before, after)]
+    one = found(*draws)
+    assert one.cost == 3
+    assert {each.function: each.own for each in one.functions if each.own} == {
+        "f": -10,
+        "g": 7,
+        "h": 6,
+    }
+
+
+def _drawn(one: Record) -> Record:
+    """Return a record whose only trial has a second draw, the same as the first."""
+    (metric,), whole = one.measured, one.profile
+    assert whole is not None
+    again = whole.metrics[0].model_copy(update={"number": 2})
+    return one.model_copy(
+        update={
+            "measured": (metric.model_copy(update={"perturbed": {2: metric.samples}}),),
+            "profile": whole.model_copy(update={"metrics": (*whole.metrics, again)}),
+        }
+    )
+
+
+def test_several_operations_share_a_window() -> None:
+    one = found(record("without", [{2: 10}], operations=2), record("with", [{2: 15}], operations=2))
+    assert one.cost == 2.5
+
+
+def test_a_recursion_counts_once_in_a_total() -> None:
+    one = found(record("without", [{2: 1}]), record("with", [{2: 2, 3: 4, 4: 8}]))
+    by_name = {each.function: each for each in one.functions}
+    assert (by_name["f"].own, by_name["f"].total) == (9, 13)
+    assert (by_name["g"].own, by_name["g"].total) == (4, 12)
+
+
+def test_what_was_not_profiled_has_no_profile() -> None:
+    whole = record("without", [{2: 1}])
+    with pytest.raises(TrialError, match="was not profiled"):
+        profiled(
+            [whole, record("with", [{2: 2}]).model_copy(update={"profile": None})],
+            "without",
+            "with",
+        )

@@ -1,0 +1,100 @@
+"""Each export is read by the tool that it is for, and has what the profile has."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hardcost.analysis.finding import Profiled, Stack
+from hardcost.report.exports.callgrind import callgrind
+from hardcost.report.exports.folded import folded
+from hardcost.report.exports.pprof import pprof
+from hardcost.report.exports.speedscope import speedscope
+
+STACKS = (
+    Stack(("[clock]",), -3, -3),
+    Stack(("p", "f"), 100, 100),
+    Stack(("p", "f", "g"), 20, 0),
+    Stack(("p", "f", "new;\x1b"), 0, 7000),
+    Stack(("q", "g"), 0, 0.5),
+)
+
+
+def profile(metric: str = "open", stacks: tuple[Stack, ...] = STACKS) -> Profiled:
+    return Profiled("syscalls", metric, "insn/op", "baseline", "profile", 1, 1, (), stacks)
+
+
+WHOLE = profile(stacks=STACKS[:-1])
+
+
+def test_folded_stacks_have_one_column_or_two() -> None:
+    assert folded([WHOLE], columns=1) == "p;f 100\np;f;new:\\x1b 7000\n"
+    assert folded([WHOLE], columns=2) == "p;f 100 100\np;f;g 20 0\np;f;new:\\x1b 0 7000\n"
+    both = folded([WHOLE, profile("null", STACKS[1:2])], columns=1)
+    assert both == "open;p;f 100\nopen;p;f;new:\\x1b 7000\nnull;p;f 100\n"
+
+
+def test_halves_of_instructions_make_everything_twice_as_large() -> None:
+    assert folded([profile()], columns=1).splitlines()[-1] == "q;g 1"
+    assert "p;f 200\n" in folded([profile()], columns=1)
+    assert "(instructions/2)" in speedscope([profile()], "a")
+
+
+def test_speedscope_gets_a_profile_for_each_side() -> None:
+    document = json.loads(speedscope([WHOLE], "a title"))
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    sides = {one["name"]: one for one in document["profiles"]}
+    assert list(sides) == ["open, baseline (instructions)", "open, profile (instructions)"]
+    for one, total in zip(sides.values(), (120, 7100), strict=True):
+        assert one["type"] == "sampled"
+        assert len(one["samples"]) == len(one["weights"])
+        assert one["endValue"] - one["startValue"] == sum(one["weights"]) == total
+    after = sides["open, profile (instructions)"]
+    stacks = [[frames[number] for number in sample] for sample in after["samples"]]
+    assert stacks == [["p", "f"], ["p", "f", "new;\\x1b"]]
+
+
+def test_callgrind_annotate_reads_what_functions_execute(tmp_path: Path) -> None:
+    if shutil.which("callgrind_annotate") is None:
+        pytest.skip("callgrind_annotate is not installed: apt-get install valgrind")
+    path = tmp_path / "callgrind.out"
+    path.write_text(callgrind([WHOLE], "a title"))
+    for options, expected in (
+        (["--inclusive=no"], {"f": (100, 100), "g": (20, 0), "new;\\x1b": (0, 7000)}),
+        (["--inclusive=yes"], {"p": (120, 7100), "f": (120, 7100), "g": (20, 0)}),
+    ):
+        words = ["callgrind_annotate", "--threshold=100", "--show-percs=no", *options, str(path)]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        assert "uninitialized" not in done.stderr
+        for name, (before, after) in expected.items():
+            (line,) = [row for row in done.stdout.splitlines() if row.endswith(f"???:{name}")]
+            numbers = [
+                0 if word == "." else int(word.replace(",", "")) for word in line.split()[:2]
+            ]
+            assert numbers == [before, after]
+
+
+def test_pprof_reads_what_functions_execute(tmp_path: Path) -> None:
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("go is not installed, whose pprof reads profiles")
+    path = tmp_path / "profile.pb.gz"
+    path.write_bytes(pprof([WHOLE, profile("null", STACKS[1:2])]))
+    words = [go, "tool", "pprof", "-raw", str(path)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    assert "before/instructions after/instructions[dflt]" in done.stdout
+    samples = [
+        line.split() for line in done.stdout.splitlines() if ": " in line and "0x" not in line
+    ]
+    values = [(int(words[0]), int(words[1].rstrip(":"))) for words in samples if words[0].isdigit()]
+    assert [pair for pair in values if sum(pair)][:4] == [
+        (100, 100),
+        (20, 0),
+        (0, 7000),
+        (100, 100),
+    ]
+    assert "metric:[open]" in done.stdout
+    assert "metric:[null]" in done.stdout
+    assert pprof([WHOLE]) == pprof([WHOLE])

@@ -1,0 +1,91 @@
+"""Profiles of real guests: they add up to the bill, repeat, and know what a program does."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+CALLS = ("null", "open", "chmod")
+WORKLOAD = f"syscalls calls={'+'.join(CALLS)}"
+RULES = """\
+-a always,exit -F arch=b64 -S chmod -k modes
+-a always,exit -F arch=b64 -S mount -k mounts
+"""
+PROGRAM = Path(__file__).with_name("programs") / "knownanswer.s"
+
+KNOWN = {
+    "_start": 15 + 7,
+    "_start;spin": 2 * 1000 + 1,
+    "_start;second": 2 * 777 + 1,
+    "_start;recurse": 4,
+    "_start;recurse;recurse": 4,
+    "_start;recurse;recurse;recurse": 4,
+    "_start;recurse;recurse;recurse;recurse": 4,
+    "_start;recurse;recurse;recurse;recurse;recurse": 3,
+    "_start;tail": 2,
+    "_start;tailed": 2 * 10 + 1,
+    "_start;jumper": 7,
+    "_start;jumper;deep": 1,
+    "_start;jumper;deep;deeper": 3,
+    "_start;jumper;spin": 2 * 20 + 1,
+    "_start;signaller": 13,
+    "_start;signaller;handler": 3,
+    "_start;signaller;handler;spin": 2 * 30 + 1,
+    "_start;signaller;restorer": 2,
+    "threader": 2,
+    "thread": 5,
+    "thread;spin": 2 * 40 + 1,
+}
+"""What each function executes itself under which callers. A thread begins where it was cloned."""
+
+
+def _moved(entries: list[dict[str, Any]], prefix: str = "") -> float:
+    return float(sum(one[f"{prefix}after"] - one[f"{prefix}before"] for one in entries))
+
+
+def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -> None:
+    words = ("profile", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
+    first = hardcost(*words).data()
+    assert [one["metric"] for one in first["profiles"]] == list(CALLS)
+    for one in first["profiles"]:
+        assert _moved(one["functions"], "own_") == _moved(one["stacks"]) == one["cost"] > 0
+        by_name = {function["function"]: function for function in one["functions"]}
+        walked = by_name["audit_filter_syscall"]
+        assert walked["own_before"] == 0 < walked["own_after"] <= walked["total_after"]
+    again = hardcost(*words).data()
+    assert again["profiles"] == first["profiles"]
+    assert again["cells"] == first["cells"]
+
+
+def test_a_profile_explains_what_the_bill_says(hardcost: Command) -> None:
+    rules = hardcost.write("two.rules", RULES)
+    words = (rules, "--workload", WORKLOAD, "--format", "json")
+    bill = hardcost("bill", *words).data()
+    profiles = hardcost("profile", *words).data()["profiles"]
+    costs = {one["metric"]: one["cost"] for one in bill["totals"]}
+    assert {one["metric"]: one["cost"] for one in profiles} == costs
+    assert {one["metric"]: _moved(one["functions"], "own_") for one in profiles} == costs
+
+
+def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_path: Path) -> None:
+    program = tmp_path / "known"
+    build = ["gcc", "-nostdlib", "-static", "-no-pie", "-o", str(program), str(PROGRAM)]
+    subprocess.run(build, check=True)
+    words = ("profile", "--sysctl", "vm.overcommit_memory=1", "--format", "json")
+    found = hardcost(*words, "--workload", f"command file={program}").data()
+    (wall,) = found["profiles"]
+    functions = {name for path in KNOWN for name in path.split(";")}
+    for side in ("before", "after"):
+        counted: dict[str, float] = defaultdict(float)
+        for stack in wall["stacks"]:
+            process, *path = stack["functions"]
+            if process == "command" and path and path[-1] in functions:
+                counted[";".join(path)] += stack[side]
+        del counted["_start;threader"]  # it waits as often as it has to
+        assert dict(counted) == KNOWN
+    assert _moved(wall["stacks"]) == wall["cost"]
