@@ -90,7 +90,7 @@ def test_a_worker_that_is_killed_while_it_builds_costs_nothing_but_time(
     with once_it_builds(lab, replaced):
         there = measured(lab.address, tmp_path / "there.sqlite", heard, plan(1))
     assert as_kept(there) == as_kept(measured(None, tmp_path / "x.sqlite", Heard(), plan(1)))
-    assert "worker dies is gone; what it was building is built elsewhere" in heard.notes
+    # Whether the run itself sees the other go depends on who is faster, Dask or the next look.
     assert any(note.startswith("worker next has built a kernel") for note in heard.notes)
 
 
