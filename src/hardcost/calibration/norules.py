@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from hardcost.machines.machine import Machine
     from hardcost.workloads.measured import Measured
 
-_DECIMALS = 1
-
 
 async def without_rules(machine: Machine, limit_seconds: float) -> dict[str, float]:
     """Return the instructions of each operation with audit on and no rules.
@@ -46,4 +44,4 @@ def _level(one: Measured) -> float:
     if not one.perturbed:
         return median(one.samples).value
     draws = [interquartile_mean(samples) for samples in (one.samples, *one.perturbed.values())]
-    return round(math.fsum(draws) / len(draws), _DECIMALS)
+    return float(round(math.fsum(draws) / len(draws)))
