@@ -158,6 +158,16 @@ class Gate:
         found = (one for one in self.growths if one.difference)
         return tuple(sorted(found, key=lambda one: (not one.over, -_sortable(one.share))))
 
+    @property
+    def counted(self) -> tuple[Line, ...]:
+        """The lines that add to a metric, or take from it."""
+        return tuple(line for line in self.lines if self.parts_of(line))
+
+    @property
+    def counted_of_head(self) -> tuple[Line, ...]:
+        """Those of them that stand in the later state, and so have a place there."""
+        return tuple(line for line in self.counted if line.change is not Change.REMOVED)
+
     def parts_of(self, line: Line) -> tuple[tuple[Growth, Part], ...]:
         """Return what a line adds, by metric, the largest share of the metric first."""
         found = [(one, part) for one in self.growths for part in one.parts if part.line == line]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from hardcost.cli import (
     billsearch,
     billseveral,
@@ -15,12 +13,12 @@ from hardcost.cli import (
     percentages,
     refused,
 )
+from hardcost.cli.namedprofiles import named_profiles
 from hardcost.design.culprits import worth_searching
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.insn import INSN
-from hardcost.profiles.catalogue import load, load_scap
-from hardcost.profiles.commandline import Settings, profile_of, with_settings
+from hardcost.profiles.commandline import Settings
 from hardcost.profiles.kernel.preferred import booted
 
 if TYPE_CHECKING:
@@ -52,7 +50,8 @@ def bill(  # noqa: PLR0913  (click's options)
     if limit is not None:
         budgets.check_metrics(limit, workloads)
     loaded = [
-        booted(one) if prefer_boot else one for one in _loaded(profiles, scap_profile, settings)
+        booted(one) if prefer_boot else one
+        for one in named_profiles(profiles, scap_profile, settings)
     ]
     for one in loaded:
         refused.check(one)
@@ -62,31 +61,6 @@ def bill(  # noqa: PLR0913  (click's options)
         billseveral.bill(loaded, workloads, chosen, limit)
     else:
         billsingle.bill(loaded[0], workloads, chosen, limit)
-
-
-def _loaded(
-    names: Sequence[str], scap_profile: str | None, settings: Settings
-) -> tuple[Profile, ...]:
-    """Return the profiles that were named, with the command line's settings.
-
-    Raises:
-        InputError: One is not as it should be; there is none; two are the same.
-    """
-    if not names:
-        if not settings:
-            raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
-        return (profile_of(settings),)
-    found = [
-        load(name, options.package_root) if scap_profile is None else load_scap(name, scap_profile)
-        for name in names
-    ]
-    if settings:
-        found = [with_settings(profile, settings) for profile in found]
-    known = [profile.name for profile in found]
-    twice = [name for name in known if known.count(name) > 1]
-    if twice:
-        raise InputError(f"the profile '{twice[0]}' is named twice", hint="name it once")
-    return tuple(found)
 
 
 def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None) -> bool:

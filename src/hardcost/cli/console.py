@@ -43,6 +43,13 @@ def show(*renderables: RenderableType, err: bool = False) -> None:
     stream.flush()  # before any note that follows on stderr
 
 
+def print_bytes(data: bytes) -> None:
+    """Print a result that is not text, or is in the form of another program, to stdout."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
 def as_text(renderable: RenderableType) -> str:
     """Return what `show` prints where stdout is no terminal."""
     return "\n".join(line.rstrip() for line in _lines_of(renderable))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from hardcost.cli.console import print_bytes
 from hardcost.errors import InputError, StoreError
 from hardcost.report.exports import parquet
 from hardcost.report.exports.benchstat import benchstat
@@ -60,7 +61,7 @@ def write(path: Path, data: bytes) -> None:
         StoreError: It can't be written.
     """
     if str(path) == "-":
-        _print(data)
+        print_bytes(data)
         return
     try:
         path.write_bytes(data)
@@ -70,10 +71,4 @@ def write(path: Path, data: bytes) -> None:
 
 def _show(form: str, found: Iterable[Row], findings: tuple[Finding, ...]) -> None:
     check(form)
-    _print(benchstat(findings).encode() if form == BENCHSTAT else content(form, found))
-
-
-def _print(data: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    print_bytes(benchstat(findings).encode() if form == BENCHSTAT else content(form, found))

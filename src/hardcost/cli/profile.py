@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.profiled import profiled
 from hardcost.cli import measuring, options, refused
 from hardcost.cli.billsingle import baseline_note
+from hardcost.cli.console import print_bytes
+from hardcost.cli.namedprofiles import named_profiles
 from hardcost.cli.present import notes_of, present, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.insn import INSN
-from hardcost.profiles.catalogue import load, load_scap
-from hardcost.profiles.commandline import Settings, profile_of, with_settings
+from hardcost.profiles.commandline import Settings
 from hardcost.report.exports.callgrind import callgrind
 from hardcost.report.exports.folded import folded
 from hardcost.report.exports.pprof import pprof
@@ -64,7 +62,8 @@ def profile(  # noqa: PLR0913  (click's options)
     chosen = options.choices(words, INSN.name)
     workloads = chosen.workloads or (Workload("syscalls"),)
     _check(chosen, workloads)
-    loaded = _loaded(name, scap_profile, settings)
+    names = () if name is None else (name,)
+    (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)
     plan = plan_of(loaded, workloads, chosen)
     with measuring.run_of(plan, chosen) as run:
@@ -91,8 +90,7 @@ def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
         except OSError as error:
             raise InputError(f"{output} can't be written: {error.strerror}") from error
     elif content is not None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
+        print_bytes(content)
     else:
         present(found, chosen.format, None)
     write_report(found, report)
@@ -134,17 +132,6 @@ def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
                 f"--workload: {one.name} can't be profiled yet",
                 hint="syscalls and command can",
             )
-
-
-def _loaded(name: str | None, scap_profile: str | None, settings: Settings) -> Profile:
-    if name is None:
-        if not settings:
-            raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
-        return profile_of(settings)
-    found = (
-        load(name, options.package_root) if scap_profile is None else load_scap(name, scap_profile)
-    )
-    return with_settings(found, settings) if settings else found
 
 
 def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Finding:

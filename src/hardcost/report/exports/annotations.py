@@ -11,7 +11,6 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from hardcost.analysis.growth import Change
 from hardcost.report.sentences.gatewords import of_line, sentences, title
 from hardcost.report.text import visible
 
@@ -24,7 +23,8 @@ _TITLE = "hardcost gate"
 def github(gate: Gate) -> str:
     """Return workflow commands: an annotation for each line that costs, and one for the whole."""
     lines = [
-        _command(_level(gate, line), _of_line(gate, line), _where(line)) for line in _shown(gate)
+        _command(_level(gate, line), _of_line(gate, line), _where(line))
+        for line in gate.counted_of_head
     ]
     level = "error" if gate.over else "notice"
     whole = f"{title(gate)}: {' '.join(sentences(gate))}"
@@ -41,17 +41,10 @@ def gitlab(gate: Gate) -> str:
             "severity": "major" if gate.blamed(line) else "info",
             "location": {"path": visible(line.file), "lines": {"begin": line.line or 1}},
         }
-        for line in _shown(gate)
+        for line in gate.counted_of_head
         if line.file
     ]
     return json.dumps(found, indent=2)
-
-
-def _shown(gate: Gate) -> list[Line]:
-    """Return the lines of the later state that cost something."""
-    return [
-        line for line in gate.lines if line.change is not Change.REMOVED and gate.parts_of(line)
-    ]
 
 
 def _level(gate: Gate, line: Line) -> str:

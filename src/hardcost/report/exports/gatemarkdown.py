@@ -33,8 +33,7 @@ def gate_markdown(gate: Gate) -> str:
     ]
     if gate.changed:
         parts.append(_metrics(gate.changed))
-    lines = [line for line in gate.lines if gate.parts_of(line)]
-    if lines:
+    if gate.counted:
         parts.append(_lines(gate))
     parts.append("\n".join(f"- {escaped(one)}" for one in conditions(gate)))
     return "\n\n".join(parts) + "\n"
@@ -60,10 +59,8 @@ def _metrics(shown: Sequence[Growth]) -> str:
 
 def _lines(gate: Gate) -> str:
     rows = []
-    for line in gate.lines:
-        parts = gate.parts_of(line)
-        if parts:
-            growth, part = parts[0]
-            adds = f"{amount(growth, part.cost)} {escaped(growth.unit)} to {code(growth.name)}"
-            rows.append((line.change.value, code(line.place), code(line.control), adds))
-    return table(("", "place", "line", f"adds ({gate.how})"), rows[:_MOST_LINES])
+    for line in gate.counted[:_MOST_LINES]:
+        growth, part = gate.parts_of(line)[0]
+        adds = f"{amount(growth, part.cost)} {escaped(growth.unit)} to {code(growth.name)}"
+        rows.append((line.change.value, code(line.place), code(line.control), adds))
+    return table(("", "place", "line", f"adds ({gate.how})"), rows)

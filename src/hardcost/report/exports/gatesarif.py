@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from hardcost.analysis.growth import Change
 from hardcost.auditrules.lint import sarif
 from hardcost.auditrules.lint.diagnostic import Spot
 from hardcost.report.sentences.gatewords import conditions, limit, of_line, signed_percent
@@ -28,8 +27,7 @@ def gate_sarif(gate: Gate, version: str) -> dict[str, Any]:
 
     A removed line has no place in the later state, so it makes no result.
     """
-    shown = [line for line in gate.lines if line.change is not Change.REMOVED]
-    results = [_of_line(gate, line) for line in shown if gate.parts_of(line)]
+    results = [_of_line(gate, line) for line in gate.counted_of_head]
     results += [_unexplained(gate, growth) for growth in gate.unexplained]
     return {
         "$schema": sarif.SCHEMA,

@@ -56,7 +56,7 @@ def grids(gate: Gate, shown: Sequence[Growth]) -> list[Grid]:
     found = []
     if shown:
         found.append(_metrics(gate, shown))
-    lines = [line for line in gate.lines if gate.parts_of(line)]
+    lines = gate.counted
     if lines:
         found.append(_lines(gate, lines[:_MOST_LINES], len(lines)))
     return found
