@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.report.sentences.profile_answer import (
+    LONGEST,
+    digits_of,
+    named,
+    profile_answer,
+)
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import number, percent, shorten, signed, visible
+from hardcost.report.text import number, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Finding, Moved, Profiled, Stack
+    from hardcost.analysis.finding import Finding, Profiled, Stack
 
 _TOP = 20
 _TRACED = 3
-_LONGEST = 60  # characters of a function's name
-_TERMS = (
+PROFILE_TERMS = (
     ("own", "by how many instructions the function itself executes more"),
     ("total", "the same with all that it calls; a recursion counts once"),
     ("[unknown]", "code whose symbols are not known: programs that are stripped"),
@@ -30,34 +35,20 @@ _TERMS = (
 
 def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     """Return a profile for a terminal: each metric's `top` functions, and who calls the first."""
-    parts: list[ConsoleRenderable] = [Lines(tuple(map(_answer, finding.profiles)))]
+    parts: list[ConsoleRenderable] = [Lines(profile_answer(finding).sentences)]
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
     for one in finding.profiles:
-        parts.append(GridText(_grid(one, top)))
-        callers = tuple(_callers(one))
+        parts.append(GridText(profile_grid(one, top)))
+        callers = tuple(caller_lines(one))
         if callers:
             parts.append(Lines(callers))
     if finding.notes:
         parts.append(Lines(tuple(note_lines(finding))))
-    parts.append(Terms(_TERMS))
+    parts.append(Terms(PROFILE_TERMS))
     return Document(tuple(parts))
 
 
-def _answer(one: Profiled) -> str:
-    """Return what a metric costs, and where most of that arises."""
-    name = visible(one.metric)
-    if not one.cost:
-        return f"{name} costs nothing more."
-    first = next(iter(one.functions))
-    more = "more" if one.cost > 0 else "less"
-    return (
-        f"{name} costs {_amount(abs(one.cost), one)} {visible(one.unit)} {more};"
-        f" most of it arises in {_named(first)}: {signed(first.own, _digits(one))}"
-        f" ({percent(first.own / one.cost)})."
-    )
-
-
-def _grid(one: Profiled, top: int) -> Grid:
+def profile_grid(one: Profiled, top: int = _TOP) -> Grid:
     """Return the functions whose own cost changed most; their sum is the metric's cost."""
     changed = [function for function in one.functions if function.own]
     shown, rest = changed[:top], changed[top:]
@@ -66,7 +57,7 @@ def _grid(one: Profiled, top: int) -> Grid:
         for function in sorted(one.functions, key=lambda each: -abs(each.total))[:top]
         if function.total and function not in shown and len(changed) <= top
     ]
-    names = [_named(function) for function in shown]
+    names = [named(function.function) for function in shown]
     own = [_moved(function.own, one) for function in shown]
     total = [_moved(function.total, one) for function in shown]
     before = [_amount(function.own_before, one) for function in shown]
@@ -94,7 +85,7 @@ def _grid(one: Profiled, top: int) -> Grid:
     )
 
 
-def _callers(one: Profiled) -> Iterator[str]:
+def caller_lines(one: Profiled) -> Iterator[str]:
     """Yield the stack under which each of the first functions' cost arises most."""
     for function in one.functions[:_TRACED]:
         if not function.own:
@@ -104,27 +95,17 @@ def _callers(one: Profiled) -> Iterator[str]:
             key=lambda stack: (abs(stack.after - stack.before), stack.functions),
         )
         if len(stack.functions) > 1:
-            moved = signed(stack.after - stack.before, _digits(one))
-            yield f"{_named(function)}, {moved} of it under: {_path(stack)}"
+            moved = signed(stack.after - stack.before, digits_of(one))
+            yield f"{named(function.function)}, {moved} of it under: {_path(stack)}"
 
 
 def _path(stack: Stack) -> str:
-    return " > ".join(shorten(visible(name), _LONGEST) for name in stack.functions[:-1])
-
-
-def _named(function: Moved) -> str:
-    return shorten(visible(function.function), _LONGEST)
-
-
-def _digits(one: Profiled) -> int:
-    """Return how many decimals are needed for what is counted."""
-    numbers: Sequence[float] = [one.cost, *(function.own for function in one.functions)]
-    return 0 if all(each == round(each) for each in numbers) else 1
+    return " > ".join(shorten(visible(name), LONGEST) for name in stack.functions[:-1])
 
 
 def _amount(value: float, one: Profiled) -> str:
-    return number(value, _digits(one))
+    return number(value, digits_of(one))
 
 
 def _moved(value: float, one: Profiled) -> str:
-    return signed(value, _digits(one))
+    return signed(value, digits_of(one))
