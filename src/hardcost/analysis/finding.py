@@ -249,6 +249,15 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Process:
+    """What processes of a name executed for one operation, in programs and in the kernel."""
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
 class Stack:
     """Functions, each called by the one before it, and what the last executed for one operation."""
 
@@ -262,7 +271,8 @@ class Profiled:
     """Where the cost of the configuration `after` over `before` arises, on one metric.
 
     `value` is what the metric is under `before`. The differences of the functions' own instructions
-    add up to `cost`, and so do those of the stacks. Functions come by the size of that difference.
+    add up to `cost`, and so do those of the processes and of the stacks. Functions and processes
+    come by the size of that difference.
     """
 
     workload: str
@@ -273,6 +283,7 @@ class Profiled:
     value: float
     cost: float
     functions: tuple[Moved, ...]
+    processes: tuple[Process, ...]
     stacks: tuple[Stack, ...]
 
 

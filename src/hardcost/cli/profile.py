@@ -25,7 +25,8 @@ from hardcost.report.exports.speedscope import speedscope
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
-from hardcost.workloads.names import HasWindows
+from hardcost.report.text import listed
+from hardcost.workloads.names import WORKLOADS, HasWindows
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -128,9 +129,9 @@ def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
         raise InputError("a profile has no recorders beside it: leave --record out")
     for one in workloads:
         if not isinstance(workload_named(one.name), HasWindows):
+            able = [name for name in WORKLOADS if isinstance(workload_named(name), HasWindows)]
             raise InputError(
-                f"--workload: {one.name} can't be profiled yet",
-                hint="syscalls and command can",
+                f"--workload: {one.name} can't be profiled yet", hint=f"{listed(able)} can"
             )
 
 

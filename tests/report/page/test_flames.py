@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from tests.report.conftest import HOSTILE
 
-from hardcost.analysis.finding import Finding, Moved, Profiled, Stack
+from hardcost.analysis.finding import Finding, Moved, Process, Profiled, Stack
 from hardcost.report.page.flames import flame_script, graphs
 from hardcost.report.page.page import to_html
 
@@ -60,6 +60,7 @@ def _finding(name: str = "audit_filter_syscall") -> Finding:
         value=120.0,
         cost=30.0,
         functions=(moved,),
+        processes=(Process("program", 120.0, 150.0),),
         stacks=stacks,
     )
     return Finding(

@@ -13,7 +13,7 @@ from hardcost.report.sentences.profile_answer import (
 )
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import number, shorten, signed, visible
+from hardcost.report.text import number, percent, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     parts: list[ConsoleRenderable] = [Lines(profile_answer(finding).sentences)]
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
     for one in finding.profiles:
-        parts.append(GridText(profile_grid(one, top)))
+        parts += map(GridText, profile_grids(one, top))
         callers = tuple(caller_lines(one))
         if callers:
             parts.append(Lines(callers))
@@ -48,7 +48,43 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     return Document(tuple(parts))
 
 
-def profile_grid(one: Profiled, top: int = _TOP) -> Grid:
+def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
+    """Yield who executes a metric, if these are several processes, and in which functions."""
+    if len(one.processes) > 1:
+        yield _process_grid(one, top)
+    yield _function_grid(one, top)
+
+
+def _process_grid(one: Profiled, top: int) -> Grid:
+    """Return the processes whose cost changed most; their sum is the metric's cost."""
+    shown, rest = one.processes[:top], one.processes[top:]
+    rows = [(named(process.name), process.before, process.after) for process in shown]
+    if rest:
+        sides = (math.fsum(process.before for process in rest), math.fsum(p.after for p in rest))
+        rows.append((count(len(rest), "other process", "other processes"), *sides))
+    rows.append(("all", one.value, one.value + one.cost))
+    names, before, after = zip(*rows, strict=True)
+    moved = [b - a for a, b in zip(before, after, strict=True)]
+    share = [percent(part / one.cost) if one.cost else "" for part in moved]
+    return Grid(
+        title=f"{_title(one)}, by process",
+        labels=(Column("process", names, left=True),),
+        groups=(
+            Group("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
+            Group("", (Column("share", tuple(share)),)),
+            Group("", (Column("before", tuple(_amount(part, one) for part in before)),)),
+            Group("", (Column("after", tuple(_amount(part, one) for part in after)),)),
+        ),
+        lines=frozenset({len(names) - 1}),
+    )
+
+
+def _title(one: Profiled) -> str:
+    title = f"{visible(one.workload)}: {visible(one.metric)}" if one.workload else one.metric
+    return f"{title}, {visible(one.unit)}, {visible(one.before)} against {visible(one.after)}"
+
+
+def _function_grid(one: Profiled, top: int = _TOP) -> Grid:
     """Return the functions whose own cost changed most; their sum is the metric's cost."""
     changed = [function for function in one.functions if function.own]
     shown, rest = changed[:top], changed[top:]
