@@ -64,6 +64,22 @@ def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
     assert wall["cost"] == cells["wall"]["difference"]
 
 
+def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_path: Path) -> None:
+    rules = tmp_path / "few.rules"
+    rules.write_text(RULES)
+    chosen = (str(rules), "--workload", "syscalls calls=null+chmod", "--format", "json")
+    billed = {
+        (item["control"], item["metric"]): item["cost"]
+        for item in hardcost("bill", *chosen).data()["items"]
+    }
+    found = hardcost("profile", *chosen, "--by-control").data()["by_control"]
+    assert {(one["control"], one["metric"]): one["cost"] for one in found} == billed
+    for one in found:
+        assert sum(function["own"] for function in one["functions"]) == one["cost"]
+    modes = next(one for one in found if "chmod" in one["control"] and one["metric"] == "chmod")
+    assert modes["functions"][0] == {"function": "format_decode", "own": 9484}
+
+
 def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -> None:
     words = ("profile", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
     first = hardcost(*words).data()

@@ -288,6 +288,19 @@ class Profiled:
 
 
 @dataclass(frozen=True)
+class ControlProfiled:
+    """Where the cost of one control of a profile arises, on one metric.
+
+    `profiled` is the profile without it against the whole profile, so its cost is the control's in
+    the bill.
+    """
+
+    control: str
+    place: str
+    profiled: Profiled
+
+
+@dataclass(frozen=True)
 class Failure:
     """A failed trial: the reason, the remedy, and the tail of the guest's log.
 
@@ -310,9 +323,10 @@ class Finding:
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
-    without cells, `observed` what the recorders saw, `profiles` where costs arise. `scale` is the
-    study's size if one was given; the study's name then ends in it. `command` is the command line,
-    word by word, and `folder` its working directory, if a word of it is a path relative to that.
+    without cells, `observed` what the recorders saw, `profiles` where costs arise, `by_control`
+    where those of single controls do. `scale` is the study's size if one was given; the study's
+    name then ends in it. `command` is the command line, word by word, and `folder` its working
+    directory, if a word of it is a path relative to that.
     """
 
     run: str
@@ -334,5 +348,6 @@ class Finding:
     scale: str | None = None
     together: SideBySide | None = None
     profiles: tuple[Profiled, ...] = ()
+    by_control: tuple[ControlProfiled, ...] = ()
     command: tuple[str, ...] = ()
     folder: str = ""

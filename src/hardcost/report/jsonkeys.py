@@ -101,6 +101,23 @@ class ProfileEntry(Entry):
     stacks: tuple[StackEntry, ...]
 
 
+class OwnEntry(Entry):
+    """By how many instructions a function itself executes more for one operation."""
+
+    function: str
+    own: Number
+
+
+class ByControlEntry(Entry):
+    """A control and a metric of `by_control`: the differences of `functions` add up to `cost`."""
+
+    control: str
+    place: str
+    metric: str
+    cost: Number
+    functions: tuple[OwnEntry, ...]
+
+
 class BeforeEntry(Entry):
     """A cell's value in the run that another is compared to."""
 

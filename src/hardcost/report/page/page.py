@@ -29,7 +29,7 @@ from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
 from hardcost.report.tables.matrix import for_page
 from hardcost.report.tables.observed_table import event_grids, lookup_grids, loss_grids, share_grids
-from hardcost.report.tables.profile_table import PROFILE_TERMS, profile_grids
+from hardcost.report.tables.profile_table import PROFILE_TERMS, control_grids, profile_grids
 from hardcost.report.tables.published_table import (
     mean_grids,
     published_matrices,
@@ -279,7 +279,11 @@ def _profiled(finding: Finding) -> Iterable[Section]:
             "Where the cost arises",
             (FLAMES_GUIDE,),
             flames=tuple(graphs(finding)),
-            grids=tuple(grid for one in finding.profiles for grid in profile_grids(one)),
+            grids=tuple(
+                grid
+                for one in finding.profiles
+                for grid in (*profile_grids(one), *control_grids(finding, one.metric))
+            ),
         )
 
 

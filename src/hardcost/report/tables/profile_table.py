@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.finding import CLOCK
 from hardcost.report.sentences.profile_answer import (
     LONGEST,
     digits_of,
     named,
     profile_answer,
 )
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
+from hardcost.report.tables.layout import (
+    Column,
+    Document,
+    Grid,
+    GridText,
+    Group,
+    Lines,
+    RowText,
+    Terms,
+)
 from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import number, percent, shorten, signed, visible
 from hardcost.units import count
@@ -21,10 +31,11 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Finding, Profiled, Stack
+    from hardcost.analysis.finding import ControlProfiled, Finding, Profiled, Stack
 
 _TOP = 20
 _TRACED = 3
+_WHERE = 5
 PROFILE_TERMS = (
     ("own", "by how many instructions the function itself executes more"),
     ("total", "the same with all that it calls; a recursion counts once"),
@@ -39,6 +50,7 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
     for one in finding.profiles:
         parts += map(GridText, profile_grids(one, top))
+        parts += map(GridText, control_grids(finding, one.metric))
         callers = tuple(caller_lines(one))
         if callers:
             parts.append(Lines(callers))
@@ -50,7 +62,7 @@ def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
 
 def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
     """Yield who executes a metric, if these are several processes, and in which functions."""
-    if len(one.processes) > 1:
+    if len([process for process in one.processes if process.name != CLOCK]) > 1:
         yield _process_grid(one, top)
     yield _function_grid(one, top)
 
@@ -77,6 +89,37 @@ def _process_grid(one: Profiled, top: int) -> Grid:
         ),
         lines=frozenset({len(names) - 1}),
     )
+
+
+def control_grids(finding: Finding, metric: str) -> Iterator[Grid]:
+    """Yield in which functions the cost of each control arises on a metric, if that is known."""
+    found = [one for one in finding.by_control if one.profiled.metric == metric]
+    dear = sorted((one for one in found if one.profiled.cost), key=lambda one: -one.profiled.cost)
+    if found:
+        first = found[0].profiled
+        free = len(found) - len(dear)
+        yield Grid(
+            title=f"{visible(metric)}, {visible(first.unit)}, by control",
+            labels=(
+                Column("cost", tuple(_moved(one.profiled.cost, one.profiled) for one in dear)),
+            ),
+            groups=(),
+            texts=tuple(_text(one) for one in dear),
+            text_header="control, and the functions that execute more with it",
+            notes=(f"{count(free, 'other control')} made no difference.",) if free else (),
+        )
+
+
+def _text(one: ControlProfiled) -> RowText:
+    moved = [function for function in one.profiled.functions if function.own]
+    parts = [
+        f"{named(function.function)} {_moved(function.own, one.profiled)}"
+        for function in moved[:_WHERE]
+    ]
+    rest = math.fsum(function.own for function in moved[_WHERE:])
+    if len(moved) > _WHERE:
+        parts.append(f"{count(len(moved) - _WHERE, 'other')} {_moved(rest, one.profiled)}")
+    return RowText(visible(one.control), visible(one.place), ", ".join(parts))
 
 
 def _title(one: Profiled) -> str:
