@@ -9,7 +9,7 @@ from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import ControlProfiled, Finding
 from hardcost.analysis.itemise import place
 from hardcost.analysis.profiled import profiled
-from hardcost.cli import measuring, options, refused
+from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
 from hardcost.cli.console import print_bytes
 from hardcost.cli.namedprofiles import named_profiles
@@ -26,9 +26,6 @@ from hardcost.report.exports.speedscope import speedscope
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
-from hardcost.report.text import listed
-from hardcost.workloads.names import WORKLOADS, HasWindows
-from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,7 +60,7 @@ def profile(  # noqa: PLR0913  (click's options)
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words, INSN.name)
     workloads = chosen.workloads or (Workload("syscalls"),)
-    _check(chosen, workloads)
+    profilable.check(chosen.instrument, chosen.record, workloads)
     names = () if name is None else (name,)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)
@@ -123,24 +120,6 @@ def plan_of(
     trials = tuple(one for one in plan.trials if one.configuration.name in wanted)
     study = plan.study.replace("bill", "profile", 1)
     return replace(plan, study=study, trials=trials).set_up(replace(chosen.setup, profiled=True))
-
-
-def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
-    """Check that what is asked for can be profiled.
-
-    Raises:
-        InputError: It can't.
-    """
-    if chosen.instrument not in {None, INSN.name}:
-        raise InputError("a profile counts instructions: leave --instrument out")
-    if chosen.record:
-        raise InputError("a profile has no recorders beside it: leave --record out")
-    for one in workloads:
-        if not isinstance(workload_named(one.name), HasWindows):
-            able = [name for name in WORKLOADS if isinstance(workload_named(name), HasWindows)]
-            raise InputError(
-                f"--workload: {one.name} can't be profiled yet", hint=f"{listed(able)} can"
-            )
 
 
 def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Finding:

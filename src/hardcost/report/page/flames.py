@@ -95,7 +95,7 @@ def graphs(finding: Finding) -> Iterator[Graph]:
         if whole.width > 0:
             yield Graph(
                 name=f"flames-{nth}",
-                title=_title(one),
+                title=_title(one) if not finding.levels else f"{visible(one.after)}, {_title(one)}",
                 root=_Drawn(one, whole.width).frame(whole, whole.width),
                 before=visible(one.before),
                 after=visible(one.after),

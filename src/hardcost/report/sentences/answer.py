@@ -41,7 +41,7 @@ def answer(finding: Finding) -> Answer:
     if finding.together is not None:
         each = (answer(one).sentences[:1] for one in finding.together.bills)
         return Answer(tuple(sentence for sentences in each for sentence in sentences))
-    if finding.profiles:
+    if finding.profiles and not finding.levels:
         return profile_answer(finding)
     if finding.bill is None:
         return run_answer(finding)

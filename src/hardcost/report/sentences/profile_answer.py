@@ -48,6 +48,11 @@ def digits_of(one: Profiled) -> int:
     return 0 if all(each == round(each) for each in numbers) else 1
 
 
+def profile_lines(finding: Finding) -> list[str]:
+    """Return, for a run, where the cost of each configuration arises: a line for each metric."""
+    return [f"{visible(one.after)}: {_sentence(one)}" for one in finding.profiles]
+
+
 def _sentence(one: Profiled) -> str:
     name = visible(one.metric)
     if not one.cost:
