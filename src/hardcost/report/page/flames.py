@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FLAMES_GUIDE = (
     "Each frame is a function, below the one that calls it, and as wide as the instructions that "
-    "it executes with all that it calls. What the profile adds is coloured, and so is what it "
-    "takes away; both have their share of the width. Select a frame to enlarge it, with the mouse "
+    "it executes with all that it calls. What is added is coloured, and so is what is taken away; "
+    "both have their share of the width. Select a frame to enlarge it, with the mouse "
     "or with the arrow keys and Enter; Escape shows all."
 )
 """How to read a flame graph."""
