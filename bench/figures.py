@@ -47,7 +47,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/questions-about-audit-rules.md", "docs/flat.md")
+PAGES = (
+    "README.md",
+    "docs/questions-about-audit-rules.md",
+    "docs/flat.md",
+    "docs/audited-calls.md",
+)
 
 _MARK = re.compile(r"<!-- figures: (?P<said>.*?) -->\s*$")
 _INLINE = re.compile(

@@ -48,6 +48,39 @@ def _moved(entries: list[dict[str, Any]], prefix: str = "") -> float:
     return float(sum(one[f"{prefix}after"] - one[f"{prefix}before"] for one in entries))
 
 
+def test_a_whole_system_is_profiled_by_process(hardcost: Command) -> None:
+    words = ("profile", "audit-samples", "--workload", "filecopy files=2", "--repetitions", "1")
+    found = hardcost(*words, "--format", "json", "--fresh").data()
+    by_metric = {one["metric"]: one for one in found["profiles"]}
+    assert sorted(by_metric) == ["copy", "remove", "wall"]
+    for one in by_metric.values():
+        assert _moved(one["processes"]) == _moved(one["stacks"]) == one["cost"] > 0
+    wall = by_metric["wall"]
+    assert wall["cost"] == by_metric["copy"]["cost"] + by_metric["remove"]["cost"]
+    by_name = {process["name"]: process for process in wall["processes"]}
+    assert by_name["kauditd"]["before"] == 0 < by_name["kauditd"]["after"]
+    assert by_name["cp"]["after"] > by_name["cp"]["before"] > 0
+    cells = {cell["metric"]: cell for cell in found["cells"] if cell["difference"]}
+    assert wall["cost"] == cells["wall"]["difference"]
+
+
+def test_each_control_is_profiled_as_the_bill_bills_it(hardcost: Command, tmp_path: Path) -> None:
+    rules = tmp_path / "few.rules"
+    rules.write_text(RULES)
+    chosen = (str(rules), "--workload", "syscalls calls=null+chmod", "--format", "json")
+    billed = {
+        (item["control"], item["metric"]): item["cost"]
+        for item in hardcost("bill", *chosen).data()["items"]
+    }
+    found = hardcost("profile", *chosen, "--by-control").data()["by_control"]
+    costs = {(one["control"], one["metric"]): one["cost"] for one in found}
+    assert {which: cost for which, cost in costs.items() if cost} == billed  # zeros are its rest
+    for one in found:
+        assert sum(function["own"] for function in one["functions"]) == one["cost"]
+    modes = next(one for one in found if "chmod" in one["control"] and one["metric"] == "chmod")
+    assert modes["functions"][0] == {"function": "format_decode", "own": 9484}
+
+
 def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -> None:
     words = ("profile", "audit-samples", "--workload", WORKLOAD, "--format", "json", "--fresh")
     first = hardcost(*words).data()

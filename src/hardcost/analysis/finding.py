@@ -249,6 +249,15 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Process:
+    """What processes of a name executed for one operation, in programs and in the kernel."""
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
 class Stack:
     """Functions, each called by the one before it, and what the last executed for one operation."""
 
@@ -262,7 +271,8 @@ class Profiled:
     """Where the cost of the configuration `after` over `before` arises, on one metric.
 
     `value` is what the metric is under `before`. The differences of the functions' own instructions
-    add up to `cost`, and so do those of the stacks. Functions come by the size of that difference.
+    add up to `cost`, and so do those of the processes and of the stacks. Functions and processes
+    come by the size of that difference.
     """
 
     workload: str
@@ -273,7 +283,21 @@ class Profiled:
     value: float
     cost: float
     functions: tuple[Moved, ...]
+    processes: tuple[Process, ...]
     stacks: tuple[Stack, ...]
+
+
+@dataclass(frozen=True)
+class ControlProfiled:
+    """Where the cost of one control of a profile arises, on one metric.
+
+    `profiled` is the profile without it against the whole profile, so its cost is the control's in
+    the bill.
+    """
+
+    control: str
+    place: str
+    profiled: Profiled
 
 
 @dataclass(frozen=True)
@@ -299,9 +323,10 @@ class Finding:
     `levels` maps a configuration's name to its axes, as in `design.plan.Configuration`.
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
-    without cells, `observed` what the recorders saw, `profiles` where costs arise. `scale` is the
-    study's size if one was given; the study's name then ends in it. `command` is the command line,
-    word by word, and `folder` its working directory, if a word of it is a path relative to that.
+    without cells, `observed` what the recorders saw, `profiles` where costs arise, `by_control`
+    where those of single controls do. `scale` is the study's size if one was given; the study's
+    name then ends in it. `command` is the command line, word by word, and `folder` its working
+    directory, if a word of it is a path relative to that.
     """
 
     run: str
@@ -323,5 +348,6 @@ class Finding:
     scale: str | None = None
     together: SideBySide | None = None
     profiles: tuple[Profiled, ...] = ()
+    by_control: tuple[ControlProfiled, ...] = ()
     command: tuple[str, ...] = ()
     folder: str = ""

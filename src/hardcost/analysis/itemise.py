@@ -102,7 +102,7 @@ def _item(
         share=saved.value / of.cost if of.distinguishable else 0.0,
         alone=alone.value,
         fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
-        place=_place(control),
+        place=place(control),
         ids=control.ids,
     )
 
@@ -123,7 +123,8 @@ def _fired(records: Sequence[Record]) -> dict[tuple[str, int], int]:
     return counts
 
 
-def _place(control: Control) -> str:
+def place(control: Control) -> str:
+    """Return where a control was written, if it was in a file."""
     if isinstance(control, AuditRule) and control.rule.place is not None:
         return str(control.rule.place)
     if isinstance(control, Sysctl) and control.place is not None:

@@ -7,13 +7,14 @@ these windows executed adds up to it, but for the rounding of estimates to 1/102
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.estimates import series as series_of
 from hardcost.analysis.estimates import shift, value
-from hardcost.analysis.finding import CLOCK, Moved, Profiled, Stack
+from hardcost.analysis.finding import CLOCK, Moved, Process, Profiled, Stack
 from hardcost.errors import TrialError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profil
     known = series_of(records)
     found = []
     for configuration, workload, metric in known:
-        if configuration != before:
+        if configuration != before or not _has(records, workload, metric):
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
         sides = _sides(records, (before, after), workload, metric, drawn=of.drawn)
@@ -51,10 +52,19 @@ def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profil
                 value=value(against).value,
                 cost=shift(of, against).value,
                 functions=_functions(*sides),
+                processes=_processes(*sides),
                 stacks=_stacks(*sides),
             )
         )
     return tuple(found)
+
+
+def _has(records: Sequence[Record], workload: str, metric: str) -> bool:
+    """Say whether a metric has a profile: one that is the sum of others has none of its own."""
+    profiles = [one.profile for one in records if one.workload == workload]
+    return None in profiles or any(
+        seen.metric == metric for one in profiles if one is not None for seen in one.metrics
+    )
 
 
 def _sides(
@@ -160,6 +170,19 @@ def _functions(before: Counts, after: Counts) -> tuple[Moved, ...]:
         for name in {*totals[0], *totals[1]}
     ]
     return tuple(sorted(moved, key=lambda one: (-abs(one.own), -abs(one.total), one.function)))
+
+
+def _processes(before: Counts, after: Counts) -> tuple[Process, ...]:
+    """Return every process, that with the largest difference first."""
+    names = {path[0] for side in (before, after) for path in side}
+    found = [
+        Process(name, *(_of_process(side, name) for side in (before, after))) for name in names
+    ]
+    return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.name)))
+
+
+def _of_process(side: Mapping[Path, float], name: str) -> float:
+    return math.fsum(count for path, count in side.items() if path[0] == name)
 
 
 def _own(side: Mapping[Path, float]) -> ByName:

@@ -62,7 +62,7 @@ def _table(finding: Finding) -> ConsoleRenderable:
     """Return a finding for a terminal: several bills, one, a profile, or a run."""
     if finding.together is not None:
         return several_table(finding)
-    if finding.profiles:
+    if finding.profiles and not finding.levels:
         return profile_table(finding)
     return bill_table(finding) if finding.bill is not None else run_table(finding)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hardcost.analysis.estimates import cells
-from hardcost.analysis.finding import Finding
+from hardcost.analysis.finding import ControlProfiled, Finding
+from hardcost.analysis.itemise import place
 from hardcost.analysis.profiled import profiled
-from hardcost.cli import measuring, options, refused
+from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
 from hardcost.cli.console import print_bytes
 from hardcost.cli.namedprofiles import named_profiles
@@ -25,14 +26,11 @@ from hardcost.report.exports.speedscope import speedscope
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
-from hardcost.workloads.names import HasWindows
-from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from hardcost.analysis.finding import Profiled
     from hardcost.cli.options import Choices
     from hardcost.controls.control import LsmMode, Profile
     from hardcost.design.plan import Plan
@@ -47,6 +45,7 @@ def profile(  # noqa: PLR0913  (click's options)
     name: str | None,
     *,
     metric: tuple[str, ...],
+    by_control: bool,
     output: Path | None,
     scap_profile: str | None,
     sysctl: tuple[str, ...],
@@ -61,16 +60,16 @@ def profile(  # noqa: PLR0913  (click's options)
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words, INSN.name)
     workloads = chosen.workloads or (Workload("syscalls"),)
-    _check(chosen, workloads)
+    profilable.check(chosen.instrument, chosen.record, workloads)
     names = () if name is None else (name,)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)
-    plan = plan_of(loaded, workloads, chosen)
+    plan = plan_of(loaded, workloads, chosen, by_control=by_control)
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return
         found = _finding(loaded, plan, run, run.measure().records)
-        found = measuring.finished(run, replace(found, profiles=_wanted(found, metric)))
+        found = measuring.finished(run, _wanted(found, metric))
     _print(found, chosen, output)
 
 
@@ -106,32 +105,21 @@ _FORMS: dict[str, Callable[[Finding], bytes]] = {
 }
 
 
-def plan_of(loaded: Profile, workloads: Sequence[Workload], chosen: Choices) -> Plan:
-    """Return the trials that are compared: those of the profile's bill, with all and with none."""
+def plan_of(
+    loaded: Profile, workloads: Sequence[Workload], chosen: Choices, *, by_control: bool = False
+) -> Plan:
+    """Return the trials that are compared: those of the profile's bill, with all and with none.
+
+    `by_control` adds those without a single control.
+    """
     plan = leave_one_out.bill_plan(
         loaded, workloads, seeds=chosen.seeds, repetitions=chosen.repetitions
     )
-    trials = tuple(one for one in plan.trials if one.configuration.name in _COMPARED)
+    single = {leave_one_out.without(at) for at in range(len(loaded.controls))}
+    wanted = {*_COMPARED, *(single if by_control else ())}
+    trials = tuple(one for one in plan.trials if one.configuration.name in wanted)
     study = plan.study.replace("bill", "profile", 1)
     return replace(plan, study=study, trials=trials).set_up(replace(chosen.setup, profiled=True))
-
-
-def _check(chosen: Choices, workloads: Sequence[Workload]) -> None:
-    """Check that what is asked for can be profiled.
-
-    Raises:
-        InputError: It can't.
-    """
-    if chosen.instrument not in {None, INSN.name}:
-        raise InputError("a profile counts instructions: leave --instrument out")
-    if chosen.record:
-        raise InputError("a profile has no recorders beside it: leave --record out")
-    for one in workloads:
-        if not isinstance(workload_named(one.name), HasWindows):
-            raise InputError(
-                f"--workload: {one.name} can't be profiled yet",
-                hint="syscalls and command can",
-            )
 
 
 def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Finding:
@@ -144,11 +132,21 @@ def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -
         cells=cells(plan, records),
         notes=(baseline_note(loaded), *plan.notes, *notes_of(whole)),
         profiles=profiled(records, *_COMPARED),
+        by_control=tuple(_by_control(loaded, records)),
     )
 
 
-def _wanted(found: Finding, metrics: Sequence[str]) -> tuple[Profiled, ...]:
-    """Return the profiles of the metrics that were named, or all.
+def _by_control(loaded: Profile, records: Sequence[Record]) -> Iterator[ControlProfiled]:
+    measured = {record.configuration for record in records}
+    for index, control in enumerate(loaded.controls):
+        without = leave_one_out.without(index)
+        if without in measured:
+            for one in profiled(records, without, leave_one_out.PROFILE):
+                yield ControlProfiled(control.name, place(control), one)
+
+
+def _wanted(found: Finding, metrics: Sequence[str]) -> Finding:
+    """Return the finding with the profiles of the metrics that were named, or all.
 
     Raises:
         InputError: There is no such metric.
@@ -159,4 +157,10 @@ def _wanted(found: Finding, metrics: Sequence[str]) -> tuple[Profiled, ...]:
             raise InputError(
                 f"--metric: there is no metric '{metric}'", hint=f"there are {', '.join(known)}"
             )
-    return tuple(one for one in found.profiles if not metrics or one.metric in metrics)
+    if not metrics:
+        return found
+    return replace(
+        found,
+        profiles=tuple(one for one in found.profiles if one.metric in metrics),
+        by_control=tuple(one for one in found.by_control if one.profiled.metric in metrics),
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding, ObservedIn
-from hardcost.cli import measuring, options
+from hardcost.analysis.profiled import profiled
+from hardcost.cli import measuring, options, profilable
 from hardcost.cli.present import notes_of
 from hardcost.design import factorial
 from hardcost.errors import MachineError
@@ -16,17 +18,22 @@ from hardcost.report.published import published
 from hardcost.study.read import instrument_of, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from hardcost.analysis.finding import Profiled
     from hardcost.cli.options import Choices
     from hardcost.design.plan import Plan
     from hardcost.store.record import Record
 
 
-def run(study: str, scale: str | None, **words: Any) -> None:  # noqa: ANN401  (click's options)
+def run(study: str, scale: str | None, *, profiling: bool, **words: Any) -> None:  # noqa: ANN401  (click's options)
     """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words, instrument_of(study))
     plan = _plan(study, scale, chosen)
+    if profiling:
+        workloads = tuple(dict.fromkeys(trial.workload for trial in plan.trials))
+        profilable.check(plan.instrument, plan.setup.record, workloads)
+        plan = plan.set_up(replace(plan.setup, profiled=True))
     if plan.published is not None:
         published(plan.published)  # reports that there are none before anything is measured
     with measuring.run_of(plan, chosen) as begun:
@@ -67,9 +74,20 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
         scale=scale,
+        profiles=tuple(_profiles(plan, records)),
         observed=tuple(
             ObservedIn(record.configuration, record.workload, record.seed, record.repetition, seen)
             for record in records
             for seen in record.observed
         ),
     )
+
+
+def _profiles(plan: Plan, records: Sequence[Record]) -> Iterator[Profiled]:
+    """Yield where the cost of each configuration arises, if it was watched."""
+    if any(record.profile for record in records):
+        measured = {record.configuration for record in records}
+        for configuration in plan.configurations:
+            compared = {plan.baseline, configuration.name}
+            if len(compared) > 1 and compared <= measured:
+                yield from profiled(records, plan.baseline, configuration.name)

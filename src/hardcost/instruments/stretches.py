@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
-from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled
+from hardcost.instruments.windows import WAITING, Frame, Profile, Profiled, Together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
     from hardcost.machines.stacks import Place, Stacks, Stretch
 
 
-def profile(seen: Stacks, windows: Sequence[Windows]) -> Profile:
+def profile(seen: Stacks, windows: Sequence[Windows | Together]) -> Profile:
     """Return the profile of the windows that were measured, which are in the order of the trial.
+
+    What several of them took together comes after them.
 
     Raises:
         TrialError: What was seen is not what the instrument counted.
     """
     tree = _Tree(seen.places)
-    metrics, at = [], 0
+    metrics: list[Profiled] = []
+    at = 0
     for group in windows:
+        if isinstance(group, Together):
+            metrics.append(_summed(group, metrics))
+            continue
         stretches, at = _found(seen.stretches, group, at)
         if group.metric is not None:
             metrics.append(_profiled(group, stretches, tree))
@@ -112,6 +118,22 @@ def _profiled(group: Windows, stretches: Sequence[Stretch], tree: _Tree) -> Prof
         ticks=tuple(ticks for _, ticks in pairs),
         samples=tuple(samples),
         windows=tuple(windows),
+    )
+
+
+def _summed(group: Together, known: Sequence[Profiled]) -> Profiled:
+    """Return what several windows took together."""
+    parts = [one for one in known if one.metric in group.parts and one.number == 0]
+    window: dict[int, int] = {}
+    for part in parts:
+        for number, count in part.windows[part.samples[0]].items():
+            window[number] = window.get(number, 0) + count
+    return Profiled(
+        metric=group.metric,
+        operations=group.operations,
+        ticks=(sum(part.ticks[0] for part in parts),),
+        samples=(0,),
+        windows=(window,),
     )
 
 

@@ -32,6 +32,18 @@ class Windows:
     number: int = 0
 
 
+@dataclass(frozen=True)
+class Together:
+    """A metric that is what several windows took together, each of which is one of `parts`.
+
+    The parts are named as their `Windows` are, and have one sample each.
+    """
+
+    metric: str
+    parts: tuple[str, ...]
+    operations: int = 1
+
+
 class Profiled(BaseModel):
     """A metric's samples, by what executed them; `number` is as of `Windows`.
 

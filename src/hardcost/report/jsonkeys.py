@@ -78,8 +78,16 @@ class StackEntry(Entry):
     after: Number
 
 
+class ProcessEntry(Entry):
+    """What processes of a name executed for one operation."""
+
+    name: str
+    before: Number
+    after: Number
+
+
 class ProfileEntry(Entry):
-    """A metric of `profiles`: the differences of `functions`, or of `stacks`, add up to `cost`."""
+    """A metric of `profiles`: differences of `functions`, `processes` or `stacks` make `cost`."""
 
     workload: str
     metric: str
@@ -89,7 +97,25 @@ class ProfileEntry(Entry):
     value: Number
     cost: Number
     functions: tuple[MovedEntry, ...]
+    processes: tuple[ProcessEntry, ...]
     stacks: tuple[StackEntry, ...]
+
+
+class OwnEntry(Entry):
+    """By how many instructions a function itself executes more for one operation."""
+
+    function: str
+    own: Number
+
+
+class ByControlEntry(Entry):
+    """A control and a metric of `by_control`: the differences of `functions` add up to `cost`."""
+
+    control: str
+    place: str
+    metric: str
+    cost: Number
+    functions: tuple[OwnEntry, ...]
 
 
 class BeforeEntry(Entry):

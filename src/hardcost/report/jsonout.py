@@ -18,6 +18,7 @@ from hardcost.report.jsonkeys import (
     BeforeEntry,
     BesideKeys,
     BillKeys,
+    ByControlEntry,
     CellEntry,
     ComparisonDocument,
     FailureEntry,
@@ -27,6 +28,7 @@ from hardcost.report.jsonkeys import (
     LeastEntry,
     MeanEntry,
     ObservedEntry,
+    OwnEntry,
     PairEntry,
     ProfileEntry,
     ScoreEntry,
@@ -42,7 +44,7 @@ from hardcost.report.tables.several_table import bills_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.finding import Bill, Finding, Item, ObservedIn
+    from hardcost.analysis.finding import Bill, ControlProfiled, Finding, Item, ObservedIn
     from hardcost.analysis.means import MeanPenalty
     from hardcost.report.beside import Figure
 
@@ -87,8 +89,21 @@ def _document(finding: Finding) -> _Object:
         document["profiles"] = [
             ProfileEntry.model_validate(one).model_dump() for one in finding.profiles
         ]
+    if finding.by_control:
+        document["by_control"] = [_of_control(one).model_dump() for one in finding.by_control]
     document.update(_beside(finding).model_dump())
     return document
+
+
+def _of_control(one: ControlProfiled) -> ByControlEntry:
+    moved = [function for function in one.profiled.functions if function.own]
+    return ByControlEntry(
+        control=one.control,
+        place=one.place,
+        metric=one.profiled.metric,
+        cost=one.profiled.cost,
+        functions=tuple(OwnEntry(function=it.function, own=it.own) for it in moved),
+    )
 
 
 def _beside(finding: Finding) -> BesideKeys:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Together, Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -141,6 +142,16 @@ class Apache:
             loads.append((name, load))
         each = [served.per_operation(name, instrument, count, load) for name, load in loads]
         return (*each, served.whole("all", instrument, [load for _, load in loads]))
+
+    def windows(
+        self,
+        parameters: ApacheParameters,
+        answers: Sequence[Answer],
+        instrument: Instrument,  # noqa: ARG002  (the interface's)
+    ) -> tuple[Windows | Together, ...]:
+        """Return what requests took at each concurrency, and all together."""
+        names = [f"ab-{clients}" for clients in parameters.concurrency]
+        return served.windows(answers, names, parameters.requests)
 
     def operations(self, parameters: ApacheParameters) -> dict[str, int]:
         """Return how many requests each program makes."""

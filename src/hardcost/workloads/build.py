@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CommandAnswer, only
 from hardcost.protocol.requests import Command, install
 from hardcost.workloads.measured import Measured
@@ -115,6 +116,15 @@ def measured(
         )
         for name, amount in metrics.items()
     )
+
+
+def windows(
+    parameters: Parameters,  # noqa: ARG001  (the interface's)
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the same)
+) -> tuple[Windows, ...]:
+    """Return the build."""
+    return (Windows("wall", (only(answers, CommandAnswer).ticks,)),)
 
 
 def _check(done: CommandAnswer, expected: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -109,3 +110,12 @@ def measured(
             )
         found.append(programs.metric(case, instrument.whole, programs.ticks(done), [done]))
     return tuple(found)
+
+
+def windows(
+    parameters: Parameters,
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the interface's)
+) -> tuple[Windows, ...]:
+    """Return the cases."""
+    return tuple(programs.windows(answers, programs.in_order(parameters.cases, _FLAGS)))

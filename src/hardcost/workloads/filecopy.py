@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import Together
 from hardcost.protocol.requests import DropCaches
 from hardcost.workloads import programs
 from hardcost.workloads.parameters import WorkloadParameters, whole
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -130,6 +132,16 @@ def measured(
         programs.metric(name, instrument.whole, amount, about)
         for name, (amount, about) in metrics.items()
     )
+
+
+def windows(
+    parameters: Parameters,  # noqa: ARG001  (the interface's)
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the same)
+) -> tuple[Windows | Together, ...]:
+    """Return the copy, the removal, and both together."""
+    parts = ("copy", "remove")
+    return (*programs.windows(answers, parts), Together("wall", parts))
 
 
 def _check(answers: Sequence[Answer], copies: int) -> None:

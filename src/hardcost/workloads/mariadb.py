@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Together, Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -134,6 +135,16 @@ def measured(
         loads.append((name, load))
     each = [served.per_operation(name, instrument, count, load) for name, load in loads]
     return (*each, served.whole("all", instrument, [load for _, load in loads]))
+
+
+def windows(
+    parameters: Parameters,
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the interface's)
+) -> tuple[Windows | Together, ...]:
+    """Return what transactions took at each concurrency, and all together."""
+    names = [f"{_prefix(parameters.tool)}-{clients}" for clients in parameters.concurrency]
+    return served.windows(answers, names, parameters.transactions)
 
 
 def operations(parameters: Parameters) -> dict[str, int]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
-    from hardcost.instruments.windows import Windows
+    from hardcost.instruments.windows import Together, Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -124,7 +124,7 @@ class HasWindows(Protocol[Taken_contra]):
 
     def windows(
         self, parameters: Taken_contra, answers: Sequence[Answer], instrument: Instrument
-    ) -> tuple[Windows, ...]:
+    ) -> tuple[Windows | Together, ...]:
         """Return what was measured, in the order of the trial."""
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import Together
 from hardcost.protocol.requests import Ready, install, run, start, stop
 from hardcost.workloads import programs, served
 from hardcost.workloads.parameters import DISTINCT, JOINED, WorkloadParameters, whole
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Windows
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
     from hardcost.workloads.measured import Measured
@@ -167,6 +169,22 @@ def measured(
             served.per_operation(f"delivered-{sessions}", instrument, count, sent, rest),
         ]
     return (*metrics, served.whole("all", instrument, everything))
+
+
+def windows(
+    parameters: Parameters,
+    answers: Sequence[Answer],
+    instrument: Instrument,  # noqa: ARG001  (the interface's)
+) -> tuple[Windows | Together, ...]:
+    """Return what sending and delivering took at each concurrency, and all together."""
+    found: list[Windows | Together] = []
+    names: list[str] = []
+    for sessions in parameters.concurrency:
+        both = f"sent-{sessions}", f"rest-{sessions}"
+        found += programs.windows(answers, both, parameters.mails)
+        found.append(Together(f"delivered-{sessions}", both, parameters.mails))
+        names += both
+    return (*found, Together("all", tuple(names)))
 
 
 def operations(parameters: Parameters) -> dict[str, int]:

@@ -10,7 +10,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from hardcost.errors import TrialError
-from hardcost.protocol.answers import RanAnswer, find
+from hardcost.instruments.windows import Windows
+from hardcost.protocol.answers import RanAnswer, all_of, find
 from hardcost.protocol.requests import USER, Run, run
 from hardcost.workloads.measured import Measured
 
@@ -101,6 +102,12 @@ def metric(name: str, unit: str, amount: float, answers: Sequence[RanAnswer] = (
     return Measured(
         metric=name, unit=unit, samples=(amount,), fired=fired if audits else None, lost=lost
     )
+
+
+def windows(answers: Sequence[Answer], names: Iterable[str], operations: int = 1) -> list[Windows]:
+    """Return the runs of measured programs, of so many operations each, in their order."""
+    ran = {answer.name: answer for answer in all_of(answers, RanAnswer)}
+    return [Windows(name, (ticks(ran[name]),), operations=operations) for name in names]
 
 
 def is_number(text: str, most: int) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.instruments.windows import Together
 from hardcost.protocol.answers import RanAnswer, StartedAnswer, find
 from hardcost.protocol.requests import Run, run
 from hardcost.workloads import programs
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hardcost.instruments.instrument import Instrument
+    from hardcost.instruments.windows import Windows
     from hardcost.protocol.answers import Answer
     from hardcost.workloads.measured import Measured
 
@@ -76,6 +78,14 @@ def whole(name: str, instrument: Instrument, answers: Sequence[RanAnswer]) -> Me
     """Return a metric: what the programs of `answers` took together."""
     ticks = sum(programs.ticks(answer) for answer in answers)
     return programs.metric(name, instrument.whole, ticks, answers)
+
+
+def windows(
+    answers: Sequence[Answer], names: Sequence[str], operations: int
+) -> tuple[Windows | Together, ...]:
+    """Return what the programs called `names` took for each operation, and all of them together."""
+    each = programs.windows(answers, names, operations)
+    return (*each, Together("all", tuple(names)))
 
 
 def otherwise(said: str, line: re.Pattern[str], expected: Mapping[str, int]) -> list[str]:

@@ -23,7 +23,7 @@ STACKS = (
 
 
 def profile(metric: str = "open", stacks: tuple[Stack, ...] = STACKS) -> Profiled:
-    return Profiled("syscalls", metric, "insn/op", "baseline", "profile", 1, 1, (), stacks)
+    return Profiled("syscalls", metric, "insn/op", "baseline", "profile", 1, 1, (), (), stacks)
 
 
 WHOLE = profile(stacks=STACKS[:-1])

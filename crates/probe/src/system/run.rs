@@ -30,12 +30,11 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
     let counted = company.audit.as_deref_mut().filter(|_| job.clock.is_some());
     let counted = counted.map(|audit| audit.begin(process.session)).transpose()?.is_some();
     let before = CpuTime::reaped();
-    let begin = Tsc::now();
-    let start = job.clock.map(ClockName::from).map(|clock| (clock, clock.now()));
+    let clock = job.clock.map(ClockName::from);
+    let begin = Moment::now(clock);
     process.go()?;
     let status = end(&mut process, &mut outputs, company, deadline, job)?;
-    let ticks = start.map(|(clock, start)| clock.now().wrapping_sub(start));
-    let end = Tsc::now();
+    let end = Moment::now(clock);
     // Nothing else was reaped since, and what it used before it was told to go is not its own.
     let used = CpuTime::reaped().since(before).since(process.used);
     outputs.take_rest()?;
@@ -47,17 +46,36 @@ pub fn run(job: &RunJob, company: &mut Company<'_>, watch: Since) -> Result<Answ
         name: job.name.clone(),
         status: status.code(),
         signal: status.signal(),
-        ticks,
+        ticks: clock.map(|_| end.measured.wrapping_sub(begin.measured)),
         user: used.user,
         system: used.system,
         stdout: outputs.stdout.text(),
         stdout_bytes: outputs.stdout.total(),
         stderr: outputs.stderr.text(),
         stderr_bytes: outputs.stderr.total(),
-        begin: watch.ticks(begin),
-        end: watch.ticks(end),
+        begin: watch.ticks(begin.tsc),
+        end: watch.ticks(end.tsc),
         audit,
     }))
+}
+
+/// The time-stamp counter, and the clock that measures. Where they are the same it is read once:
+/// a profile counts from one reading to the next.
+struct Moment {
+    tsc: u64,
+    measured: u64,
+}
+
+impl Moment {
+    #[inline]
+    fn now(clock: Option<ClockName>) -> Self {
+        let tsc = Tsc::now();
+        let measured = match clock {
+            Some(ClockName::Monotonic) => ClockName::Monotonic.now(),
+            Some(ClockName::Tsc) | None => tsc,
+        };
+        Self { tsc, measured }
+    }
 }
 
 /// The program that is asked for; what it is to read lies in a file.

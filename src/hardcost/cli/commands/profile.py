@@ -20,6 +20,11 @@ from hardcost.cli.lazy import carried_out_by
     help="Show this metric alone, such as open; may be repeated (default: all).",
 )
 @click.option(
+    "--by-control",
+    is_flag=True,
+    help="Say for each control, too, in which functions its cost arises; two trials each.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -43,12 +48,17 @@ def profile() -> None:
     or in two columns without and with it (folded-diff), for flame graphs; speedscope; pprof; and
     callgrind, for callgrind_annotate and KCachegrind.
 
+    In a Debian guest each process counts, by its name: who pays for a copy, a mail or a request.
+    The HTML report has a differential flame graph for each metric.
+
     Watching changes nothing: the same trials are run without it too, and the profile fails if a
     single sample differs.
 
     \b
     Examples:  hardcost profile audit-samples --workload 'syscalls calls=null+open'
                hardcost profile rules.d --metric open --format json
+               hardcost profile rules.d --metric open --by-control
+               hardcost profile stig-full --workload filecopy --repetitions 1 --metric wall
                hardcost profile --boot init_on_alloc=1 --workload 'command file=./program'
                hardcost profile audit-samples --format pprof -o audit.pb.gz
     """

@@ -12,6 +12,12 @@ from hardcost.cli.lazy import carried_out_by
 @click.command()
 @click.argument("study", shell_complete=completion.studies)
 @click.option("--scale", metavar="NAME", help="Another size that the study defines, such as full.")
+@click.option(
+    "--profile",
+    "profiling",
+    is_flag=True,
+    help="Say in which functions the cost of each configuration arises (see `hardcost profile`).",
+)
 @measuring
 @carried_out_by("hardcost.cli.run:run")
 def run() -> None:
@@ -23,5 +29,6 @@ def run() -> None:
 
     \b
     Examples:  hardcost run audit-rules
+               hardcost run audit-rules --workload 'syscalls calls=null' --profile
                hardcost run my-study.toml --workload 'syscalls calls=null+open' --format json
     """

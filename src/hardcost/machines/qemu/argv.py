@@ -76,8 +76,8 @@ LONGEST_LINE = 2047
 class Recipe:
     """All that a guest is made of; `disks` are root and source tree of a Debian guest.
 
-    `symbols` is a file with the kernel's symbols if the guest is profiled. It has no part in what
-    the guest is.
+    `symbols` is a file with the kernel's symbols if the guest is profiled, `programs` says where
+    the code of processes lies. They have no part in what the guest is.
     """
 
     hardware: Hardware
@@ -86,6 +86,7 @@ class Recipe:
     initramfs: Path
     disks: tuple[RootImage, ...] = ()
     symbols: Path | None = None
+    programs: str = ""
 
 
 @dataclass(frozen=True)

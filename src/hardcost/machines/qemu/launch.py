@@ -141,7 +141,7 @@ def _profiled(
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
     folder = streams.job.parent
-    for name in profiler.prepare(folder, symbols.read_text(), job):
+    for name in profiler.prepare(folder, symbols.read_text() + recipe.programs, job):
         files.own(folder / name, _READS)
     files.own(_out(streams), _WRITES)
     stopped = not boots_afresh(recipe.boot)

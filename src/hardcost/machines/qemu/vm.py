@@ -21,7 +21,16 @@ from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
 from hardcost.machines.process import run
-from hardcost.machines.qemu import argv, bootkernel, fresh, initramfs, inquiry, profiler, snapshot
+from hardcost.machines.qemu import (
+    argv,
+    bootkernel,
+    codemaps,
+    fresh,
+    initramfs,
+    inquiry,
+    profiler,
+    snapshot,
+)
 from hardcost.machines.qemu.bootparameters import Parameters
 from hardcost.machines.qemu.exactness import SpotChecks, agreed, may_idle, profiled
 from hardcost.machines.qemu.guesttime import twice_at_most
@@ -294,7 +303,7 @@ class VirtualMachine:
         The guest goes on from the snapshot. One whose kernel was built boots for it, which takes a
         second: what hardens a kernel may forbid what the snapshot needs (/dev/mem, I/O ports).
 
-        One that is profiled is carried out without the profiler, too, but for a Debian guest's.
+        One that is profiled is carried out without the profiler, too.
         """
         if argv.boots_afresh(boot):
             await self.make_ready(boot)
@@ -306,12 +315,13 @@ class VirtualMachine:
         if boot.profiled:
             watched = replace(recipe, symbols=await self._symbols(recipe))
 
-            async def watch() -> Execution:
-                return await twice_at_most(lambda: self._once(watched, job, limit_seconds))
+            async def once(asked: Sequence[Request], programs: str | None) -> Execution:
+                one = recipe if programs is None else replace(watched, programs=programs)
+                return await twice_at_most(lambda: self._once(one, asked, limit_seconds))
 
             if boot.guest == "debian":
-                return await watch()
-            return await profiled(each, watch, idles=may_idle(job))
+                return await codemaps.profiled(once, job)
+            return await profiled(each, lambda: once(job, ""), idles=may_idle(job))
         if self.hardware.acceleration != "icount" or boot.guest == "debian":
             return await each()
         return await (agreed(each) if may_idle(job) else self._checks.execute(each))

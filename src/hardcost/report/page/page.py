@@ -1,7 +1,7 @@
-"""A finding as one self-contained HTML file: no script, no external font or picture.
+"""A finding as one self-contained HTML file: no external script, font or picture.
 
-The template escapes all input. Only charts are inserted as they are; `chart` has made and checked
-them.
+The template escapes all input. Only charts are inserted as they are, which `chart` has made and
+checked, and our own script, which the page's policy names by its hash.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hardcost.report.charts.chart import charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
 from hardcost.report.ledger import FEW
+from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.failures import reasons
@@ -28,6 +29,7 @@ from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
 from hardcost.report.tables.matrix import for_page
 from hardcost.report.tables.observed_table import event_grids, lookup_grids, loss_grids, share_grids
+from hardcost.report.tables.profile_table import PROFILE_TERMS, control_grids, profile_grids
 from hardcost.report.tables.published_table import (
     mean_grids,
     published_matrices,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from hardcost.analysis.finding import Finding
     from hardcost.report.charts.chart import Charts
     from hardcost.report.charts.drawing import Chart
+    from hardcost.report.page.flames import Graph
     from hardcost.report.sentences.failures import Reason
     from hardcost.report.tables.layout import Grid
 
@@ -115,7 +118,7 @@ _SERVICES = (
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a heading, paragraphs, failures, charts, tables, and foldable parts.
+    """A part of the page: a heading, paragraphs, failures, pictures, tables, and foldable parts.
 
     `name` is the target of links to it.
     """
@@ -125,6 +128,7 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     failures: tuple[Reason, ...] = ()
     charts: tuple[Chart, ...] = ()
+    flames: tuple[Graph, ...] = ()
     grids: tuple[Grid, ...] = ()
     folded: tuple[Grid, ...] = ()
     pictures: tuple[Chart, ...] = ()
@@ -132,7 +136,7 @@ class Section:
 
 def to_html(finding: Finding) -> str:
     """Return a whole report of `finding` as one self-contained HTML page."""
-    first = answer(finding)
+    first, sections = answer(finding), _sections(finding)
     return _template().render(
         title=visible(finding.title or finding.study),
         subtitle=_subtitle(finding),
@@ -140,8 +144,9 @@ def to_html(finding: Finding) -> str:
         free=first.free[:_FREE],
         facts=_facts(finding),
         guide=_guide(finding),
-        terms=reading_guide(finding.bill) if finding.bill else (),
-        sections=_sections(finding),
+        terms=_terms(finding),
+        sections=sections,
+        script=flame_script() if any(section.flames for section in sections) else None,
         notes=[visible(note) for note in finding.notes],
         environment=_environment(finding),
         commands=_commands(finding),
@@ -226,6 +231,12 @@ def _guide(finding: Finding) -> str:
     return " ".join(words)
 
 
+def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
+    if finding.bill is not None:
+        return reading_guide(finding.bill)
+    return PROFILE_TERMS if finding.profiles else ()
+
+
 def _sections(finding: Finding) -> list[Section]:
     if finding.together is not None:
         return _several(finding)
@@ -234,6 +245,7 @@ def _sections(finding: Finding) -> list[Section]:
         *_advised(finding),
         *_billed(finding),
         *_searched(finding),
+        *_profiled(finding),
         *_measured(finding, drawn),
         *_observed(finding),
         *_compared(finding, drawn),
@@ -258,6 +270,21 @@ def _searched(finding: Finding) -> Iterable[Section]:
     if finding.search is not None:
         _, *lines = search_lines(finding.search)
         yield Section("search", "How the culprits were found", tuple(lines))
+
+
+def _profiled(finding: Finding) -> Iterable[Section]:
+    if finding.profiles:
+        yield Section(
+            "functions",
+            "Where the cost arises",
+            (FLAMES_GUIDE,),
+            flames=tuple(graphs(finding)),
+            grids=tuple(
+                grid
+                for one in finding.profiles
+                for grid in (*profile_grids(one), *control_grids(finding, one.metric))
+            ),
+        )
 
 
 def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:

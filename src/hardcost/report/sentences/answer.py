@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hardcost.report.ledger import ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
+from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.text import number, ratio, shorten, signed, visible
@@ -40,6 +41,8 @@ def answer(finding: Finding) -> Answer:
     if finding.together is not None:
         each = (answer(one).sentences[:1] for one in finding.together.bills)
         return Answer(tuple(sentence for sentences in each for sentence in sentences))
+    if finding.profiles and not finding.levels:
+        return profile_answer(finding)
     if finding.bill is None:
         return run_answer(finding)
     book = ledger(finding.bill)

@@ -5,22 +5,38 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
+from hardcost.analysis.finding import CLOCK
+from hardcost.report.sentences.profile_answer import (
+    LONGEST,
+    digits_of,
+    named,
+    profile_answer,
+)
+from hardcost.report.tables.layout import (
+    Column,
+    Document,
+    Grid,
+    GridText,
+    Group,
+    Lines,
+    RowText,
+    Terms,
+)
 from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import number, percent, shorten, signed, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import ConsoleRenderable
 
-    from hardcost.analysis.finding import Finding, Moved, Profiled, Stack
+    from hardcost.analysis.finding import ControlProfiled, Finding, Profiled, Stack
 
 _TOP = 20
 _TRACED = 3
-_LONGEST = 60  # characters of a function's name
-_TERMS = (
+_WHERE = 5
+PROFILE_TERMS = (
     ("own", "by how many instructions the function itself executes more"),
     ("total", "the same with all that it calls; a recursion counts once"),
     ("[unknown]", "code whose symbols are not known: programs that are stripped"),
@@ -30,34 +46,88 @@ _TERMS = (
 
 def profile_table(finding: Finding, top: int = _TOP) -> ConsoleRenderable:
     """Return a profile for a terminal: each metric's `top` functions, and who calls the first."""
-    parts: list[ConsoleRenderable] = [Lines(tuple(map(_answer, finding.profiles)))]
+    parts: list[ConsoleRenderable] = [Lines(profile_answer(finding).sentences)]
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
     for one in finding.profiles:
-        parts.append(GridText(_grid(one, top)))
-        callers = tuple(_callers(one))
+        parts += map(GridText, profile_grids(one, top))
+        parts += map(GridText, control_grids(finding, one.metric))
+        callers = tuple(caller_lines(one))
         if callers:
             parts.append(Lines(callers))
     if finding.notes:
         parts.append(Lines(tuple(note_lines(finding))))
-    parts.append(Terms(_TERMS))
+    parts.append(Terms(PROFILE_TERMS))
     return Document(tuple(parts))
 
 
-def _answer(one: Profiled) -> str:
-    """Return what a metric costs, and where most of that arises."""
-    name = visible(one.metric)
-    if not one.cost:
-        return f"{name} costs nothing more."
-    first = next(iter(one.functions))
-    more = "more" if one.cost > 0 else "less"
-    return (
-        f"{name} costs {_amount(abs(one.cost), one)} {visible(one.unit)} {more};"
-        f" most of it arises in {_named(first)}: {signed(first.own, _digits(one))}"
-        f" ({percent(first.own / one.cost)})."
+def profile_grids(one: Profiled, top: int = _TOP) -> Iterator[Grid]:
+    """Yield who executes a metric, if these are several processes, and in which functions."""
+    if len([process for process in one.processes if process.name != CLOCK]) > 1:
+        yield _process_grid(one, top)
+    yield _function_grid(one, top)
+
+
+def _process_grid(one: Profiled, top: int) -> Grid:
+    """Return the processes whose cost changed most; their sum is the metric's cost."""
+    shown, rest = one.processes[:top], one.processes[top:]
+    rows = [(named(process.name), process.before, process.after) for process in shown]
+    if rest:
+        sides = (math.fsum(process.before for process in rest), math.fsum(p.after for p in rest))
+        rows.append((count(len(rest), "other process", "other processes"), *sides))
+    rows.append(("all", one.value, one.value + one.cost))
+    names, before, after = zip(*rows, strict=True)
+    moved = [b - a for a, b in zip(before, after, strict=True)]
+    share = [percent(part / one.cost) if one.cost else "" for part in moved]
+    return Grid(
+        title=f"{_title(one)}, by process",
+        labels=(Column("process", names, left=True),),
+        groups=(
+            Group("", (Column("cost", tuple(_moved(part, one) for part in moved)),)),
+            Group("", (Column("share", tuple(share)),)),
+            Group("", (Column("before", tuple(_amount(part, one) for part in before)),)),
+            Group("", (Column("after", tuple(_amount(part, one) for part in after)),)),
+        ),
+        lines=frozenset({len(names) - 1}),
     )
 
 
-def _grid(one: Profiled, top: int) -> Grid:
+def control_grids(finding: Finding, metric: str) -> Iterator[Grid]:
+    """Yield in which functions the cost of each control arises on a metric, if that is known."""
+    found = [one for one in finding.by_control if one.profiled.metric == metric]
+    dear = sorted((one for one in found if one.profiled.cost), key=lambda one: -one.profiled.cost)
+    if found:
+        first = found[0].profiled
+        free = len(found) - len(dear)
+        yield Grid(
+            title=f"{visible(metric)}, {visible(first.unit)}, by control",
+            labels=(
+                Column("cost", tuple(_moved(one.profiled.cost, one.profiled) for one in dear)),
+            ),
+            groups=(),
+            texts=tuple(_text(one) for one in dear),
+            text_header="control, and the functions that execute more with it",
+            notes=(f"{count(free, 'other control')} made no difference.",) if free else (),
+        )
+
+
+def _text(one: ControlProfiled) -> RowText:
+    moved = [function for function in one.profiled.functions if function.own]
+    parts = [
+        f"{named(function.function)} {_moved(function.own, one.profiled)}"
+        for function in moved[:_WHERE]
+    ]
+    rest = math.fsum(function.own for function in moved[_WHERE:])
+    if len(moved) > _WHERE:
+        parts.append(f"{count(len(moved) - _WHERE, 'other')} {_moved(rest, one.profiled)}")
+    return RowText(visible(one.control), visible(one.place), ", ".join(parts))
+
+
+def _title(one: Profiled) -> str:
+    title = f"{visible(one.workload)}: {visible(one.metric)}" if one.workload else one.metric
+    return f"{title}, {visible(one.unit)}, {visible(one.before)} against {visible(one.after)}"
+
+
+def _function_grid(one: Profiled, top: int = _TOP) -> Grid:
     """Return the functions whose own cost changed most; their sum is the metric's cost."""
     changed = [function for function in one.functions if function.own]
     shown, rest = changed[:top], changed[top:]
@@ -66,7 +136,7 @@ def _grid(one: Profiled, top: int) -> Grid:
         for function in sorted(one.functions, key=lambda each: -abs(each.total))[:top]
         if function.total and function not in shown and len(changed) <= top
     ]
-    names = [_named(function) for function in shown]
+    names = [named(function.function) for function in shown]
     own = [_moved(function.own, one) for function in shown]
     total = [_moved(function.total, one) for function in shown]
     before = [_amount(function.own_before, one) for function in shown]
@@ -94,7 +164,7 @@ def _grid(one: Profiled, top: int) -> Grid:
     )
 
 
-def _callers(one: Profiled) -> Iterator[str]:
+def caller_lines(one: Profiled) -> Iterator[str]:
     """Yield the stack under which each of the first functions' cost arises most."""
     for function in one.functions[:_TRACED]:
         if not function.own:
@@ -104,27 +174,17 @@ def _callers(one: Profiled) -> Iterator[str]:
             key=lambda stack: (abs(stack.after - stack.before), stack.functions),
         )
         if len(stack.functions) > 1:
-            moved = signed(stack.after - stack.before, _digits(one))
-            yield f"{_named(function)}, {moved} of it under: {_path(stack)}"
+            moved = signed(stack.after - stack.before, digits_of(one))
+            yield f"{named(function.function)}, {moved} of it under: {_path(stack)}"
 
 
 def _path(stack: Stack) -> str:
-    return " > ".join(shorten(visible(name), _LONGEST) for name in stack.functions[:-1])
-
-
-def _named(function: Moved) -> str:
-    return shorten(visible(function.function), _LONGEST)
-
-
-def _digits(one: Profiled) -> int:
-    """Return how many decimals are needed for what is counted."""
-    numbers: Sequence[float] = [one.cost, *(function.own for function in one.functions)]
-    return 0 if all(each == round(each) for each in numbers) else 1
+    return " > ".join(shorten(visible(name), LONGEST) for name in stack.functions[:-1])
 
 
 def _amount(value: float, one: Profiled) -> str:
-    return number(value, _digits(one))
+    return number(value, digits_of(one))
 
 
 def _moved(value: float, one: Profiled) -> str:
-    return signed(value, _digits(one))
+    return signed(value, digits_of(one))

@@ -16,6 +16,7 @@ from hardcost.report.sentences.draws import (
     interval_notes,
 )
 from hardcost.report.sentences.failures import failure_lines
+from hardcost.report.sentences.profile_answer import profile_lines
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Lines
@@ -57,6 +58,9 @@ def run_table(finding: Finding) -> ConsoleRenderable:
     parts.append(Lines((heading(finding), *measured_on(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
+    if finding.profiles:
+        title = f"Where that arises, compared with {visible(finding.profiles[0].before)}:"
+        parts.append(Lines((title, *profile_lines(finding))))
     failures = failure_lines(finding)
     if failures:
         parts.append(Lines(tuple(failures)))
