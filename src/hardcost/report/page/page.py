@@ -1,7 +1,7 @@
-"""A finding as one self-contained HTML file: no script, no external font or picture.
+"""A finding as one self-contained HTML file: no external script, font or picture.
 
-The template escapes all input. Only charts are inserted as they are; `chart` has made and checked
-them.
+The template escapes all input. Only charts are inserted as they are, which `chart` has made and
+checked, and the script and data of `whatif`. The page's policy allows that script and no other.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hardcost.report.charts.chart import charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
 from hardcost.report.ledger import FEW
+from hardcost.report.page import whatif
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.failures import reasons
@@ -145,6 +146,8 @@ def to_html(finding: Finding) -> str:
         notes=[visible(note) for note in finding.notes],
         environment=_environment(finding),
         commands=_commands(finding),
+        what_if=whatif.embedded(finding),
+        script=whatif.script(),
     )
 
 
