@@ -31,7 +31,8 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     """
     metrics = by_metric(records)
     fired = _fired(records)
-    totals, items, small, rest, interaction, leasts = [], [], [], [], [], []
+    totals, items, rest, interaction, leasts = [], [], [], [], []
+    small: list[Item] = []
     for metric, known in metrics.items():
         floor = least(metric, known)
         of = total(metric, known, names.PROFILE, floor.cost)

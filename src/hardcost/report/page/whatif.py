@@ -22,8 +22,8 @@ from markupsafe import Markup
 
 from hardcost.analysis.least import interaction_bound
 from hardcost.report.ledger import called, ledger
-from hardcost.report.sentences.answer import by_metric, free_entries
 from hardcost.report.sentences.amounts import unit_words
+from hardcost.report.sentences.answer import by_metric, free_entries
 from hardcost.report.text import visible
 from hardcost.units import is_rate
 
