@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 from tests.report.exports.gates import ANY_TEXT, HOSTILE
 from tests.report.page.planted import COSTS, SETTINGS, planted
 
