@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis.finding import Bill, Finding, Item, Sum, Total
-from hardcost.controls.control import Profile, Sysctl
+from hardcost.controls.control import AuditDaemon, AuditRule, Profile, Sysctl
 from hardcost.profiles.pieces import pieces
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def planted(
         for nth, control in enumerate(controls):
             own, alone = whole - cost(every - {nth}), cost(frozenset({nth}))
             items.append(_item(control, nth, metric, own, alone, own / whole if whole else 0.0))
-    profile = Profile(name, f"The profile {name}", "", tuple(controls))
+    daemon = (AuditDaemon(),) * any(isinstance(one, AuditRule) for one in controls)
+    profile = Profile(name, f"The profile {name}", "", (*daemon, *controls))
     bill = Bill(
         name,
         profile.title,
