@@ -84,9 +84,9 @@ class Item:
     `fired` counts the audit records that it caused in the whole profile while the metric was
     measured; None: unknown. `place` is the control's location, as `file:line`, or "". `predicted`
     is the audit cost model's prediction of `cost`, None if it makes none; `findings` are the codes
-    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks; `caveat` says
-    what the numbers do not show of its cost, "" if they show it all. [alone_low, alone_high] is
-    the 95 % interval of `alone`, None if unknown.
+    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks, `severity` the
+    gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
+    "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`, None if unknown.
     """
 
     control: str
@@ -103,6 +103,7 @@ class Item:
     findings: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     caveat: str = ""
+    severity: str = ""
     alone_low: float | None = None
     alone_high: float | None = None
 

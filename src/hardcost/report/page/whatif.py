@@ -193,7 +193,7 @@ def _control(
         "place": visible(" ".join(filter(None, (place, *called(ids))))),
         "ids": visible(" ".join(ids)),
         "file": visible(found[1] if found else ""),
-        "severity": visible(next((getattr(item, "severity", "") for item in items), "")),
+        "severity": visible(next((item.severity for item in items), "")),
         "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
         "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
         "cost": [_number(item.cost) for item in items],
