@@ -1,10 +1,8 @@
 """Check reports in a real browser: axe's findings, sideways scrolling, and screenshots.
 
-A development tool, not part of the test suite, which has no browser. It uses Chromium, Playwright
-and axe-core from the given locations:
+For any pages; tests do the same with the what-if part of a bill's page.
 
-    uv run --with playwright bench/report_pages.py --browser /usr/bin/chromium \
-        --axe package/axe.min.js --screenshots /tmp/pages report.html ...
+    bench/report_pages.py --screenshots /tmp/pages report.html ...
 
 Status 1 if axe finds something serious or critical on a page, or if a page as a whole scrolls
 sideways, at 1400 or at 390 pixels, in light or in dark colours.
@@ -17,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
@@ -35,11 +34,9 @@ def main() -> int:
     """Check each page in each window; return 0 if there are no faults."""
     words = argparse.ArgumentParser(description="Check reports in a real browser.")
     words.add_argument("pages", nargs="+", type=Path, metavar="PAGE")
-    words.add_argument("--browser", required=True, help="Chromium's program")
-    words.add_argument("--axe", required=True, type=Path, help="axe-core's axe.min.js")
+    words.add_argument("--browser", default="/usr/bin/chromium", help="Chromium's program")
     words.add_argument("--screenshots", type=Path, help="a folder for pictures")
     chosen = words.parse_args()
-    axe = chosen.axe.read_text(encoding="utf-8")
     faults = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -48,20 +45,13 @@ def main() -> int:
         for page in chosen.pages:
             for width in WINDOWS:
                 for scheme in SCHEMES:
-                    faults += looked_at(browser, page, width, scheme, axe, chosen.screenshots)
+                    faults += looked_at(browser, page, width, scheme, chosen.screenshots)
         browser.close()
     print("nothing wrong" if not faults else f"{faults} faults")
     return 1 if faults else 0
 
 
-def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to look with
-    browser: Browser,
-    file: Path,
-    width: int,
-    scheme: Literal["light", "dark"],
-    axe: str,
-    folder: Path | None,
-) -> int:
+def looked_at(browser: Browser, file: Path, width: int, scheme: Scheme, folder: Path | None) -> int:
     """Print the faults of a page in one window; return their number."""
     page = browser.new_page(
         viewport={"width": width, "height": WINDOWS[width]}, color_scheme=scheme, bypass_csp=True
@@ -69,7 +59,7 @@ def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to l
     page.goto(file.resolve().as_uri())
     name = f"{file.stem} at {width}, {scheme}"
     faults = 0
-    for violation in run_axe(page, axe):
+    for violation in run_axe(page):
         faults += violation["impact"] in GRAVE
         places = ", ".join(str(node["target"][0]) for node in violation["nodes"][:3])
         print(f"{name}: {violation['impact']}: {violation['help']} ({places})")
@@ -86,11 +76,10 @@ def looked_at(  # noqa: PLR0913, PLR0917 - one page in one window, and what to l
     return faults
 
 
-def run_axe(page: Page, axe: str) -> list[dict[str, Any]]:
+def run_axe(page: Page) -> list[dict[str, Any]]:
     """Return axe's violations on the page, with everything unfolded."""
     page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true })")
-    page.evaluate(axe)
-    found: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = false })")
     return found
 

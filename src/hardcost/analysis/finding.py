@@ -84,8 +84,10 @@ class Item:
     `fired` counts the audit records that it caused in the whole profile while the metric was
     measured; None: unknown. `place` is the control's location, as `file:line`, or "". `predicted`
     is the audit cost model's prediction of `cost`, None if it makes none; `findings` are the codes
-    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks; `caveat` says
-    what the numbers do not show of its cost, "" if they show it all.
+    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks, `severity` the
+    gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
+    "" if they show it all. [alone_low, alone_high] is the 95 % interval of `alone`, None if
+    unknown.
     """
 
     control: str
@@ -102,6 +104,9 @@ class Item:
     findings: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     caveat: str = ""
+    severity: str = ""
+    alone_low: float | None = None
+    alone_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,11 @@ class Bill:
     in the profile's order; a search leaves it empty, since it has no number for most. `unshown`
     names those whose cost the numbers do not show. `compared_with` describes the baseline, such as
     "audit on, no rules".
+
+    `small` has the items that are in the rest, so that with `items` there is one for each control
+    and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
+    which it was never measured. `pieces` are the profile's file, each a text and the controls that
+    it is for (`profiles.pieces`).
     """
 
     profile: str
@@ -146,6 +156,9 @@ class Bill:
     least: tuple[Least, ...] = ()
     controls: tuple[str, ...] = ()
     unshown: tuple[str, ...] = ()
+    small: tuple[Item, ...] = ()
+    needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True)

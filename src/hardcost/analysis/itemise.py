@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.estimates import by_metric, shift, total
 from hardcost.analysis.finding import Bill, Item, Sum
 from hardcost.analysis.least import interaction_bound, least
-from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl
+from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, Sysctl, needed
 from hardcost.design import leave_one_out as names
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
     metrics = by_metric(records)
     fired = _fired(records)
     totals, items, rest, interaction, leasts = [], [], [], [], []
+    small: list[Item] = []
     for metric, known in metrics.items():
         floor = least(metric, known)
         of = total(metric, known, names.PROFILE, floor.cost)
@@ -47,6 +48,7 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
             between = 0.0
         totals.append(of)
         items.extend(resolved)
+        small.extend(item for item in candidates if not _resolved(item, floor.cost))
         rest.append(Sum(metric, of.cost - itemised - between))
         interaction.append(Sum(metric, between))
         leasts.append(floor)
@@ -64,6 +66,12 @@ def itemise(profile: Profile, records: Sequence[Record]) -> Bill:
             for control in profile.controls
             if not isinstance(control, AuditDaemon | Kernel)
         ),
+        small=tuple(small),
+        needs={
+            control.name: tuple(need.name for need in needs)
+            for control in profile.controls
+            if (needs := needed(control, profile.controls))
+        },
     )
 
 
@@ -104,6 +112,8 @@ def _item(
         fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
         place=place(control),
         ids=control.ids,
+        alone_low=alone.low,
+        alone_high=alone.high,
     )
 
 

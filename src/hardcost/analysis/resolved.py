@@ -31,6 +31,7 @@ def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
     totals = _with_intervals(bill.totals, records)
     unclear = {total.metric for total in totals if total.may_be_nothing}
     items = tuple(item for item in bill.items if item.metric not in unclear)
+    small = tuple(item for item in bill.items if item.metric in unclear)
     rest = {remainder.metric: remainder.cost for remainder in bill.rest}
     interaction = {remainder.metric: remainder.cost for remainder in bill.interaction}
     for total in totals:
@@ -44,6 +45,7 @@ def resolved(bill: Bill, records: Sequence[Record]) -> Bill:
         bill,
         totals=totals,
         items=items,
+        small=(*small, *bill.small),
         rest=_sums(rest),
         interaction=_sums(interaction),
     )

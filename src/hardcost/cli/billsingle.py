@@ -18,6 +18,7 @@ from hardcost.controls.control import AuditRule
 from hardcost.design import leave_one_out, placebos
 from hardcost.design.compared import compared_with
 from hardcost.instruments.insn import INSN
+from hardcost.profiles.pieces import pieces
 from hardcost.run.session import environment_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def finding(
     shown = [cell for cell in cells(plan, records) if cell.configuration in _SHOWN]
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
-    bill = replace(bill, compared_with=compared_with(profile))
+    bill = replace(bill, compared_with=compared_with(profile), pieces=pieces(profile))
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(run.machine, chosen, environment_of(whole))

@@ -13,7 +13,7 @@ from hardcost.report.text import decimals, number, rounded, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hardcost.analysis.finding import Bill, Item, Sum, Total
 
@@ -165,15 +165,19 @@ def _by_metric(sums: tuple[Sum, ...]) -> dict[str, float]:
     return {remainder.metric: remainder.cost for remainder in sums}
 
 
+def called(ids: Iterable[str]) -> Iterator[str]:
+    """Return a control's names in benchmarks, without the requirements behind them."""
+    return (one for one in ids if not one.startswith(_REQUIREMENT))
+
+
 def _entry(nth: int, control: str, items: Mapping[str, Item], *, unshown: bool) -> Entry:
     fired = [item.fired for item in items.values() if item.fired is not None]
     place = next((item.place for item in items.values() if item.place), "")
     ids = next((item.ids for item in items.values()), ())
-    called = (one for one in ids if not one.startswith(_REQUIREMENT))
     return Entry(
         nth,
         control,
-        " ".join(filter(None, (place, *called))),
+        " ".join(filter(None, (place, *called(ids)))),
         sum(fired) if fired else None,
         items,
         unshown or any(item.caveat for item in items.values()),

@@ -6,16 +6,13 @@ script zooms, searches and moves the focus.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from hardcost.analysis.flame import flame
+from hardcost.report.page.script import script_of
 from hardcost.report.sentences.profile_answer import digits_of, named
 from hardcost.report.text import number, percent, signed, visible
 from hardcost.units import count
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 
     from hardcost.analysis.finding import Finding, Profiled
     from hardcost.analysis.flame import Flame
+    from hardcost.report.page.script import Script
 
 FLAMES_GUIDE = (
     "Each frame is a function, below the one that calls it, and as wide as the instructions that "
@@ -70,22 +68,10 @@ class Graph:
     after: str
 
 
-@dataclass(frozen=True)
-class Script:
-    """The script of the flame graphs, and its hash as a page's policy names it."""
-
-    text: Markup
-    digest: str
-
-
 @cache
 def flame_script() -> Script:
     """Return the script that a page with flame graphs has."""
-    text = (
-        resources.files("hardcost.report.page").joinpath("templates/flames.js").read_text("utf-8")
-    )
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Script(Markup(text), f"sha256-{digest}")  # noqa: S704  (our own file)
+    return script_of((resources.files("hardcost.report.page") / "flames.js").read_text("utf-8"))
 
 
 def graphs(finding: Finding) -> Iterator[Graph]:

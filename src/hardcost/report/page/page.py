@@ -1,7 +1,7 @@
 """A finding as one self-contained HTML file: no external script, font or picture.
 
 The template escapes all input. Only charts are inserted as they are, which `chart` has made and
-checked, and our own script, which the page's policy names by its hash.
+checked, the data of `whatif`, and our own scripts, which the page's policy names by their hashes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hardcost.report.charts.chart import charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
 from hardcost.report.ledger import FEW
+from hardcost.report.page import whatif
 from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
@@ -137,6 +138,8 @@ class Section:
 def to_html(finding: Finding) -> str:
     """Return a whole report of `finding` as one self-contained HTML page."""
     first, sections = answer(finding), _sections(finding)
+    chosen = whatif.embedded(finding)
+    flamed = any(section.flames for section in sections)
     return _template().render(
         title=visible(finding.title or finding.study),
         subtitle=_subtitle(finding),
@@ -146,10 +149,12 @@ def to_html(finding: Finding) -> str:
         guide=_guide(finding),
         terms=_terms(finding),
         sections=sections,
-        script=flame_script() if any(section.flames for section in sections) else None,
         notes=[visible(note) for note in finding.notes],
         environment=_environment(finding),
         commands=_commands(finding),
+        what_if=chosen,
+        flamed=flamed,
+        scripts=[*([whatif.script()] if chosen else []), *([flame_script()] if flamed else [])],
     )
 
 

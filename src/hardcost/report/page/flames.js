@@ -29,6 +29,9 @@ function zoom(graph, frame) {
   graph.querySelector("button").disabled = !caller(frame);
 }
 
+/** A number of instructions as a reader meets it. */
+const whole = (number) => number.toLocaleString("en", { maximumFractionDigits: 1 });
+
 /** Mark the functions whose names have a text, and say what they execute with all that they call. */
 function find(graph, text) {
   const wanted = text.trim().toLowerCase();
@@ -44,7 +47,6 @@ function find(graph, text) {
     before += Number(frame.dataset.before);
     after += Number(frame.dataset.after);
   }
-  const whole = (number) => number.toLocaleString("en", { maximumFractionDigits: 1 });
   const said = count === 1 ? "1 frame" : `${whole(count)} frames`;
   graph.querySelector("output").textContent = wanted ? `${said}: ${whole(before)} → ${whole(after)}, with all that they call` : "";
 }

@@ -1,0 +1,217 @@
+"""The what-if part of a bill's page: the data for its script, and the script itself.
+
+The script ticks controls on and off and shows what remains; `choice.js` has what a choice costs,
+`whatif.js` the page's wiring. All that it shows comes from here as JSON: names as text, costs as
+measured, the profile's file in pieces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import statistics
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from hardcost.analysis.least import interaction_bound
+from hardcost.report.ledger import called, ledger
+from hardcost.report.page.script import script_of
+from hardcost.report.sentences.amounts import unit_words
+from hardcost.report.sentences.answer import by_metric, free_entries
+from hardcost.report.text import visible
+from hardcost.units import is_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hardcost.analysis.finding import Bill, Finding, Item, Total
+    from hardcost.report.ledger import Entry, Ledger
+    from hardcost.report.page.script import Script
+
+_LINE = re.compile(r"^(.+?)(?::\d+)+$")
+"""A location in a file."""
+
+_OPERATION = " per operation"
+
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+_IMPORT = re.compile(r"^import \{[^}]*\} from \"\./choice\.js\";\n", re.MULTILINE)
+
+_ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+"""Characters that could end the element that the JSON is in; the rest of it is ASCII."""
+
+
+@cache
+def script() -> Script:
+    """Return the script as one text: that of `choice.js` stands before that of `whatif.js`."""
+    folder = resources.files("hardcost.report.page")
+    choice, page = ((folder / name).read_text("utf-8") for name in ("choice.js", "whatif.js"))
+    text = f"\n{_EXPORT.sub('', choice)}\n{_IMPORT.sub('', page)}"
+    return script_of(text)
+
+
+def embedded(finding: Finding) -> Markup | None:
+    """Return the data of a bill as JSON to stand in a page; None if there is no choice to make.
+
+    There is none in a bill by search, which prices only the culprits, nor in one of a single
+    control, nor in a bill saved before bills kept what this takes.
+    """
+    bill = finding.bill
+    if bill is None or len(bill.controls) < 2 or not bill.pieces:  # noqa: PLR2004  (a choice)
+        return None
+    items = {(item.control, item.metric): item for item in (*bill.small, *bill.items)}
+    book = ledger(bill)
+    known = {entry.control for entry in book.entries}
+    if any((name, of.metric) not in items for name in known for of in bill.totals):
+        return None
+    if not known.issuperset(name for _, names in bill.pieces for name in names):
+        return None
+    text = json.dumps(_data(finding, bill, book, items), separators=(",", ":"), allow_nan=False)
+    return Markup(text.translate(_ESCAPES))  # noqa: S704  (nothing in it can end the element)
+
+
+def _data(
+    finding: Finding, bill: Bill, book: Ledger, items: Mapping[tuple[str, str], Item]
+) -> dict[str, Any]:
+    """Return what the script reads; `choice.js` says what the keys mean."""
+    totals = [of for of in bill.totals if _finite(of.baseline, of.with_profile)]
+    numbers = {entry.control: index for index, entry in enumerate(book.entries)}
+    free = {entry.control for entry in free_entries(book)}
+    return {
+        "id": _identity(finding, book),
+        "profile": visible(bill.profile),
+        "file": f"{_file_name(bill.profile)}.toml",
+        "metrics": [_metric(of, finding, book, items) for of in totals],
+        "mix": [of.metric in _mixable(totals) for of in totals],
+        "controls": [
+            _control(entry, bill, numbers, [items[entry.control, of.metric] for of in totals])
+            | {"free": entry.control in free}
+            for entry in book.entries
+        ],
+        "measured": _measured(finding, totals, numbers),
+        "pieces": [[text, [numbers[name] for name in names]] for text, names in bill.pieces],
+    }
+
+
+def _identity(finding: Finding, book: Ledger) -> str:
+    """Return what tells this bill from others in an address that holds a choice."""
+    named = [finding.run, *(entry.control for entry in book.entries)]
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:8]
+
+
+def _file_name(profile: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", profile.rstrip("/").rpartition("/")[2])
+    return f"{plain[:60].strip('-') or 'profile'}-choice"
+
+
+def _metric(
+    of: Total, finding: Finding, book: Ledger, items: Mapping[tuple[str, str], Item]
+) -> dict[str, Any]:
+    account = next(one for one in book.accounts if one.metric == of.metric)
+    own = [item for (_, metric), item in items.items() if metric == of.metric]
+    words, chance = unit_words(of.unit), _chance(of, finding, own)
+    return {
+        "name": visible(of.metric),
+        "unit": words,
+        "sum": words.removesuffix(_OPERATION),
+        "digits": account.digits,
+        "baseline": _number(of.baseline),
+        "cost": _number(of.cost),
+        "chance": _number(chance),
+        "shared": None if finding.bill and finding.bill.needs else _shared(of, own, chance),
+    }
+
+
+def _chance(of: Total, finding: Finding, items: Iterable[Item]) -> float:
+    """Return the largest difference of two configurations that may be chance.
+
+    That is what placebos reach, half of the widest interval, or, of a workload whose single trial
+    is one draw, what such a trial says nothing below.
+    """
+    cell = by_metric(finding, "profile").get(of.metric)
+    halves = [
+        (high - low) / 2
+        for item in items
+        for low, high in ((item.low, item.high), (item.alone_low, item.alone_high))
+        if low is not None and high is not None and _finite(low, high)
+    ]
+    drawn = cell.resolution * abs(of.baseline) if cell is not None else 0.0
+    return max((of.least, drawn, *halves))
+
+
+def _shared(of: Total, items: Sequence[Item], chance: float) -> float | int | None:
+    """Return the one cost that all controls share; None if the measurements do not fit that.
+
+    They fit if each control costs the same amount more alone than in the profile, and the profile
+    costs that amount once more than its controls. So they do, with 0, if costs just add up. A
+    profile of n controls has 2n + 1 costs, and this explains them by n + 1 numbers. Each cost
+    contains two configurations, and a difference of two costs four, which chance can change
+    accordingly; the total is compared with all of them, as in `interaction_bound`.
+    """
+    more = [item.alone - item.cost for item in items]
+    if not _finite(*more):
+        return None
+    shared = statistics.median_low(more)
+    left = of.cost - math.fsum(item.cost for item in items) - shared
+    alike = all(abs(one - shared) <= math.sqrt(2) * chance for one in more)
+    adds_up = abs(left) <= interaction_bound(chance, len(items))
+    return _number(shared) if alike and adds_up else None
+
+
+def _mixable(totals: Sequence[Total]) -> set[str]:
+    """Return the metrics whose costs can be added up: those of the most common unit."""
+    units = [str(of.unit) for of in totals if not is_rate(str(of.unit))]
+    if not units:
+        return set()
+    usual = max(dict.fromkeys(units), key=units.count)
+    return {of.metric for of in totals if str(of.unit) == usual}
+
+
+def _control(
+    entry: Entry, bill: Bill, numbers: Mapping[str, int], items: Sequence[Item]
+) -> dict[str, Any]:
+    place = next((item.place for item in items if item.place), "")
+    found = _LINE.match(place)
+    caveats = dict.fromkeys(item.caveat for item in items if item.caveat)
+    unshown = entry.control in bill.unshown
+    ids = next((item.ids for item in items if item.ids), ())
+    return {
+        "name": visible(entry.control),
+        "place": visible(" ".join(filter(None, (place, *called(ids))))),
+        "ids": visible(" ".join(ids)),
+        "file": visible(found[1] if found else ""),
+        "severity": visible(next((item.severity for item in items), "")),
+        "caveat": visible("; ".join(caveats) or ("the numbers do not show its cost" * unshown)),
+        "needs": [numbers[name] for name in bill.needs.get(entry.control, ()) if name in numbers],
+        "cost": [_number(item.cost) for item in items],
+        "alone": [_number(item.alone) for item in items],
+    }
+
+
+def _measured(
+    finding: Finding, totals: Sequence[Total], numbers: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Return what was measured besides the bill's own trials: what a budget leaves."""
+    advice = finding.advice
+    if advice is None or not advice.kept or not advice.leave_out:
+        return []
+    costs = {of.metric: of.cost for of in advice.totals}
+    if not all(of.metric in costs for of in totals):
+        return []
+    off = [numbers[name] for name in advice.leave_out if name in numbers]
+    return [{"off": off, "cost": [_number(costs[of.metric]) for of in totals]}]
+
+
+def _finite(*values: float) -> bool:
+    return all(map(math.isfinite, values))
+
+
+def _number(value: float) -> float | int:
+    """Return a number as short as JSON has it; one that is not known is 0 here."""
+    if not math.isfinite(value):
+        return 0
+    return int(value) if value == int(value) else value

@@ -1,0 +1,94 @@
+"""Any part of a profile, written from its pieces and read back, has just the chosen controls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardcost.auditrules.rule import Rule
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditPlugin,
+    AuditRule,
+    BootParameter,
+    Fapolicyd,
+    Kernel,
+    KernelOption,
+    Lsm,
+    MountOptions,
+    Profile,
+    Rsyslog,
+    Scanner,
+    Sysctl,
+    needed,
+)
+from hardcost.profiles import catalogue
+from hardcost.profiles.pieces import joined, pieces
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.controls.control import Control
+
+FIXED: tuple[Control, ...] = (
+    AuditDaemon(64, ("--backlog_wait_time 60000",), tolerant=True),
+    Kernel("lean", patches=("flat",)),
+)
+CHOSEN: tuple[Control, ...] = (
+    AuditRule(Rule('-a always,exit -F arch=b64 -S open -F key="a"')),
+    AuditRule(Rule("-w /etc/pass\\wd -p wa -k identity")),
+    Sysctl("kernel.kptr_restrict", "2", ids=("CCE-1",)),
+    Sysctl("net/ipv4/conf/eth0.1/forwarding", "0"),
+    Sysctl("kernel.core_pattern", '|/bin/false "%p" #'),
+    BootParameter("init_on_alloc=1"),
+    BootParameter('dyndbg="file a.c +p"', ids=("RHEL-09-1", "{{ '\"' }}")),
+    Auditd("sync", 20, (("max_log_file", "8"),)),
+    AuditPlugin("syslog"),
+    AuditPlugin("af_unix"),
+    Rsyslog(forward=True),
+    Fapolicyd("restrictive", "sha256"),
+    Scanner(("/srv",), prevention=False, signatures=7),
+    MountOptions("/tmp", ("noexec", "nosuid")),  # noqa: S108  (a mount point, not a file)
+    MountOptions("/dev/shm", ("nodev",)),  # noqa: S108  (as above)
+    Lsm("enforcing"),
+    KernelOption("SLUB_DEBUG_ON", "y"),
+    KernelOption("MODULES", "n"),
+    KernelOption("LSM", "landlock,yama"),
+)
+WHOLE = Profile("p", 'a "title"\n{{ x }}', "", FIXED + CHOSEN)
+
+
+@given(st.sets(st.sampled_from(CHOSEN)))
+def test_the_pieces_of_a_choice_are_a_profile_of_just_that(
+    tmp_path_factory: pytest.TempPathFactory, chosen: set[Control]
+) -> None:
+    chosen |= {need for one in chosen for need in needed(one, CHOSEN)}
+    file = tmp_path_factory.mktemp("choice") / "choice.toml"
+    read = written(file, WHOLE, chosen)
+    assert {*names(read.controls)} == {*names(FIXED), *names(tuple(chosen))}
+    assert set(read.controls) >= {one for one in chosen if not isinstance(one, AuditRule)}
+    assert set(read.controls) >= set(FIXED)
+    rules = [one.name for one in read.controls if isinstance(one, AuditRule)]
+    assert rules == [one.name for one in CHOSEN if isinstance(one, AuditRule) and one in chosen]
+    ids = {one.name: one.ids for one in read.controls}
+    assert all(set(one.ids) <= set(ids[one.name]) for one in chosen)
+
+
+@pytest.mark.parametrize("name", ["stig-reduced", "kspp", "userspace-hardening"])
+def test_a_profile_of_the_catalogue_comes_back(tmp_path: Path, name: str) -> None:
+    profile = catalogue.load(name)
+    read = written(tmp_path / "whole.toml", profile, profile.controls)
+    assert names(read.controls) == names(profile.controls)
+
+
+def written(file: Path, profile: Profile, chosen: set[Control] | tuple[Control, ...]) -> Profile:
+    file.write_text(joined(pieces(profile), {one.name for one in chosen}), encoding="utf-8")
+    return catalogue.load(str(file))
+
+
+def names(controls: tuple[Control, ...]) -> list[str]:
+    return [one.name for one in controls]

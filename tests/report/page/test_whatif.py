@@ -1,0 +1,111 @@
+"""What the page's script is given: every control's costs, as text that can't leave its element."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from tests.report.exports.gates import ANY_TEXT, HOSTILE
+from tests.report.page.planted import COSTS, SETTINGS, planted
+
+from hardcost.analysis.finding import Advice, Total
+from hardcost.controls.control import Sysctl
+from hardcost.report.page.page import to_html
+from hardcost.report.page.whatif import embedded, script
+from hardcost.report.text import visible
+
+if TYPE_CHECKING:
+    from hardcost.analysis.finding import Finding
+
+
+def data(finding: Finding) -> dict[str, Any]:
+    text = embedded(finding)
+    assert text is not None
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def test_each_control_has_its_costs_on_each_metric_and_where_it_comes_from() -> None:
+    found = data(planted())
+    by_name = {one["name"]: one for one in found["controls"]}
+    assert next(iter(by_name)) == "kernel.setting_3=1"  # the dearest is the bill's first
+    first = by_name["kernel.setting_0=1"]
+    assert first["cost"] == [10, 3]
+    assert first["alone"] == [387, 503]
+    assert (first["file"], first["place"]) == ("20-second.conf", "20-second.conf:1 CCE-0")
+    assert [one["cost"] for one in found["metrics"]] == [587, 598]
+
+
+def test_a_cost_that_all_share_is_found_where_all_measurements_fit_it() -> None:
+    assert [one["shared"] for one in data(planted())["metrics"]] == [377, None]
+    costs = {"additive": lambda on: 2.0 * len(on), "none": lambda _: 0.0}
+    assert [one["shared"] for one in data(planted(costs))["metrics"]] == [0, 0]
+
+
+def test_a_choice_that_a_budget_measured_is_known() -> None:
+    finding = planted()
+    totals = tuple(Total(name, "insn/op", 1000.0, 1042.5, 42.5) for name in COSTS)
+    advice = Advice(0.05, (SETTINGS[0].name, SETTINGS[3].name), 4, totals, within=True)
+    found = data(replace(finding, advice=advice))
+    names = [one["name"] for one in found["controls"]]
+    (one,) = found["measured"]
+    assert {names[index] for index in one["off"]} == set(advice.leave_out)
+    assert one["cost"] == [42.5, 42.5]
+
+
+def test_without_all_costs_there_is_nothing_to_choose() -> None:
+    finding = planted()
+    assert finding.bill is not None
+    for bill in (
+        replace(finding.bill, items=finding.bill.items[1:]),
+        replace(finding.bill, controls=()),
+        replace(finding.bill, pieces=()),
+    ):
+        assert embedded(replace(finding, bill=bill)) is None
+    assert "<script" not in to_html(replace(finding, bill=replace(finding.bill, pieces=())))
+
+
+def test_the_policy_allows_just_this_script() -> None:
+    page = to_html(planted())
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
+    (text,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe-eval" not in policy
+    assert page.count("<script") == 2
+    assert not re.search(r"^(import|export) ", script().text, re.MULTILINE)
+
+
+@ANY_TEXT
+@given(name=HOSTILE, value=HOSTILE)
+def test_no_name_leaves_the_element_of_the_data(name: str, value: str) -> None:
+    odd = replace(SETTINGS[0], value=f"{value}</script><!--\u2028")
+    finding = planted(controls=(odd, *SETTINGS[1:]), name=f"{name}</script>")
+    text = embedded(finding)
+    assert text is not None
+    assert not set("<>&") & set(text)
+    assert text.isascii()
+    found = data(finding)
+    assert visible(odd.name) in {one["name"] for one in found["controls"]}
+    profile = tomllib.loads("".join(piece for piece, _ in found["pieces"]))
+    assert profile["sysctl"][odd.key] == odd.value
+    assert re.fullmatch(r"[A-Za-z0-9_-]+\.toml", found["file"])
+
+
+def test_a_hostile_page_has_our_two_elements_and_no_more() -> None:
+    odd = replace(SETTINGS[0], value="</script><script>alert(1)</script>{{ 7 }}")
+    page = to_html(planted(controls=(odd, *SETTINGS[1:]), name="</script>"))
+    assert page.count("<script") == 2
+    assert "alert(1)</script>" not in page
+
+
+def test_two_controls_of_one_name_are_one() -> None:
+    twice = (*SETTINGS, Sysctl(SETTINGS[0].key, SETTINGS[0].value))
+    assert len(data(planted(controls=twice))["controls"]) == len(SETTINGS)
