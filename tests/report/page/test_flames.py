@@ -44,7 +44,7 @@ class _Seen(HTMLParser):
             self._tag = ""
 
 
-def _finding(name: str = "audit_filter_syscall") -> Finding:
+def flamed(name: str = "audit_filter_syscall") -> Finding:
     stacks = (
         Stack(("program", "enter"), 100.0, 100.0),
         Stack(("program", "enter", name), 0.0, 50.0),
@@ -69,7 +69,7 @@ def _finding(name: str = "audit_filter_syscall") -> Finding:
 
 
 def test_each_frame_says_its_numbers_and_what_became_of_it() -> None:
-    seen = _Seen(to_html(_finding()))
+    seen = _Seen(to_html(flamed()))
     words = [frame["aria-label"] for frame in seen.frames]
     whole = "+30 insn/op, 100.0% of the whole difference; 120 under baseline, 150 under profile"
     more = "+50 insn/op, 166.7% of the whole difference; 0 under baseline, 50 under profile; new"
@@ -82,7 +82,7 @@ def test_each_frame_says_its_numbers_and_what_became_of_it() -> None:
 
 
 def test_frames_share_the_width_of_their_caller() -> None:
-    (graph,) = graphs(_finding())
+    (graph,) = graphs(flamed())
     (program,) = graph.root.below
     (enter,) = program.below
     assert [(one.name, one.share, one.change) for one in enter.below] == [
@@ -93,12 +93,12 @@ def test_frames_share_the_width_of_their_caller() -> None:
 
 
 def test_only_one_frame_can_be_reached_by_tab() -> None:
-    seen = _Seen(to_html(_finding()))
+    seen = _Seen(to_html(flamed()))
     assert [frame["tabindex"] for frame in seen.frames] == ["0", "-1", "-1", "-1", "-1"]
 
 
 def test_the_page_runs_our_script_alone() -> None:
-    seen = _Seen(to_html(_finding()))
+    seen = _Seen(to_html(flamed()))
     (script,) = seen.scripts
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in seen.policy
@@ -108,7 +108,7 @@ def test_the_page_runs_our_script_alone() -> None:
 
 
 def test_a_hostile_function_stays_text() -> None:
-    html = to_html(_finding(HOSTILE))
+    html = to_html(flamed(HOSTILE))
     seen = _Seen(html)
     assert len(seen.scripts) == 1
     assert len(seen.frames) == 5
