@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ CHANGES = {
 }
 HARDCOST = f"""\
 #!/bin/sh
-exec {sys.executable} -c 'from hardcost.cli.main import main; main()' "$@"
+exec {shlex.quote(sys.executable)} -c 'from hardcost.cli.main import main; main()' "$@"
 """
 
 

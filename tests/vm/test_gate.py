@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_a_planted_directory_rule_costs_what_was_predicted(
     hardcost: Command, files: dict[str, str]
 ) -> None:
-    words = ("gate", files["old"], files["dir"], "--max", "open<=2%", "--format", "json")
+    words = ("gate", files["old"], files["dir"], "--max", "open<=0.1%", "--format", "json")
     measured = hardcost(*words, *CALLS, status=1)
     costs = {}
     for metric in measured.data()["metrics"]:
@@ -52,10 +52,12 @@ def test_a_planted_directory_rule_costs_what_was_predicted(
         assert metric["rest"] == 0
         assert metric["cost_after"] - metric["cost_before"] == metric["difference"]
         costs[metric["metric"]] = line["adds"]
-    assert costs["open"] == 2 * costs["null"] > 0
+    # auditctl 4 has the rule name the calls of its permissions, so that others only walk past it.
+    assert costs["open"] >= 2 * costs["null"] > 0
     machine = VirtualMachine(Cache(), Hardware("icount"))
     if not fitted.fits(Constants.of_debian(), machine.environment(Boot())):
         pytest.skip("the constants that come with hardcost are of another kernel")
+    assert costs["open"] == 2 * costs["null"]
     predicted = hardcost(*words, "--predict", status=1)
     assert {
         one["metric"]: one["lines"][0]["adds"]

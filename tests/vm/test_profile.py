@@ -7,6 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.vm.conftest import Command
 
@@ -17,6 +19,9 @@ RULES = """\
 -a always,exit -F arch=b64 -S mount -k mounts
 """
 PROGRAM = Path(__file__).with_name("programs") / "knownanswer.s"
+
+ROUNDED = 1 / 1024
+"""An estimate is rounded to a multiple of it."""
 
 KNOWN = {
     "_start": 15 + 7,
@@ -88,8 +93,9 @@ def test_functions_add_up_to_the_cost_and_a_profile_repeats(hardcost: Command) -
     for one in first["profiles"]:
         assert _moved(one["functions"], "own_") == _moved(one["stacks"]) == one["cost"] > 0
         by_name = {function["function"]: function for function in one["functions"]}
-        walked = by_name["audit_filter_syscall"]
-        assert walked["own_before"] == 0 < walked["own_after"] <= walked["total_after"]
+        filters = [one for name, one in by_name.items() if "audit_filter" in name]
+        assert all(one["own_before"] == 0 for one in filters)
+        assert any(0 < one["own_after"] <= one["total_after"] for one in filters)
     again = hardcost(*words).data()
     assert again["profiles"] == first["profiles"]
     assert again["cells"] == first["cells"]
@@ -121,4 +127,4 @@ def test_every_instruction_of_a_known_program_is_found(hardcost: Command, tmp_pa
                 counted[";".join(path)] += stack[side]
         del counted["_start;threader"]  # it waits as often as it has to
         assert dict(counted) == KNOWN
-    assert _moved(wall["stacks"]) == wall["cost"]
+    assert _moved(wall["stacks"]) == pytest.approx(wall["cost"], abs=ROUNDED)
