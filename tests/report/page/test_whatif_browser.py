@@ -162,8 +162,7 @@ def test_the_mix_weighs_the_metrics(shown: Shown) -> None:
     assert page.locator("#mix-answer").inner_text() == (
         "All 6 controls add 598 instructions per operation (+59.8%) to open."
     )
-    first = page.locator("#choices tr").first
-    assert SETTINGS[2].name in first.inner_text()
+    assert SETTINGS[3].name in page.locator("#choices tr").first.inner_text()
     page.get_by_role("spinbutton", name="Weight of null").fill("10")
     page.get_by_role("spinbutton", name="Weight of null").press("Tab")
     assert page.locator("#mix-answer").inner_text() == (
@@ -210,7 +209,11 @@ def test_what_a_control_requires_comes_and_goes_with_it(shown: Shown) -> None:
 
 
 def test_sorting_and_filters_keep_the_choice(shown: Shown) -> None:
-    page = shown()
+    finding = planted()
+    assert finding.bill is not None
+    grave = {SETTINGS[5].name: "high", SETTINGS[4].name: "medium", SETTINGS[3].name: "low"}
+    items = (replace(it, severity=grave.get(it.control, "")) for it in finding.bill.items)
+    page = shown(replace(finding, bill=replace(finding.bill, items=tuple(items))))
 
     def rows() -> list[str]:
         names = (
@@ -224,11 +227,16 @@ def test_sorting_and_filters_keep_the_choice(shown: Shown) -> None:
     assert rows() == list("543210")
     sorted_by = page.locator("th[aria-sort=descending]")
     assert sorted_by.inner_text().startswith("control")
-    page.get_by_label("File").select_option("10-first.conf")
+    page.get_by_label("File", exact=True).select_option("10-first.conf")
     assert rows() == list("531")
     page.get_by_role("button", name="Untick these").click()
-    page.get_by_label("File").select_option("any")
+    page.get_by_label("File", exact=True).select_option("any")
     assert [named(page, one.name).is_checked() for one in SETTINGS] == [True, False] * 3
+    page.get_by_label("Severity").select_option("high")
+    assert rows() == ["5"]
+    page.get_by_label("Severity").select_option("any")
+    page.get_by_role("button", name="severity").click()
+    assert rows()[:3] == ["5", "4", "3"]
     page.get_by_label("Search").fill("cce-4")
     assert rows() == ["4"]
     assert page.locator("#shown").inner_text() == "1 of 6 controls shown."

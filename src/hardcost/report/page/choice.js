@@ -30,6 +30,7 @@
  * @property {string} id tells this bill from others, in addresses
  * @property {Control[]} controls
  * @property {Metric[]} metrics
+ * @property {boolean[]} mix by metric: whether it can be added up with others
  * @property {{off: number[], cost: number[]}[]} measured further choices that were measured
  * @property {[string, number[]][]} pieces the profile's file: texts, and the controls each is for
  *
@@ -222,7 +223,7 @@ export function decoded(bill, fragment) {
   const named = (/** @type {number} */ index) => off.has(index + 1);
   const on = bill.controls.map(({ needs }, index) => !named(index) && !needs.some(named));
   const mix = words.get("mix");
-  return { on, weights: mix === null ? null : weightsOf(mix, bill.metrics.length) };
+  return { on, weights: mix === null ? null : weightsOf(mix, bill.mix) };
 }
 
 /** @type {(sorted: number[]) => string} */
@@ -249,16 +250,19 @@ function numbers(text, most) {
   return found;
 }
 
-/** @type {(text: string, most: number) => number[]} */
-function weightsOf(text, most) {
-  const weights = Array.from({ length: most }, () => 0);
+/** @type {(text: string, mix: boolean[]) => number[]} */
+function weightsOf(text, mix) {
+  const weights = mix.map(() => 0);
   for (const part of text.split(",")) {
     const match = /^(\d{1,6})x(\d{1,12}(?:\.\d{1,6})?)$/.exec(part);
-    if (!match || Number(match[1]) < 1 || Number(match[1]) > most) {
+    if (!match || Number(match[1]) < 1 || Number(match[1]) > mix.length) {
       throw new Error(`it has no metric ${part}`);
     }
     weights[Number(match[1]) - 1] = Number(match[2]);
   }
+  const several = weights.filter(Boolean).length > 1;
+  if (!weights.some(Boolean)) throw new Error("its mix is empty");
+  if (several && weights.some((weight, m) => weight && !mix[m])) throw new Error("its mix has several units");
   return weights;
 }
 

@@ -11,9 +11,9 @@ const BASIS = {
   none: "This is what everything is compared with.",
   measured: "Measured: a trial of the bill had just these controls.",
   fitted:
-    "Predicted, not measured: all that the bill measured here fits own costs that add up and one cost that all controls share. Download the choice and bill it to measure it.",
+    "Predicted, not measured: what the bill measured fits costs that add up, plus one that all controls share. To measure it, download the choice and bill it.",
   bounded:
-    "Predicted, not measured: in any company, a control is taken to cost between what it costs alone and what leaving it out of the whole profile saves. Download the choice and bill it to measure it.",
+    "Predicted, not measured: in any company, a control is taken to cost between what it costs alone and what leaving it out of the whole profile saves. To measure it, download the choice and bill it.",
 };
 
 /** @type {(id: string) => any} */
@@ -63,14 +63,15 @@ const listed = (parts) =>
 
 /** Return the chosen mix: its weights, its name, its unit, its baseline. */
 function mix() {
-  const weights = state.weights ?? once;
-  const chosen = bill.metrics.filter((_, m) => weights[m]);
+  const given = state.weights ?? once;
+  const chosen = bill.metrics.filter((_, m) => given[m]);
+  const single = chosen.length === 1;
+  const weights = single ? given.map((weight) => Number(weight > 0)) : given;
   const every = `all ${chosen.length} metrics, once each`;
-  const [first] = chosen;
   return {
     weights,
-    name: chosen.length === 1 ? first.name : state.weights ? "your mix" : every,
-    unit: chosen.length === 1 && weighted(weights, weights) === 1 ? first.unit : (first?.sum ?? ""),
+    name: single ? chosen[0].name : state.weights ? "your mix" : every,
+    unit: single ? chosen[0].unit : chosen[0].sum,
     digits: Math.max(0, ...chosen.map((metric) => metric.digits)),
     baseline: weighted(bill.metrics.map((metric) => metric.baseline), weights),
     cost: weighted(bill.metrics.map((metric) => metric.cost), weights),
@@ -120,7 +121,7 @@ function showDearest(dearest, costs, of) {
 
 function showAdvice(dearest, of) {
   const free = bill.controls.filter((control) => control.free).length;
-  const kept = free ? `Keep the ${number(free, 0)} that cost nothing. ` : "";
+  const kept = free ? `Keep the ${free} free ${free === 1 ? "control" : "controls"}. ` : "";
   if (dearest.length === 0) {
     element("to-do").textContent = `${kept}No control costs anything here by itself.`;
     return;
@@ -185,7 +186,7 @@ function choose(on) {
 }
 
 function weigh(weights) {
-  state.weights = weights;
+  state.weights = weights?.some(Boolean) ? weights : null;
   showMix();
   showAnswer();
   showCosts();
@@ -215,6 +216,7 @@ function recall() {
   showCosts();
   showChoice();
   element("what-if").scrollIntoView();
+  element("what-if").focus({ preventScroll: true });
 }
 
 function download() {
@@ -282,7 +284,7 @@ function filterRows() {
 function showMix() {
   const weights = state.weights ?? once;
   const single = weights.reduce((many, weight) => many + Number(weight > 0), 0) === 1;
-  const only = single ? weights.findIndex((weight) => weight === 1) : -1;
+  const only = single ? weights.findIndex((weight) => weight > 0) : -1;
   const own = state.weights !== null && only < 0;
   element("mix-own").hidden = !own;
   element("mix-choice").value = own ? "own" : state.weights ? String(only) : "";

@@ -163,10 +163,10 @@ def _shared(of: Total, items: Sequence[Item], chance: float) -> float | int | No
 
 
 def _mixable(totals: Sequence[Total]) -> set[str]:
-    """Return the metrics whose costs can be added up: those of the most common unit."""
+    """Return the metrics whose costs can be added up: those of the most common unit, or one."""
     units = [str(of.unit) for of in totals if not is_rate(str(of.unit))]
     if not units:
-        return set()
+        return {of.metric for of in totals[:1]}
     usual = max(dict.fromkeys(units), key=units.count)
     return {of.metric for of in totals if str(of.unit) == usual}
 
