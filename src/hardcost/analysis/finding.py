@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hardcost.controls.accounted import Accounted  # noqa: TC001 (needed to read findings back)
 from hardcost.instruments.observed import Observed  # noqa: TC001 (needed to read findings back)
 
 
@@ -84,8 +85,9 @@ class Item:
     `fired` counts the audit records that it caused in the whole profile while the metric was
     measured; None: unknown. `place` is the control's location, as `file:line`, or "". `predicted`
     is the audit cost model's prediction of `cost`, None if it makes none; `findings` are the codes
-    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks; `caveat` says
-    what the numbers do not show of its cost, "" if they show it all.
+    of lint's diagnostics for the rule; `ids` are the control's names in benchmarks, `severity` the
+    gravest that they give it, "" if none; `caveat` says what the numbers do not show of its cost,
+    "" if they show it all.
     """
 
     control: str
@@ -102,6 +104,7 @@ class Item:
     findings: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     caveat: str = ""
+    severity: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class Bill:
     chance alone could produce. `controls` names all measured controls, those without an item too,
     in the profile's order; a search leaves it empty, since it has no number for most. `unshown`
     names those whose cost the numbers do not show. `compared_with` describes the baseline, such as
-    "audit on, no rules".
+    "audit on, no rules". `accounting` has each rule of the benchmark's profile, if it is one's.
     """
 
     profile: str
@@ -146,6 +149,7 @@ class Bill:
     least: tuple[Least, ...] = ()
     controls: tuple[str, ...] = ()
     unshown: tuple[str, ...] = ()
+    accounting: tuple[Accounted, ...] = ()
 
 
 @dataclass(frozen=True)

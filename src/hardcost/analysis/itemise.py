@@ -104,6 +104,7 @@ def _item(
         fired=fired.get((of.metric, index), 0) if isinstance(control, AuditRule) else None,
         place=_place(control),
         ids=control.ids,
+        severity=control.severity,
     )
 
 
