@@ -23,6 +23,7 @@ from hardcost.profiles.kernel.preferred import booted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hardcost.analysis.budget import Budget
     from hardcost.controls.control import LsmMode, Profile
@@ -37,6 +38,7 @@ def bill(  # noqa: PLR0913  (click's options)
     most: int | None,
     prefer_boot: bool,
     scap_profile: str | None,
+    tailoring: Path | None,
     sysctl: tuple[str, ...],
     lsm: LsmMode | None,
     **words: Any,  # noqa: ANN401  (click's options)
@@ -51,11 +53,11 @@ def bill(  # noqa: PLR0913  (click's options)
         budgets.check_metrics(limit, workloads)
     loaded = [
         booted(one) if prefer_boot else one
-        for one in named_profiles(profiles, scap_profile, settings)
+        for one in named_profiles(profiles, scap_profile, settings, tailoring)
     ]
     for one in loaded:
         refused.check(one)
-    if _is_searched(loaded, method, limit):
+    if _is_searched(loaded, workloads, method, limit):
         billsearch.bill(loaded[0], workloads, chosen, wanted)
     elif len(loaded) > 1:
         billseveral.bill(loaded, workloads, chosen, limit)
@@ -63,7 +65,12 @@ def bill(  # noqa: PLR0913  (click's options)
         billsingle.bill(loaded[0], workloads, chosen, limit)
 
 
-def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None) -> bool:
+def _is_searched(
+    profiles: Sequence[Profile],
+    workloads: Sequence[Workload],
+    method: str,
+    limit: Budget | None,
+) -> bool:
     """Say whether culprits are searched for, rather than each control measured.
 
     Raises:
@@ -75,7 +82,7 @@ def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None)
             hint="--method single measures each",
         )
     if method == "auto":
-        lengthy = [one for one in profiles if worth_searching(one.controls)]
+        lengthy = [one for one in profiles if worth_searching(one.controls, workloads)]
         searches = limit is None and bool(lengthy)
     else:
         searches = method == "search"
