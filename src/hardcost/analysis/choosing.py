@@ -279,3 +279,9 @@ def _totals(problem: Problem, costs: Mapping[str, float]) -> tuple[Total, ...]:
         for metric in problem.limits
         for scale in [problem.scale(metric)]
     )
+
+
+def nothing_to_do(problem: Problem, points: Iterable[Point]) -> Outcome:
+    """Return the outcome where the whole profile is within the limits, or there are none."""
+    known = tuple(points)
+    return Outcome(problem.best(known), known, interplay.fit(problem, known), 0, (), 0.0)
