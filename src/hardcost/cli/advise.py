@@ -19,12 +19,16 @@ from hardcost.cli.console import note
 from hardcost.cli.decisionfile import check_out, write_decision
 from hardcost.cli.namedprofiles import named_profiles
 from hardcost.cli.rules import common
-from hardcost.controls.control import KernelOption
+from hardcost.cli.rules.common import NOWHERE
+from hardcost.cli.monitors import work_progress
+from hardcost.controls.control import AuditRule, KernelOption
+from hardcost.design import leave_one_out, several
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
 from hardcost.instruments.insn import INSN
 from hardcost.profiles import worth
 from hardcost.profiles.commandline import Settings
+from hardcost.profiles.equivalents import Equivalent, with_cheaper_rules
 from hardcost.profiles.kernel.preferred import booted
 from hardcost.units import count
 
@@ -83,7 +87,8 @@ def advise(  # noqa: PLR0913  (click's options)
         check_out(out)
     profile = _profile(profiles, scap_profile, settings, equivalents=equivalents)
     own = None if weights is None else worth.read(weights, profile.controls)
-    found = _advised(profile, workloads, chosen, _Wanted(limit, own, counts, most), out)
+    wanted = _Wanted(limit, own, counts, most)
+    found = _advised(profile, _cheaper(profile, wanted, equivalents), workloads, chosen, wanted, out)
     if found is not None and found.has_budget and not found.found:
         raise click.exceptions.Exit(_NO)
 
@@ -103,29 +108,45 @@ def _profile(
     return booted(profile) if equivalents else profile
 
 
-def _advised(
+def _cheaper(profile: Profile, wanted: _Wanted, equivalents: bool) -> Equivalent:  # noqa: FBT001  (an option's)
+    """Return the profile with audit rules that cost less and record the same, if that is wanted."""
+    if not equivalents or wanted.budget is None:
+        return Equivalent(profile)
+    rules = [one.rule for one in profile.controls if isinstance(one, AuditRule)]
+    with work_progress() as tell:
+        return with_cheaper_rules(profile, NOWHERE.likely_target(rules), tell)
+
+
+def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is measured)
     profile: Profile,
+    cheaper: Equivalent,
     workloads: Sequence[Workload],
     chosen: Wishes,
     wanted: _Wanted,
     out: Path | None,
 ) -> Choice | None:
     """Bill the profile, choose, save and show what was found; None after --dry-run."""
-    plan = billsingle.plan_of(profile, workloads, chosen).set_up(chosen.setup)
+    if cheaper.said:
+        profile, equal = several.alike([profile, cheaper.profile])
+        cheaper = dataclasses.replace(cheaper, profile=equal)
+    plan = billsingle.plan_of(cheaper.profile, workloads, chosen).set_up(chosen.setup)
     plan = dataclasses.replace(plan, study=plan.study.replace("bill-", "advise-", 1))
+    if cheaper.said:
+        plan = leave_one_out.with_original(plan, profile)
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return None
         records = run.measure().records
-        found = billsingle.finding(profile, plan, run, records, chosen)
-        choices = Choices(profile, plan, run, records)
-        advice = _Advice(choices, wanted)
+        found = billsingle.finding(cheaper.profile, plan, run, records, chosen)
+        choices = Choices(cheaper.profile, plan, run, records)
+        advice = _Advice(choices, wanted, cheaper)
         choice, kept = advice.choice(rounds=_rounds(profile))
         found = dataclasses.replace(found, choice=choice, notes=(*found.notes, *advice.notes))
         found = measuring.finished(run, found)
     measuring.shown(found, chosen)
     if out is not None:
-        write_decision(out, choices.part(kept), choice, found)
+        as_it_is = bool(cheaper.said) and not choice.rewritten
+        write_decision(out, profile if as_it_is else choices.part(kept), choice, found)
     return choice
 
 
@@ -138,8 +159,9 @@ def _rounds(profile: Profile) -> int:
 class _Advice:
     """The choice for a budget, and the frontier around it."""
 
-    def __init__(self, choices: Choices, wanted: _Wanted) -> None:
+    def __init__(self, choices: Choices, wanted: _Wanted, cheaper: Equivalent) -> None:
         self._choices = choices
+        self._cheaper = cheaper
         self._wanted = wanted
         self.notes: tuple[str, ...] = ()
         every = frozenset(range(len(choices.controls)))
@@ -150,6 +172,8 @@ class _Advice:
             choices.mix = mix.of_histogram(wanted.counts, names)
             self.notes = (_covered(choices.mix),)
         self._totals = {one.metric: one for one in choices.totals(every)}
+        original = choices.original() if cheaper.said else choices.totals(every)
+        self._before = {one.metric: one for one in original}
         limits = (wanted.budget or _ANY).for_metrics(self._totals)
         self._shares = {
             metric: limits.of(metric)
@@ -162,7 +186,7 @@ class _Advice:
             {metric: one.least for metric, one in self._totals.items()},
         )
         self._problem = Problem(
-            values=tuple(worth.value(one, wanted.weights) for one in choices.controls),
+            values=tuple(map(self._worth, choices.controls)),
             limits=self._levels[1.0],
             scales={metric: self._totals[metric].baseline for metric in self._shares},
             needs=choices.needs,
@@ -170,10 +194,17 @@ class _Advice:
             chance={metric: self._totals[metric].least for metric in self._shares},
         )
 
+    def _worth(self, control: Control) -> float:
+        """Return what a control is worth: as much as all of the original that it stands for."""
+        originals = self._cheaper.originals(control)
+        return math.fsum(worth.value(one, self._wanted.weights) for one in originals)
+
     def choice(self, rounds: int) -> tuple[Choice, Kept]:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
         points = choices.first()
+        if self._fits_as_it_is():
+            return self._unchanged(), problem.controls
         if self._wanted.budget is not None and not problem.within(points[1].costs):
             note("the whole profile is over the budget: looking for what to give up")
             outcome = choices.answered(choosing.search(problem, points, self._wanted.most))
@@ -203,12 +234,15 @@ class _Advice:
             profile=self._choices.profile.name,
             controls=len(every),
             given_up=tuple(map(self._abandoned, sorted(every - kept))),
-            before=self._costs(self._totals, self._problem.limits),
+            before=self._costs(self._before, self._problem.limits),
             after=self._costs(
                 {one.metric: one for one in self._choices.totals(kept)}, self._problem.limits
             ),
             value=self._value(kept),
-            worth=_worth_words(self._wanted.weights, self._choices.controls),
+            worth=_worth_words(
+                self._wanted.weights,
+                [it for one in self._choices.controls for it in self._cheaper.originals(one)],
+            ),
             found=within and bool(kept),
             proposals=outcome.proposals,
             put_back=len(outcome.put_back),
@@ -216,7 +250,19 @@ class _Advice:
             frontier=tuple(map(self._level, around)),
             budget=None if limits is None else limits.others,
             budgets={} if limits is None else dict(limits.metrics),
+            rewritten=self._cheaper.said,
         )
+
+    def _fits_as_it_is(self) -> bool:
+        """Say whether the original is within the budget, so that nothing has to be rewritten."""
+        costs = {metric: one.cost for metric, one in self._before.items()}
+        return bool(self._cheaper.said) and self._problem.within(costs)
+
+    def _unchanged(self) -> Choice:
+        """Return the choice of the original."""
+        outcome = choosing.nothing_to_do(self._problem, self._choices.first())
+        found = self._found(outcome, (), self._problem.controls)
+        return dataclasses.replace(found, after=found.before, rewritten=())
 
     def _value(self, kept: Kept) -> float:
         whole = self._problem.value(self._problem.controls)
@@ -253,10 +299,11 @@ class _Advice:
         metric = max(
             self._shares, key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0)
         )
+        grades = [worth.severity(one) for one in self._cheaper.originals(control)]
         return Abandoned(
             control=control.name,
             ids=control.ids,
-            severity=worth.severity(control),
+            severity=max(grades, key=lambda one: worth.SEVERITIES.get(one, 0.0), default=""),
             value=self._problem.values[one],
             metric=metric,
             unit=self._totals[metric].unit,

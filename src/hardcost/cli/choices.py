@@ -86,6 +86,10 @@ class Choices:
         """Return what a measured choice costs on each metric."""
         return self._totals(self._name(kept))
 
+    def original(self) -> tuple[Total, ...]:
+        """Return what the original costs, where an equivalent is measured in its place."""
+        return self._totals(leave_one_out.ORIGINAL)
+
     def saved(self, one: int) -> dict[str, Estimate]:
         """Return what leaving a control out of the whole saves on each measured metric."""
         name = leave_one_out.without(self._at[one])
