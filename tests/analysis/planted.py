@@ -12,7 +12,7 @@ import numpy as np
 from hardcost.analysis import budget
 from hardcost.analysis.budget import Budget
 from hardcost.analysis.choice import Kept, Point, Problem
-from hardcost.analysis.choosing import search
+from hardcost.analysis.choosing import MOST, search
 from hardcost.analysis.finding import Bill, Item, Total
 from hardcost.analysis.interplay import Term
 
@@ -46,9 +46,9 @@ class Planted:
         without = [self.problem.open(every - {one}) for one in sorted(every)]
         return [self.point(one) for one in dict.fromkeys([every, Kept(), *without, *single])]
 
-    def searched(self) -> Outcome:
+    def searched(self, most: int = MOST) -> Outcome:
         """Return what the search finds."""
-        asking = search(self.problem, self.first())
+        asking = search(self.problem, self.first(), most)
         try:
             wanted = next(asking)
             while True:
@@ -62,25 +62,25 @@ def draw(seed: int, controls: int) -> Planted:
     """Return a drawn problem: costs on one to three metrics, shared work, pairs, and a triple."""
     rng = np.random.default_rng([seed, controls])
     metrics = METRICS[: int(rng.integers(1, 4))]
-    values = rng.choice([1.0, 2.0, 3.0], controls) if rng.random() < 0.7 else np.ones(controls)  # noqa: PLR2004  (a share)
+    values = rng.choice([1.0, 2.0, 3.0], controls) if rng.random() < 0.7 else np.ones(controls)
     sharing = Kept(int(one) for one in rng.permutation(controls)[: int(rng.integers(2, controls))])
     pairs = [Kept(map(int, rng.choice(controls, 2, replace=False))) for _ in range(controls // 4)]
     triple = Kept(map(int, rng.choice(controls, min(3, controls), replace=False)))
-    alike = bool(rng.random() < 0.5)  # noqa: PLR2004  (a share)
+    alike = bool(rng.random() < 0.5)
     truth: dict[str, tuple[tuple[Term, float], ...]] = {}
     for metric in metrics:
-        singles = np.round(rng.gamma(0.6, 120, controls) * (rng.random(controls) < 0.8))  # noqa: PLR2004  (a share)
+        singles = np.round(rng.gamma(0.6, 120, controls) * (rng.random(controls) < 0.8))
         terms = [(Term(Kept({one})), float(cost)) for one, cost in enumerate(singles)]
         terms.append((Term(sharing, "any"), float(rng.integers(0, 200))))
         for pair in pairs:
-            kind = "all" if rng.random() < 0.5 else "any"  # noqa: PLR2004  (a share)
-            terms.append((Term(pair, kind), float(rng.integers(10, 250))))
-        if rng.random() < 0.3:  # noqa: PLR2004  (a share)
+            term = Term(pair) if rng.random() < 0.5 else Term(pair, "any")
+            terms.append((term, float(rng.integers(10, 250))))
+        if rng.random() < 0.3:
             terms.append((Term(triple), float(rng.integers(-60, 200))))
         truth[metric] = tuple(terms)
     whole = {metric: math.fsum(cost for _, cost in terms) for metric, terms in truth.items()}
     limits = {metric: cost * float(rng.uniform(0.1, 0.8)) for metric, cost in whole.items()}
-    needs = ((0, 1),) if rng.random() < 0.3 else ()  # noqa: PLR2004  (a share)
+    needs = ((0, 1),) if rng.random() < 0.3 else ()
     problem = Problem(
         values=tuple(map(float, values)),
         limits=limits,
@@ -101,9 +101,7 @@ def greedy(planted: Planted) -> float:
         for one in sorted(every)
         for alone in [planted.point(problem.closed({one}))]
         for metric in problem.limits
-        for cost in [
-            whole.costs[metric] - planted.point(problem.open(every - {one})).costs[metric]
-        ]
+        for cost in [whole.costs[metric] - planted.point(problem.open(every - {one})).costs[metric]]
     ]
     limits = Budget(None, {metric: limit / BASE for metric, limit in problem.limits.items()})
 

@@ -14,6 +14,8 @@ from hardcost.profiles.equivalents import SCANNERS, with_cheaper_rules
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hardcost.auditrules.rule import Rule
+    from hardcost.auditrules.translate import Target
     from hardcost.controls.control import Profile
 
 DEAR = """\
@@ -30,11 +32,11 @@ def profile(folder: Path, text: str) -> Profile:
     return catalogue.load(str(path))
 
 
-def target(of: Profile):  # noqa: ANN201  (a target)
+def target(of: Profile) -> Target:
     return NOWHERE.likely_target(rules(of))
 
 
-def rules(of: Profile):  # noqa: ANN201  (the rules)
+def rules(of: Profile) -> list[Rule]:
     return [one.rule for one in of.controls if isinstance(one, AuditRule)]
 
 

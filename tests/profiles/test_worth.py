@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +11,9 @@ from hardcost.auditrules.rule import Rule
 from hardcost.controls.control import AuditRule, BootParameter, Sysctl
 from hardcost.errors import InputError
 from hardcost.profiles import worth
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RULE = AuditRule(Rule("-w /etc/passwd -p wa -k identity", None), ("RHEL-09-654220", "SRG-OS-1"))
 SYSCTL = Sysctl("kernel.kptr_restrict", "1")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array, eye_array, hstack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -164,19 +163,14 @@ def _least(
     The unknowns are each term's weight above and below 0, and what is left of each point.
     """
     points = list(known)
-    applied = csr_array(
-        np.array([[float(term.applies(kept)) for term in terms] for kept in points])
-    )
+    applied = np.array([[float(term.applies(kept)) for term in terms] for kept in points])
     costs = np.array([known[kept] for kept in points]) / scale
-    rest = eye_array(len(points))
+    rest, nothing = np.eye(len(points)), np.zeros((len(points), len(points)))
     prices = np.array([_price(term) for term in terms])
-    nothing = csr_array((len(points), len(points)))
-    above = hstack([applied, -applied, -rest, nothing])
-    below = hstack([-applied, applied, nothing, -rest])
     slack = 0.5 * tolerance / scale
     result = linprog(
         np.concatenate([prices, prices, np.full(2 * len(points), _UNEXPLAINED)]),
-        A_ub=csr_array(np.vstack([above.toarray(), below.toarray()])),
+        A_ub=np.block([[applied, -applied, -rest, nothing], [-applied, applied, nothing, -rest]]),
         b_ub=np.concatenate([costs + slack, -costs + slack]),
         method="highs",
     )

@@ -71,10 +71,7 @@ def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept 
     wanted = wanted or Wanted()
     number = len(problem.values)
     terms = dict.fromkeys(
-        term
-        for metric in problem.limits
-        for term in model.terms[metric]
-        if len(term.controls) > 1
+        term for metric in problem.limits for term in model.terms[metric] if len(term.controls) > 1
     )
     columns = {term: number + at for at, term in enumerate(terms)}
     whole = _scale(problem)
@@ -86,7 +83,7 @@ def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept 
         limit = problem.limits[metric] / scale + wanted.slack
         if math.isfinite(limit):
             rows.add(weights, -math.inf, limit + 1e-9)
-    _link(rows, model, columns)
+    _link(rows, columns)
     for one, need in problem.needs:
         rows.add({one: 1.0, need: -1.0}, -math.inf, 0.0)
     for tried in wanted.tried:
@@ -132,7 +129,7 @@ def _costs(
     return found
 
 
-def _link(rows: _Rows, model: Model, columns: Mapping[Term, int]) -> None:
+def _link(rows: _Rows, columns: Mapping[Term, int]) -> None:
     """Tie each group's column to its controls, in both directions."""
     for term, column in columns.items():
         size = len(term.controls)
@@ -152,7 +149,7 @@ def _solved(rows: _Rows, objective: _Numbers, problem: Problem) -> _Numbers | No
     """Return the unknowns that make the objective least; None if there are none."""
     low = np.zeros(rows.columns)
     low[list(problem.bound)] = 1.0
-    integral = np.zeros(rows.columns)
+    integral = np.zeros(rows.columns, dtype=np.int64)
     integral[: len(problem.values)] = 1
     result = milp(
         objective,

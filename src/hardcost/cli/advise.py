@@ -17,10 +17,10 @@ from hardcost.cli import billsingle, budgets, measuring, options, percentages, r
 from hardcost.cli.choices import Choices
 from hardcost.cli.console import note
 from hardcost.cli.decisionfile import check_out, write_decision
+from hardcost.cli.monitors import work_progress
 from hardcost.cli.namedprofiles import named_profiles
 from hardcost.cli.rules import common
 from hardcost.cli.rules.common import NOWHERE
-from hardcost.cli.monitors import work_progress
 from hardcost.controls.control import AuditRule, KernelOption
 from hardcost.design import leave_one_out, several
 from hardcost.design.plan import Workload
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.cli.options import Choices as Wishes
     from hardcost.controls.control import Control, LsmMode, Profile
-    from hardcost.design.plan import Plan
-    from hardcost.run.session import Run
 
 _NO = 1
 _ANY = Budget(1.0)
@@ -88,7 +86,9 @@ def advise(  # noqa: PLR0913  (click's options)
     profile = _profile(profiles, scap_profile, settings, equivalents=equivalents)
     own = None if weights is None else worth.read(weights, profile.controls)
     wanted = _Wanted(limit, own, counts, most)
-    found = _advised(profile, _cheaper(profile, wanted, equivalents), workloads, chosen, wanted, out)
+    found = _advised(
+        profile, _cheaper(profile, wanted, equivalents), workloads, chosen, wanted, out
+    )
     if found is not None and found.has_budget and not found.found:
         raise click.exceptions.Exit(_NO)
 
@@ -151,7 +151,7 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
 
 
 def _rounds(profile: Profile) -> int:
-    """Return how often the frontier's proposals are measured: not where each is a kernel's build."""
+    """Return how often the frontier's proposals are measured; never if each is a kernel's build."""
     builds = any(isinstance(one, KernelOption) for one in profile.controls)
     return 0 if builds else frontier.ROUNDS
 
@@ -268,9 +268,7 @@ class _Advice:
         whole = self._problem.value(self._problem.controls)
         return self._problem.value(kept) / whole if whole else 1.0
 
-    def _costs(
-        self, totals: Mapping[str, Total], limits: Mapping[str, float]
-    ) -> tuple[Costs, ...]:
+    def _costs(self, totals: Mapping[str, Total], limits: Mapping[str, float]) -> tuple[Costs, ...]:
         return tuple(
             Costs(metric, one.unit, one.baseline, one.cost, limits[metric])
             for metric, one in totals.items()

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 
-def check_metrics(
-    wanted: Budget, workloads: Sequence[Workload], also: Sequence[str] = ()
-) -> None:
+def check_metrics(wanted: Budget, workloads: Sequence[Workload], also: Sequence[str] = ()) -> None:
     """Check the budget's metrics before anything is measured, where they are known by then.
 
     `also` are metrics that come of others.

@@ -33,7 +33,7 @@ def _measuring(command: Callable[..., Any]) -> Callable[..., Any]:
     "--weights",
     type=_FILE,
     help="A TOML file that says what controls are worth: a control's text, one of its ids, or a"
-    " pattern such as \"SRG-OS-*\", = a number; inf: it has to be kept (default: severity high 10,"
+    ' pattern such as "SRG-OS-*", = a number; inf: it has to be kept (default: severity high 10,'
     " medium 5, low 2, unknown 1).",
 )
 @click.option(

@@ -21,21 +21,21 @@ _METRICS = 3
 def choice_sentences(choice: Choice) -> list[str]:
     """Return the answer: what to give up, and what that does."""
     if not choice.has_budget:
-        return [
-            f"No budget was named: the whole profile costs {_grown(choice.before)};"
-            " the frontier shows what less would cost."
-        ]
+        whole = f"No budget was named: the whole profile costs {_grown(choice.before)};"
+        return [f"{whole} the frontier shows what less would cost."]
     budget = _budget(choice)
     if not choice.found and choice.kept:
         kept = count(choice.kept, "control")
-        return [f"Not within {budget}: the {kept} that have to be kept cost {_grown(choice.after)}."]
-    if not choice.found:
         return [
-            f"Nothing of {visible(choice.profile)} fits within {budget}: each choice that was"
-            " measured costs more."
+            f"Not within {budget}: the {kept} that have to be kept cost {_grown(choice.after)}."
         ]
+    if not choice.found:
+        name = visible(choice.profile)
+        return [f"Nothing of {name} fits within {budget}: whatever was measured costs more."]
     if not choice.given_up:
-        return [f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."]
+        return [
+            f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."
+        ]
     number = len(choice.given_up)
     these = "this control" if number == 1 else f"these {number} controls"
     return [

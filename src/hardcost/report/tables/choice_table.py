@@ -44,7 +44,9 @@ def frontier_grid(choice: Choice) -> Grid:
     """Return the frontier: a row for each level of the budget."""
     levels = choice.frontier
     costs = [column for name in dearest(choice) for column in _columns(choice, name)]
-    how = Column("cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True)
+    how = Column(
+        "cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True
+    )
     return Grid(
         "The frontier: for each level of the budget what can be kept, and its cost",
         (Column("budget", tuple(level_words(choice, one) for one in levels), left=True),),
@@ -67,7 +69,9 @@ def given_up_grid(choice: Choice) -> Grid:
     """Return the controls that are given up, with what each costs."""
     rows = choice.given_up
     digits = decimals([one.cost for one in rows])
-    severities = (Column("severity", tuple(visible(one.severity) or "-" for one in rows), left=True),)
+    severities = (
+        Column("severity", tuple(visible(one.severity) or "-" for one in rows), left=True),
+    )
     return Grid(
         "What is given up, and what leaving it out of the whole profile saves",
         (
