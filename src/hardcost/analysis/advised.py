@@ -27,7 +27,8 @@ class Abandoned:
 
     `value` is what keeping it would be worth. `cost` is what leaving it out of the whole profile
     saves on `metric`, the one with a budget on which that is most; [low, high] is its 95 %
-    interval. All are in `unit`.
+    interval. All are in `unit`. `stands_for` names the controls of the profile that it replaces, if
+    it is an equivalent of them.
     """
 
     control: str
@@ -41,6 +42,7 @@ class Abandoned:
     low: float
     high: float
     place: str = ""
+    stands_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class Choice:
     costs of the whole profile and of what is kept, measured. `value` is the part of the whole value
     that is kept, `worth` says where values come from. `proposals` counts the choices that were
     measured, `put_back` those controls that were measured back in, in vain; `error` is the largest
-    error of a prediction, relative to the baseline. `rewritten` says what an equivalent replaced.
+    error of a prediction, relative to the baseline. `rewritten` says what an equivalent replaced,
+    and `equivalent` what all of that costs, measured; both are empty where nothing was.
     """
 
     profile: str
@@ -86,6 +89,7 @@ class Choice:
     budget: float | None = None
     budgets: dict[str, float] = field(default_factory=dict)
     rewritten: tuple[str, ...] = ()
+    equivalent: tuple[Costs, ...] = ()
 
     @property
     def kept(self) -> int:

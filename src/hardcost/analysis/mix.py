@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.estimates import Estimate
+from hardcost.analysis.finding import Total
 from hardcost.auditrules.cost.events import operations
 from hardcost.auditrules.tables import lookup
 from hardcost.workloads import syscalls
@@ -13,7 +15,6 @@ from hardcost.workloads import syscalls
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hardcost.analysis.finding import Total
     from hardcost.auditrules.cost.predict import Histogram
 
 NAME = "mix"
@@ -29,22 +30,33 @@ class Mix:
 
     def with_mean(self, totals: Sequence[Total]) -> tuple[Total, ...]:
         """Return totals with one more, the mean over the calls of the mix."""
-        parts = [(one, self.weights[one.metric]) for one in totals if one.metric in self.weights]
-        whole = math.fsum(weight for _, weight in parts)
-        if not whole:
+        by_metric = {one.metric: one for one in totals if one.metric in self.weights}
+        if not by_metric:
             return tuple(totals)
+        baseline = self._mean({name: one.baseline for name, one in by_metric.items()})
+        cost = self._mean({name: one.cost for name, one in by_metric.items()})
+        least = self._mean({name: one.least for name, one in by_metric.items()})
+        unit = next(iter(by_metric.values())).unit
+        return (*totals, Total(NAME, unit, baseline, baseline + cost, cost, least))
 
-        def mean(of: Sequence[float]) -> float:
-            return math.fsum(x * w for x, (_, w) in zip(of, parts, strict=True)) / whole
+    def with_mean_of(self, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+        """Return estimates with one more, the mean over the calls of the mix.
 
-        baseline = mean([one.baseline for one, _ in parts])
-        cost = mean([one.cost for one, _ in parts])
-        least = mean([one.least for one, _ in parts])
-        first = parts[0][0]
-        total = replace(
-            first, metric=NAME, baseline=baseline, with_profile=baseline + cost, cost=cost
+        Its interval is as wide as if all were off in the same direction.
+        """
+        own = {name: one for name, one in estimates.items() if name in self.weights}
+        if not own:
+            return dict(estimates)
+        mean = Estimate(
+            self._mean({name: one.value for name, one in own.items()}),
+            self._mean({name: one.low for name, one in own.items()}),
+            self._mean({name: one.high for name, one in own.items()}),
         )
-        return (*totals, replace(total, least=least, low=None, high=None))
+        return {**estimates, NAME: mean}
+
+    def _mean(self, values: Mapping[str, float]) -> float:
+        whole = math.fsum(self.weights[name] for name in values)
+        return math.fsum(value * self.weights[name] for name, value in values.items()) / whole
 
 
 def of_histogram(counts: Histogram, metrics: Sequence[str]) -> Mix:

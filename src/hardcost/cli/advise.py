@@ -251,6 +251,9 @@ class _Advice:
             budget=None if limits is None else limits.others,
             budgets={} if limits is None else dict(limits.metrics),
             rewritten=self._cheaper.said,
+            equivalent=self._costs(self._totals, self._problem.limits)
+            if self._cheaper.said
+            else (),
         )
 
     def _fits_as_it_is(self) -> bool:
@@ -262,7 +265,10 @@ class _Advice:
         """Return the choice of the original."""
         outcome = choosing.nothing_to_do(self._problem, self._choices.first())
         found = self._found(outcome, (), self._problem.controls)
-        return dataclasses.replace(found, after=found.before, rewritten=())
+        number = sum(len(self._cheaper.originals(one)) for one in self._choices.controls)
+        return dataclasses.replace(
+            found, controls=number, after=found.before, rewritten=(), equivalent=()
+        )
 
     def _value(self, kept: Kept) -> float:
         whole = self._problem.value(self._problem.controls)
@@ -297,7 +303,8 @@ class _Advice:
         metric = max(
             self._shares, key=lambda name: saved[name].value / (self._totals[name].baseline or 1.0)
         )
-        grades = [worth.severity(one) for one in self._cheaper.originals(control)]
+        originals = self._cheaper.originals(control)
+        grades = [worth.severity(one) for one in originals]
         return Abandoned(
             control=control.name,
             ids=control.ids,
@@ -310,6 +317,7 @@ class _Advice:
             low=saved[metric].low,
             high=saved[metric].high,
             place=_place(control),
+            stands_for=() if originals == (control,) else tuple(one.name for one in originals),
         )
 
 

@@ -91,10 +91,11 @@ class Choices:
     def saved(self, one: int) -> dict[str, Estimate]:
         """Return what leaving a control out of the whole saves on each measured metric."""
         name = leave_one_out.without(self._at[one])
-        return {
+        found = {
             metric: shift(known[leave_one_out.PROFILE], known[name])
             for metric, known in self._series.items()
         }
+        return found if self.mix is None else self.mix.with_mean_of(found)
 
     def answered(self, asking: Generator[tuple[Kept, ...], Sequence[Point], _Result]) -> _Result:
         """Measure whatever is asked for, until the asking ends with a result."""
@@ -128,6 +129,8 @@ class Choices:
 
     def _name(self, kept: Kept) -> str:
         dropped = self._dropped(kept)
+        if len(dropped) == len(self._at):
+            return leave_one_out.BASELINE
         return leave_one_out.without_all(dropped) if dropped else leave_one_out.PROFILE
 
     def _costs(self, name: str) -> dict[str, float]:

@@ -202,7 +202,7 @@ class CostsEntry(Entry):
 
 
 class AbandonedEntry(Entry):
-    """A control that is given up: `value` is null where it has to be kept."""
+    """A control that is given up: (stands_for) where it is an equivalent of others."""
 
     control: str
     ids: tuple[str, ...]
@@ -215,6 +215,7 @@ class AbandonedEntry(Entry):
     low: Number
     high: Number
     place: str
+    stands_for: tuple[str, ...] = Field((), exclude_if=_says_nothing)
 
 
 class LevelEntry(Entry):
@@ -229,7 +230,7 @@ class LevelEntry(Entry):
 
 
 class ChoiceEntry(Entry):
-    """What to give up for a budget: (rewritten) says what an equivalent replaced."""
+    """What to give up for a budget: (rewritten) and (equivalent) where something was replaced."""
 
     budget: float | None
     budgets: dict[str, float]
@@ -246,6 +247,7 @@ class ChoiceEntry(Entry):
     error: Number
     frontier: tuple[LevelEntry, ...]
     rewritten: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=_says_nothing)
 
 
 class SearchEntry(Entry):

@@ -33,17 +33,15 @@ def choice_sentences(choice: Choice) -> list[str]:
         name = visible(choice.profile)
         return [f"Nothing of {name} fits within {budget}: whatever was measured costs more."]
     if not choice.given_up:
-        return [
-            f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."
-        ]
+        return [_nothing_given_up(choice, budget)]
     number = len(choice.given_up)
-    these = "this control" if number == 1 else f"these {number} controls"
+    these = "this one" if number == 1 else f"these {number}"
     return [
         (
-            f"Give up {these} of {choice.controls}: {_from_to(choice)};"
+            f"Give up {these} of {count(choice.controls, 'control')}: {_from_to(choice)};"
             f" {percent(choice.value)} of the value is kept."
         ),
-        *_measured(choice),
+        *_measured(choice, budget),
     ]
 
 
@@ -70,13 +68,27 @@ def signed_share(share: float) -> str:
     return f"+{percent(share)}" if share > 0 else percent(share)
 
 
-def _measured(choice: Choice) -> Iterator[str]:
-    """Yield that the proposal was measured, and what was tried to keep more."""
-    tried = count(choice.proposals, "choice")
-    said = f"Measured with what remains; {tried} measured to find it"
-    if choice.put_back:
-        said += f", {choice.put_back} of them to put a control back, in vain"
-    yield f"{said}. Budget: {_budget(choice)}."
+def _nothing_given_up(choice: Choice, budget: str) -> str:
+    if choice.rewritten:
+        return (
+            f"Give up nothing: with rules that record the same and cost less, {_from_to(choice)};"
+            f" within {budget}."
+        )
+    return f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."
+
+
+def _measured(choice: Choice, budget: str) -> Iterator[str]:
+    """Yield what was measured of the proposal, and what was tried to keep more."""
+    more = count(choice.proposals, "choice")
+    yield f"That was measured, within {budget}; {more} measured besides the bill to find it."
+    number = len(choice.given_up)
+    if choice.put_back == number:
+        yield "Each was measured back in beside what is kept: none fits."
+    elif choice.put_back:
+        yield f"{choice.put_back} of them measured back in beside what is kept: none fits."
+    if choice.rewritten:
+        dearest = _grown(choice.equivalent)
+        yield f"Before giving anything up, rules that record the same and cost less: {dearest}."
 
 
 def _facts(one: Abandoned) -> str:
@@ -85,6 +97,7 @@ def _facts(one: Abandoned) -> str:
     facts += [visible(one.severity)] if one.severity else []
     facts += [visible(", ".join(one.ids))] if one.ids else []
     facts += [visible(one.place)] if one.place else []
+    facts += [f"in place of {len(one.stands_for)} rules"] if len(one.stands_for) > 1 else []
     return "; ".join(facts)
 
 
