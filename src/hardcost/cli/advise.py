@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hardcost.analysis import choosing, frontier, mix
+from hardcost.analysis import budget as within
+from hardcost.analysis import choosing, frontier, itemise, mix
 from hardcost.analysis.advised import Abandoned, Choice, Costs, Level
 from hardcost.analysis.budget import Budget
 from hardcost.analysis.choice import Problem
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from hardcost.auditrules.cost.predict import Histogram
     from hardcost.cli.options import Choices as Wishes
     from hardcost.controls.control import Control, LsmMode, Profile
+    from hardcost.design.plan import Plan
+    from hardcost.run.session import Run
 
 _NO = 1
 _ANY = Budget(1.0)
@@ -136,7 +139,13 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return None
-        records = run.measure().records
+        if cheaper.said and not _saves(plan, run, wanted):
+            cheaper = Equivalent(profile)
+            plan = dataclasses.replace(
+                billsingle.plan_of(profile, workloads, chosen).set_up(chosen.setup),
+                study=plan.study,
+            )
+        records = run.measure_more(plan)
         found = billsingle.finding(cheaper.profile, plan, run, records, chosen)
         choices = Choices(cheaper.profile, plan, run, records)
         advice = _Advice(choices, wanted, cheaper)
@@ -145,9 +154,26 @@ def _advised(  # noqa: PLR0913, PLR0917  (what is advised on, and how it is meas
         found = measuring.finished(run, found)
     measuring.shown(found, chosen)
     if out is not None:
-        as_it_is = bool(cheaper.said) and not choice.rewritten
-        write_decision(out, profile if as_it_is else choices.part(kept), choice, found)
+        write_decision(out, choices.part(kept), choice, found)
     return choice
+
+
+def _saves(plan: Plan, run: Run, wanted: _Wanted) -> bool:
+    """Measure whether an equivalent is needed to keep the budget, and nearer to it."""
+    names = (leave_one_out.BASELINE, leave_one_out.PROFILE, leave_one_out.ORIGINAL)
+    records = run.measure_more(leave_one_out.only(plan, names))
+    before = itemise.totals(records, leave_one_out.ORIGINAL)
+    after = itemise.totals(records, leave_one_out.PROFILE)
+    if wanted.counts is not None:
+        own = mix.of_histogram(wanted.counts, [one.metric for one in before])
+        before, after = own.with_mean(before), own.with_mean(after)
+    limit = (wanted.budget or _ANY).for_metrics(one.metric for one in before)
+    was, now = (max(within.excess(one, limit) for one in of) for of in (before, after))
+    if was <= 0:
+        note("the profile is within the budget as it is")
+    elif now >= was:
+        note("rules that record the same cost no less here: the profile's own are measured")
+    return was > 0 and now < was
 
 
 def _rounds(profile: Profile) -> int:
@@ -203,8 +229,6 @@ class _Advice:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
         points = choices.first()
-        if self._fits_as_it_is():
-            return self._unchanged(), problem.controls
         if self._wanted.budget is not None and not problem.within(points[1].costs):
             note("the whole profile is over the budget: looking for what to give up")
             outcome = choices.answered(choosing.search(problem, points, self._wanted.most))
@@ -254,20 +278,6 @@ class _Advice:
             equivalent=self._costs(self._totals, self._problem.limits)
             if self._cheaper.said
             else (),
-        )
-
-    def _fits_as_it_is(self) -> bool:
-        """Say whether the original is within the budget, so that nothing has to be rewritten."""
-        costs = {metric: one.cost for metric, one in self._before.items()}
-        return bool(self._cheaper.said) and self._problem.within(costs)
-
-    def _unchanged(self) -> Choice:
-        """Return the choice of the original."""
-        outcome = choosing.nothing_to_do(self._problem, self._choices.first())
-        found = self._found(outcome, (), self._problem.controls)
-        number = sum(len(self._cheaper.originals(one)) for one in self._choices.controls)
-        return dataclasses.replace(
-            found, controls=number, after=found.before, rewritten=(), equivalent=()
         )
 
     def _value(self, kept: Kept) -> float:

@@ -163,6 +163,12 @@ def with_original(plan: Plan, original: Profile) -> Plan:
     return dataclasses.replace(plan, trials=(*plan.trials, *more))
 
 
+def only(plan: Plan, configurations: Sequence[str]) -> Plan:
+    """Return a plan's trials of some of its configurations."""
+    trials = tuple(one for one in plan.trials if one.configuration.name in configurations)
+    return dataclasses.replace(plan, trials=trials)
+
+
 def _notes(controls: Sequence[Control]) -> tuple[str, ...]:
     """Return what a reader of the bill must know beside the profile's own notes."""
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]

@@ -180,8 +180,10 @@ CONVERSATIONS = {
         f"advise alike.rules {CALLS} --budget 'chmod<=100%,20%' --dry-run",
         f"advise my.rules {CALLS} --budget 'chmod<=100%,20%' --no-equivalents -o decision.toml",
         f"bill decision.toml {CALLS} --progress none --format csv",
-        f"advise my.rules {CALLS} --budget 'mix<=100%' --histogram counts.json --weights worth.toml"
-        " --progress none --format json",
+        (
+            f"advise my.rules {CALLS} --budget 'mix<=100%' --histogram counts.json"
+            " --weights worth.toml --progress none --format json"
+        ),
         f"advise alike.rules {CALLS} --budget 'null<=12%' --progress none",
         f"advise alike.rules {CALLS} --budget 300% --progress none",
         f"advise few.rules {CALLS} --progress none",

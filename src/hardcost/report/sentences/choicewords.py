@@ -79,8 +79,8 @@ def _nothing_given_up(choice: Choice, budget: str) -> str:
 
 def _measured(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
-    more = count(choice.proposals, "choice")
-    yield f"That was measured, within {budget}; {more} measured besides the bill to find it."
+    more = count(choice.proposals, "choice") if choice.proposals else "nothing"
+    yield f"That was measured, within {budget}; {more} besides the bill had to be, to find it."
     number = len(choice.given_up)
     if choice.put_back == number:
         yield "Each was measured back in beside what is kept: none fits."

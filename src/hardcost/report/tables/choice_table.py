@@ -16,6 +16,8 @@ from hardcost.report.tables.run_table import measured_on, note_lines, where
 from hardcost.report.text import decimals, percent, signed, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import ConsoleRenderable
 
     from hardcost.analysis.advised import Choice, Level
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _METRICS = 4
 """Most metrics with columns."""
+
+_LEFT_OUT = "Levels that allow the same choice as the one before are left out."
 
 
 def choice_table(finding: Finding) -> ConsoleRenderable:
@@ -42,8 +46,8 @@ def choice_table(finding: Finding) -> ConsoleRenderable:
 
 def frontier_grid(choice: Choice) -> Grid:
     """Return the frontier: a row for each level of the budget."""
-    levels = choice.frontier
-    costs = [column for name in dearest(choice) for column in _columns(choice, name)]
+    levels = _different(choice.frontier)
+    costs = [column for name in dearest(choice) for column in _columns(levels, name)]
     how = Column(
         "cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True
     )
@@ -62,6 +66,7 @@ def frontier_grid(choice: Choice) -> Grid:
                 ),
             ),
         ),
+        notes=(_LEFT_OUT,) if len(levels) < len(choice.frontier) else (),
     )
 
 
@@ -110,8 +115,17 @@ def level_words(choice: Choice, level: Level) -> str:
     return "yours" if level.factor == 1 else f"yours times {level.factor:g}"
 
 
-def _columns(choice: Choice, metric: str) -> list[Column]:
-    of = [next(one for one in level.costs if one.metric == metric) for level in choice.frontier]
+def _different(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels that allow another choice than the one before, and the user's own."""
+    return [
+        one
+        for before, one in zip((None, *levels), levels, strict=False)
+        if before is None or one.factor == 1 or one.given_up != before.given_up
+    ]
+
+
+def _columns(levels: Sequence[Level], metric: str) -> list[Column]:
+    of = [next(one for one in level.costs if one.metric == metric) for level in levels]
     digits = decimals([one.cost for one in of])
     return [
         Column(visible(metric), tuple(map(cost_words, of))),
