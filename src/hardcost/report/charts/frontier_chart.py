@@ -40,7 +40,7 @@ def frontier_charts(finding: Finding) -> Iterable[Chart]:
 
 
 def _drawing(choice: Choice, metric: str) -> alt.LayerChart:
-    """Return a metric's points, joined in the order of the levels, and the budget."""
+    """Return a metric's points, each joined to the next at its own value, and the budget."""
     rows: list[Row] = [
         {
             "cost": cost.share,
@@ -61,7 +61,9 @@ def _drawing(choice: Choice, metric: str) -> alt.LayerChart:
             scale=alt.Scale(domain=[0, 1]),
         ),
     )
-    line = base.mark_line(color=COLOURS[0], strokeWidth=1.5).encode(order="order:Q")
+    line = base.mark_line(color=COLOURS[0], strokeWidth=1.5, interpolate="step-after").encode(
+        order="order:Q"
+    )
     filled = base.transform_filter("datum.how == 'measured'").mark_point(
         filled=True, size=55, opacity=1, color=COLOURS[0]
     )

@@ -79,8 +79,8 @@ def _nothing_given_up(choice: Choice, budget: str) -> str:
 
 def _measured(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
-    more = count(choice.proposals, "choice") if choice.proposals else "nothing"
-    yield f"That was measured, within {budget}; {more} besides the bill had to be, to find it."
+    took = f"{count(choice.proposals, 'more choice')} measured" if choice.proposals else "no more"
+    yield f"That was measured, within {budget}. After the bill, finding it took {took}."
     number = len(choice.given_up)
     if choice.put_back == number:
         yield "Each was measured back in beside what is kept: none fits."
