@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hardcost.analysis.advised import Choice  # noqa: TC001 (needed to read findings back)
 from hardcost.controls.accounted import Accounted  # noqa: TC001 (needed to read findings back)
 from hardcost.instruments.observed import Observed  # noqa: TC001 (needed to read findings back)
 
@@ -341,7 +342,8 @@ class Finding:
     without cells, `observed` what the recorders saw, `profiles` where costs arise, `by_control`
     where those of single controls do. `scale` is the study's size if one was given; the study's
     name then ends in it. `command` is the command line, word by word, and `folder` its working
-    directory, if a word of it is a path relative to that.
+    directory, if a word of it is a path relative to that. `choice` is what to
+    give up for a budget, of the profile that `bill` is of.
     """
 
     run: str
@@ -366,3 +368,4 @@ class Finding:
     by_control: tuple[ControlProfiled, ...] = ()
     command: tuple[str, ...] = ()
     folder: str = ""
+    choice: Choice | None = None

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 
-def check_metrics(wanted: Budget, workloads: Sequence[Workload]) -> None:
+def check_metrics(wanted: Budget, workloads: Sequence[Workload], also: Sequence[str] = ()) -> None:
     """Check the budget's metrics before anything is measured, where they are known by then.
+
+    `also` are metrics that come of others.
 
     Raises:
         InputError: There is no metric of a name.
     """
-    names: list[str] = []
+    names: list[str] = list(also)
     for workload in workloads:
         if workload.name != syscalls.NAME:
             return  # what the others yield is known once they have run

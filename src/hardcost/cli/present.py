@@ -10,6 +10,7 @@ from hardcost.cli.lazy import imported
 from hardcost.errors import StoreError
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
+from hardcost.report.tables.choice_table import choice_table
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
@@ -62,6 +63,8 @@ def _table(finding: Finding) -> ConsoleRenderable:
     """Return a finding for a terminal: several bills, one, a profile, or a run."""
     if finding.together is not None:
         return several_table(finding)
+    if finding.choice is not None:
+        return choice_table(finding)
     if finding.profiles and not finding.levels:
         return profile_table(finding)
     return bill_table(finding) if finding.bill is not None else run_table(finding)

@@ -9,6 +9,7 @@ import click
 from hardcost.cli.lazy import LazyGroup
 
 VERBS = {
+    "advise": "hardcost.cli.commands.advise:advise",
     "bill": "hardcost.cli.commands.bill:bill",
     "cluster": "hardcost.cli.commands.cluster:cluster",
     "compare": "hardcost.cli.commands.compare:compare",

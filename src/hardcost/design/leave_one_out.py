@@ -37,6 +37,7 @@ BASELINE = "baseline"
 PROFILE = "profile"
 AUDIT_OFF = "audit-off"
 FIRED = "fired"
+ORIGINAL = "original"
 
 MOST_CONTROLS = 1000
 """Most controls that a bill measures one by one: the work grows with the square of the number."""
@@ -152,6 +153,20 @@ def kept_plan(plan: Plan, profile: Profile, dropped: Sequence[int]) -> Plan:
             if trial.configuration.name == PROFILE
         ),
     )
+
+
+def with_original(plan: Plan, original: Profile) -> Plan:
+    """Return a bill's plan with the trials of the profile that the bill's own is equivalent to."""
+    configuration = Configuration(ORIGINAL, steady(original.controls))
+    own = [trial for trial in plan.trials if trial.configuration.name == PROFILE]
+    more = [dataclasses.replace(trial, configuration=configuration) for trial in own]
+    return dataclasses.replace(plan, trials=(*plan.trials, *more))
+
+
+def only(plan: Plan, configurations: Sequence[str]) -> Plan:
+    """Return a plan's trials of some of its configurations."""
+    trials = tuple(one for one in plan.trials if one.configuration.name in configurations)
+    return dataclasses.replace(plan, trials=trials)
 
 
 def _notes(controls: Sequence[Control]) -> tuple[str, ...]:

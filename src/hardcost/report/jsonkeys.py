@@ -191,6 +191,66 @@ class AdviceEntry(Entry):
     totals: tuple[TotalEntry, ...]
 
 
+class CostsEntry(Entry):
+    """What a choice costs on a metric: (limit) is the most that it may."""
+
+    metric: str
+    unit: str
+    baseline: Number
+    cost: Number
+    share: Number
+    limit: Number | None = Field(None, exclude_if=_is_unknown)
+
+
+class AbandonedEntry(Entry):
+    """A control that is given up: (stands_for) where it is an equivalent of others."""
+
+    control: str
+    ids: tuple[str, ...]
+    severity: str
+    value: Number
+    metric: str
+    unit: str
+    baseline: Number
+    cost: Number
+    low: Number
+    high: Number
+    place: str
+    stands_for: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+
+
+class LevelEntry(Entry):
+    """A level of the frontier; `value` is a part of the profile's."""
+
+    factor: float
+    kept: int
+    value: Number
+    measured: bool
+    costs: tuple[CostsEntry, ...]
+    given_up: tuple[str, ...]
+
+
+class ChoiceEntry(Entry):
+    """What to give up for a budget: (rewritten) and (equivalent) where something was replaced."""
+
+    budget: float | None
+    budgets: dict[str, float]
+    found: bool
+    controls: int
+    kept: int
+    value: Number
+    worth: str
+    given_up: tuple[AbandonedEntry, ...]
+    before: tuple[CostsEntry, ...]
+    after: tuple[CostsEntry, ...]
+    proposals: int
+    put_back: int
+    error: Number
+    frontier: tuple[LevelEntry, ...]
+    rewritten: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    equivalent: tuple[CostsEntry, ...] = Field((), exclude_if=_says_nothing)
+
+
 class SearchEntry(Entry):
     """How a search came to its bill."""
 

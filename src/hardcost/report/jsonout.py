@@ -21,6 +21,7 @@ from hardcost.report.jsonkeys import (
     BillKeys,
     ByControlEntry,
     CellEntry,
+    ChoiceEntry,
     ComparisonDocument,
     FailureEntry,
     FigureEntry,
@@ -80,6 +81,8 @@ def _document(finding: Finding) -> _Object:
         document.update(_bill(finding.bill).model_dump())
     if finding.advice is not None:
         document["advice"] = AdviceEntry.model_validate(finding.advice).model_dump()
+    if finding.choice is not None:
+        document["choice"] = ChoiceEntry.model_validate(finding.choice).model_dump()
     if finding.search is not None:
         document["search"] = SearchEntry.model_validate(finding.search).model_dump()
     if finding.scores:

@@ -147,7 +147,10 @@ class Run:
         known = known_records(prepared, self._store, self._entry)
         at_once = machine.capabilities.at_once or limits.jobs
         more = outlook(prepared, known, machine, history(machine, self._store), jobs=at_once)
-        return self._carried_out(more, keep_going=False).records
+        found = self._carried_out(more, keep_going=False)
+        if not self._measured.records:
+            self._measured = found
+        return found.records
 
     def finish(self, finding: Finding) -> Finding:
         """Save what was found, with what the run knows of machine, kernels and failures."""

@@ -63,6 +63,11 @@ boot = ["init_on_alloc=1"]
 name = "overcommitted"
 sysctl = { "vm.overcommit_memory" = "2" }
 """
+ALIKE = """\
+-a always,exit -F arch=b64 -S chmod -F auid>=1000 -F auid!=unset -k modes
+-a always,exit -F arch=b64 -S fchmod -F auid>=1000 -F auid!=unset -k modes
+-a always,exit -F arch=b64 -S mount -F auid>=1000 -F auid!=unset -k mounts
+"""
 KERNELS = """\
 title = "Two options"
 kernel = "lean"
@@ -139,6 +144,10 @@ control = "kernel.x=1"
 FILES = {
     "my.rules": RULES,
     "few.rules": "".join(RULES.splitlines(keepends=True)[:2]),
+    "alike.rules": ALIKE,
+    "counts.json": '{"chmod": 1, "getppid": 3}',
+    "worth.toml": '"*modes" = 5\n',
+    "wrong.toml": '"*modes" = -5\nnosuch = 1\n',
     "study.toml": STUDY,
     "broken.toml": BROKEN,
     "interrupted.toml": INTERRUPTED,
@@ -208,6 +217,23 @@ CONVERSATIONS = {
         "export tailoring ds.xml decision.toml --scap-profile p -o t.xml",
         "export tailoring ds.xml decision.toml --scap-profile p -o t.xml",
         "export tailoring ds.xml decision.toml --scap-profile nosuch -o t.xml",
+    ),
+    "advise": (
+        f"advise alike.rules {CALLS} --budget 'chmod<=100%,20%' --dry-run",
+        f"advise my.rules {CALLS} --budget 'chmod<=100%,20%' --no-equivalents -o decision.toml",
+        f"bill decision.toml {CALLS} --progress none --format csv",
+        (
+            f"advise my.rules {CALLS} --budget 'mix<=100%' --histogram counts.json"
+            " --weights worth.toml --progress none --format json"
+        ),
+        f"advise alike.rules {CALLS} --budget 'null<=12%' --progress none",
+        f"advise alike.rules {CALLS} --budget 300% --progress none",
+        f"advise few.rules {CALLS} --progress none",
+        f"advise few.rules {CALLS} --budget 1% -o nothing.toml --progress none",
+        f"advise my.rules {CALLS} --budget 'nul<=1%'",
+        f"advise my.rules {CALLS} --budget 'null<=1%' --weights wrong.toml",
+        f"advise my.rules few.rules {CALLS} --budget 1%",
+        f"advise my.rules {CALLS} --budget 1% -o decision.txt",
     ),
     "bill-budget": (f"bill my.rules {CALLS} --budget 'chmod<=100%,20%'",),
     "bill-search": (

@@ -56,6 +56,11 @@ def measuring_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     return _settings(command, RESULT_FORMATS)
 
 
+def settings_for(command: Callable[..., Any], formats: Sequence[str]) -> Callable[..., Any]:
+    """Add the same options, with other formats of the result."""
+    return _settings(command, formats)
+
+
 def profiling_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the same options, with the formats that profiles come in."""
     return _settings(command, PROFILE_FORMATS)
@@ -107,9 +112,11 @@ def _what() -> tuple[_Option, ...]:
         click.option(
             "--workload",
             metavar="'NAME [KEY=VALUE …],…'",
+            multiple=True,
+            callback=_joined,
             shell_complete=completion.workloads,
             help="What to run, such as syscalls or 'syscalls calls=null+open'. Separate"
-            " workloads with commas.",
+            " workloads with commas, or repeat the option.",
         ),
         click.option(
             "--seeds",
@@ -123,6 +130,11 @@ def _what() -> tuple[_Option, ...]:
             " means nothing (default: 5 of what moves and 1 of the rest; for time 5 of all).",
         ),
     )
+
+
+def _joined(_context: click.Context, _option: click.Parameter, each: tuple[str, ...]) -> str | None:
+    """Return the values of an option that was repeated as one."""
+    return ",".join(each) if each else None
 
 
 def _guests() -> tuple[_Option, ...]:

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hardcost.report.charts.chart import charts
+from hardcost.report.charts.frontier_chart import frontier_charts
 from hardcost.report.charts.observed_chart import share_charts, timeline_charts
 from hardcost.report.charts.svg import renamed
 from hardcost.report.ledger import FEW
@@ -23,10 +24,12 @@ from hardcost.report.page import whatif
 from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
+from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
 from hardcost.report.sentences.failures import reasons
 from hardcost.report.sentences.search_steps import search_lines
 from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
 from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
+from hardcost.report.tables.choice_table import frontier_grid, given_up_grid
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
 from hardcost.report.tables.matrix import for_page
@@ -248,6 +251,7 @@ def _sections(finding: Finding) -> list[Section]:
         return _several(finding)
     drawn = charts(finding)
     return [
+        *_chosen(finding),
         *_advised(finding),
         *_billed(finding),
         *_accounted(finding),
@@ -257,6 +261,24 @@ def _sections(finding: Finding) -> list[Section]:
         *_observed(finding),
         *_compared(finding, drawn),
     ]
+
+
+def _chosen(finding: Finding) -> Iterable[Section]:
+    choice = finding.choice
+    if choice is None:
+        return
+    _, *said = choice_sentences(choice)
+    grids = (given_up_grid(choice),) if choice.given_up else ()
+    if grids:
+        yield Section("choice", "What to give up", tuple(said), grids=grids)
+    if choice.frontier:
+        yield Section(
+            "frontier",
+            "The frontier of cost and value",
+            tuple(choice_notes(choice)),
+            charts=tuple(frontier_charts(finding)),
+            grids=(frontier_grid(choice),),
+        )
 
 
 def _advised(finding: Finding) -> Iterable[Section]:
@@ -418,7 +440,8 @@ def _again(finding: Finding) -> list[str]:
     named = ["--workload", ",".join(workloads)] if workloads else []
     chosen = [*named, "--machine", finding.machine, "--instrument", finding.instrument]
     if finding.bill is not None:
-        again = ["hardcost", "bill", finding.bill.profile, *chosen]
+        verb = "bill" if finding.choice is None else "advise"
+        again = ["hardcost", verb, finding.bill.profile, *chosen]
     elif finding.scale is not None:
         study = finding.study.removesuffix(f"-{finding.scale}")
         again = ["hardcost", "run", study, "--scale", finding.scale, *chosen]

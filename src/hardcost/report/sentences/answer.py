@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hardcost.report.ledger import ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
+from hardcost.report.sentences.choicewords import choice_sentences
 from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
@@ -46,7 +47,8 @@ def answer(finding: Finding) -> Answer:
     if finding.bill is None:
         return run_answer(finding)
     book = ledger(finding.bill)
-    sentences = [*_advised(finding), *_whole(finding, finding.bill)]
+    chosen = [] if finding.choice is None else choice_sentences(finding.choice)[:1]
+    sentences = [*chosen, *_advised(finding), *_whole(finding, finding.bill)]
     if finding.search is not None:
         sentences += _searched(finding.bill, book)
     else:

@@ -1,0 +1,102 @@
+"""What `advise` found, as values: the choice for the budget, and the frontier of cost and value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a choice costs on a metric, in its unit: `cost` over the `baseline`."""
+
+    metric: str
+    unit: str
+    baseline: float
+    cost: float
+    limit: float | None = None
+
+    @property
+    def share(self) -> float:
+        """The cost relative to the baseline; 0 where that is 0."""
+        return self.cost / self.baseline if self.baseline else 0.0
+
+
+@dataclass(frozen=True)
+class Abandoned:
+    """A control that is given up.
+
+    `value` is what keeping it would be worth. `cost` is what leaving it out of the whole profile
+    saves on `metric`, the one with a budget on which that is most; [low, high] is its 95 %
+    interval. All are in `unit`. `stands_for` names the controls of the profile that it replaces, if
+    it is an equivalent of them.
+    """
+
+    control: str
+    ids: tuple[str, ...]
+    severity: str
+    value: float
+    metric: str
+    unit: str
+    baseline: float
+    cost: float
+    low: float
+    high: float
+    place: str = ""
+    stands_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Level:
+    """A point of the frontier: the best choice where each budget is multiplied by `factor`.
+
+    `value` is the part of the profile's whole value that it keeps. `costs` are those of the metrics
+    with a budget: measured, or predicted if not `measured`.
+    """
+
+    factor: float
+    kept: int
+    value: float
+    given_up: tuple[str, ...]
+    costs: tuple[Costs, ...]
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to give up of a profile so that it keeps a budget.
+
+    `budget` and `budgets` are as in `Advice`; without both, only the frontier was wanted. `found`
+    says whether anything of the profile can be kept within the budget. `before` and `after` are the
+    costs of the whole profile and of what is kept, measured. `value` is the part of the whole value
+    that is kept, `worth` says where values come from. `proposals` counts the choices that were
+    measured, `put_back` those controls that were measured back in, in vain; `error` is the largest
+    error of a prediction, relative to the baseline. `rewritten` says what an equivalent replaced,
+    and `equivalent` what all of that costs, measured; both are empty where nothing was.
+    """
+
+    profile: str
+    controls: int
+    given_up: tuple[Abandoned, ...]
+    before: tuple[Costs, ...]
+    after: tuple[Costs, ...]
+    value: float
+    worth: str
+    found: bool
+    proposals: int
+    put_back: int
+    error: float
+    frontier: tuple[Level, ...] = ()
+    budget: float | None = None
+    budgets: dict[str, float] = field(default_factory=dict)
+    rewritten: tuple[str, ...] = ()
+    equivalent: tuple[Costs, ...] = ()
+
+    @property
+    def kept(self) -> int:
+        """How many controls are kept."""
+        return self.controls - len(self.given_up)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether there is a budget to keep."""
+        return self.budget is not None or bool(self.budgets)

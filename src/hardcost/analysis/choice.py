@@ -1,0 +1,112 @@
+"""What to give up for a budget, as a problem: controls with values, limits, and what was measured.
+
+Controls are numbers from 0 here, in the profile's order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Kept = frozenset[int]
+"""The controls that are on."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What was measured of one choice: by how much each metric exceeds the baseline, in its unit.
+
+    `chance` is by how much a cost may be off, for each metric.
+    """
+
+    kept: Kept
+    costs: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which controls to keep.
+
+    `values` say what keeping each is worth, 0 or more; infinite: it has to be kept. `limits` are
+    the most that each metric may cost, in its unit; `scales` the metrics' baselines, by which costs
+    are made comparable. A control of `needs` is kept only together with the one behind it.
+    `alike` are groups that may share work, such as all audit rules. Costs that differ by up to
+    `chance` are not distinguishable.
+    """
+
+    values: tuple[float, ...]
+    limits: Mapping[str, float]
+    scales: Mapping[str, float]
+    needs: tuple[tuple[int, int], ...] = ()
+    alike: tuple[Kept, ...] = ()
+    chance: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def controls(self) -> Kept:
+        """All controls."""
+        return frozenset(range(len(self.values)))
+
+    @property
+    def bound(self) -> Kept:
+        """The controls that have to be kept, with what they need."""
+        return self.closed(at for at, value in enumerate(self.values) if math.isinf(value))
+
+    def closed(self, kept: Iterable[int]) -> Kept:
+        """Return controls with those that they need."""
+        found = set(kept)
+        while more := {need for one, need in self.needs if one in found} - found:
+            found |= more
+        return frozenset(found)
+
+    def open(self, kept: Iterable[int]) -> Kept:
+        """Return controls without those that lack one that they need."""
+        found = set(kept)
+        while lost := {one for one, need in self.needs if one in found and need not in found}:
+            found -= lost
+        return frozenset(found)
+
+    def value(self, kept: Iterable[int]) -> float:
+        """Return what keeping some controls is worth; those that have to be kept count nothing."""
+        return math.fsum(self.values[one] for one in kept if math.isfinite(self.values[one]))
+
+    def use(self, costs: Mapping[str, float]) -> float:
+        """Return by how much costs exceed the limits at most, relative to the metric's scale."""
+        return max(
+            ((costs[metric] - limit) / self.scale(metric) for metric, limit in self.limits.items()),
+            default=-math.inf,
+        )
+
+    def within(self, costs: Mapping[str, float]) -> bool:
+        """Say whether no metric costs more than it may."""
+        return all(costs[metric] <= limit for metric, limit in self.limits.items())
+
+    def scale(self, metric: str) -> float:
+        """Return what a metric is divided by; 1 where its baseline is 0."""
+        return self.scales.get(metric, 1.0) or 1.0
+
+    def price(self, costs: Mapping[str, float]) -> float:
+        """Return the cost over all metrics, each relative to its baseline."""
+        return math.fsum(cost / self.scale(metric) for metric, cost in costs.items())
+
+    def better(self, one: Point, other: Point | None) -> bool:
+        """Say whether a point keeps more than another, or the same for less."""
+        if other is None:
+            return True
+        mine, its = self.value(one.kept), self.value(other.kept)
+        if not math.isclose(mine, its, rel_tol=1e-9, abs_tol=1e-12):
+            return mine > its
+        if len(one.kept) != len(other.kept):
+            return len(one.kept) > len(other.kept)
+        return self.price(one.costs) < self.price(other.costs) - 1e-12
+
+    def best(self, points: Iterable[Point]) -> Point | None:
+        """Return the best of the points that are within the limits; None if none is."""
+        found: Point | None = None
+        for point in points:
+            if self.bound <= point.kept and self.within(point.costs) and self.better(point, found):
+                found = point
+        return found

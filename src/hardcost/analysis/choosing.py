@@ -1,0 +1,287 @@
+"""The search for what to give up: propose by a model, measure, refine the model, until both agree.
+
+A coroutine: it yields choices to be measured, several at a time, and is sent their points.
+
+1. The greedy proposals of `budget.py` are measured, as far as they keep what has to be kept.
+2. The best choice under the model is measured, and the model refined, until the model proposes
+   what was measured already, and that is within the limits.
+3. Where predictions were off, what keeps more and exceeds the limits by no more than that is
+   measured, too. So are the choices that leave out the dearest in order, and each control that was
+   given up is put back. What turns out better starts the search again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.analysis import budget, interplay, knapsack
+from hardcost.analysis.budget import Budget
+from hardcost.analysis.finding import Bill, Item, Total
+from hardcost.analysis.knapsack import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping, Sequence
+
+    from hardcost.analysis.choice import Kept, Point, Problem
+    from hardcost.analysis.interplay import Model
+
+    Asking = Generator[tuple[Kept, ...], Sequence[Point], None]
+
+MOST = 100
+"""Most choices that a search has measured."""
+
+_DOUBTS = 8
+"""Choices that a prediction's error leaves in doubt, measured one after another without gain."""
+
+_AT_ONCE = 16
+"""Most choices of a kind that are measured to see that none of them is better."""
+
+_LEAST_DOUBT = 0.01
+"""The least error that predictions are taken to have, relative to the metric's baseline."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a search ended.
+
+    `best` is None if nothing that was measured is within the limits. `points` are all that are
+    known, `proposals` the number that the search had measured. `put_back` are the controls each of
+    which was measured back in, beside the best: none fits. `error` is the largest error of a
+    prediction, relative to the metric's baseline.
+    """
+
+    best: Point | None
+    points: tuple[Point, ...]
+    model: Model
+    proposals: int
+    put_back: tuple[int, ...]
+    error: float
+
+
+def search(
+    problem: Problem, points: Iterable[Point], most: int = MOST
+) -> Generator[tuple[Kept, ...], Sequence[Point], Outcome]:
+    """Yield choices to be measured; return the best one.
+
+    `points` are what is known before: at least the whole profile, and nothing at all.
+    """
+    state = _Search(problem, {point.kept: point for point in points}, most)
+    yield from state.begin()
+    while True:
+        before = state.best
+        yield from state.climb()
+        yield from state.doubts()
+        yield from state.in_order()
+        yield from state.put_back()
+        if state.best is before or not state.left:
+            break
+    return state.outcome()
+
+
+@dataclass
+class _Search:
+    """What is known so far."""
+
+    problem: Problem
+    known: dict[Kept, Point]
+    most: int
+    proposals: int = 0
+    error: float = 0.0
+    _model: Model | None = None
+    _fitted_to: int = field(default=0)
+
+    @property
+    def best(self) -> Point | None:
+        return self.problem.best(self.known.values())
+
+    @property
+    def left(self) -> int:
+        """How many choices may still be measured."""
+        return max(0, self.most - self.proposals)
+
+    @property
+    def model(self) -> Model:
+        """The model of all that is known."""
+        if self._model is None or self._fitted_to != len(self.known):
+            self._model = interplay.fit(self.problem, list(self.known.values()), self._model)
+            self._fitted_to = len(self.known)
+        return self._model
+
+    @property
+    def doubt(self) -> float:
+        """By how much a prediction may be off, relative to the metric's baseline.
+
+        Which controls interact is inferred, so it may be off by what a group does.
+        """
+        groups = (
+            abs(cost) / self.problem.scale(metric)
+            for metric, terms in self.model.terms.items()
+            for term, cost in terms.items()
+            if len(term.controls) > 1
+        )
+        return max(self.error, _LEAST_DOUBT, max(groups, default=0.0) / 2)
+
+    def outcome(self) -> Outcome:
+        best = self.best
+        off = self.problem.controls - best.kept if best is not None else frozenset[int]()
+        return Outcome(
+            best=best,
+            points=tuple(self.known.values()),
+            model=self.model,
+            proposals=self.proposals,
+            put_back=tuple(sorted(one for one in off if self._with(one) in self.known)),
+            error=self.error,
+        )
+
+    def measure(self, wanted: Iterable[Kept]) -> Asking:
+        """Have those measured that are not known, as many as may be."""
+        new = [one for one in dict.fromkeys(wanted) if one not in self.known][: self.left]
+        if not new:
+            return
+        predicted = {one: self.model.costs(one) for one in new}
+        for point in (yield tuple(new)):
+            self.known[point.kept] = point
+            self.proposals += 1
+            self.error = max(self.error, self._off(predicted[point.kept], point.costs))
+
+    def begin(self) -> Asking:
+        """Measure what has to be kept, and the greedy proposals until one is within the limits."""
+        yield from self.measure([self.problem.bound])
+        bill, limits = _as_bill(self.problem, self.known)
+        everything = {item.control for item in bill.items}
+        totals, dropped = bill.totals, tuple[str, ...]()
+        while not budget.within(totals, limits) and len(dropped) < len(everything):
+            dropped = budget.propose(bill, totals, dropped, limits)
+            kept = self.problem.open(self.problem.controls - {int(one) for one in dropped})
+            yield from self.measure([kept])
+            if kept not in self.known:
+                return
+            totals = _totals(self.problem, self.known[kept].costs)
+
+    def climb(self) -> Asking:
+        """Measure the best choice under the model, until it is known already."""
+        while self.left:
+            chosen = knapsack.solve(self.problem, self.model, Wanted(tried=self._over))
+            if chosen is None or chosen in self.known:
+                return
+            yield from self.measure([chosen])
+
+    def doubts(self) -> Asking:
+        """Measure what is worth more and predicted to be over the limits by little."""
+        vain = 0
+        while self.left and vain < _DOUBTS:
+            best = self.best
+            wanted = Wanted(
+                least=0.0 if best is None else self._more_than(best),
+                tried=tuple(self.known),
+                slack=self.doubt,
+            )
+            chosen = knapsack.solve(self.problem, self.model, wanted)
+            if chosen is None:
+                return
+            yield from self.measure([chosen])
+            vain = 0 if self.best is not best else vain + 1
+
+    def in_order(self) -> Asking:
+        """Measure what leaves out the dearest in order and is worth more, where it is in doubt."""
+        yield from self.measure(self._doubtful(self._leaving_out_the_dearest())[:_AT_ONCE])
+
+    def put_back(self) -> Asking:
+        """Measure the best choice with each control that it lacks, where that is in doubt."""
+        best = self.best
+        if best is None:
+            return
+        lacking = sorted(self.problem.controls - best.kept)
+        yield from self.measure(self._doubtful(map(self._with, lacking))[:_AT_ONCE])
+
+    def _leaving_out_the_dearest(self) -> list[Kept]:
+        """Return what remains as controls go, the one first that saves most on any metric."""
+        order = sorted(
+            self.problem.controls - self.problem.bound,
+            key=lambda one: -_saved(self.problem, self.known, one),
+        )
+        every = self.problem.controls
+        return [self.problem.open(every - set(order[:at])) for at in range(1, len(order) + 1)]
+
+    def _doubtful(self, choices: Iterable[Kept]) -> list[Kept]:
+        """Return the choices worth more than the best that may be within the limits."""
+        best = self.best
+        found: dict[Kept, float] = {}
+        for kept in choices:
+            worth_it = best is None or self.problem.value(kept) >= self._more_than(best)
+            over = self.problem.use(self.model.costs(kept))
+            if kept not in self.known and worth_it and over <= 2 * self.doubt:
+                found[kept] = over
+        return sorted(found, key=lambda kept: found[kept])
+
+    def _with(self, one: int) -> Kept:
+        """Return the best choice with one more control."""
+        best = self.best
+        return self.problem.closed({one, *(best.kept if best is not None else ())})
+
+    def _more_than(self, best: Point) -> float:
+        value = self.problem.value(best.kept)
+        return value + 1e-6 * max(value, self.problem.value(self.problem.controls), 1e-9)
+
+    @property
+    def _over(self) -> tuple[Kept, ...]:
+        """The choices that were measured to be over the limits."""
+        return tuple(
+            point.kept for point in self.known.values() if not self.problem.within(point.costs)
+        )
+
+    def _off(self, predicted: Mapping[str, float], measured: Mapping[str, float]) -> float:
+        return max(
+            (
+                abs(predicted[metric] - measured[metric]) / self.problem.scale(metric)
+                for metric in self.problem.limits
+                if math.isfinite(self.problem.limits[metric])
+            ),
+            default=0.0,
+        )
+
+
+def _saved(problem: Problem, known: Mapping[Kept, Point], one: int) -> float:
+    """Return what leaving out a control saves on its dearest metric, relative to the baseline."""
+    whole = known[problem.controls]
+    without = known.get(problem.open(problem.controls - {one}))
+    if without is None:
+        return 0.0
+    return max(
+        (
+            (whole.costs[metric] - without.costs[metric]) / problem.scale(metric)
+            for metric, limit in problem.limits.items()
+            if math.isfinite(limit)
+        ),
+        default=0.0,
+    )
+
+
+def _as_bill(problem: Problem, known: Mapping[Kept, Point]) -> tuple[Bill, Budget]:
+    """Return what is known as a bill, with numbers for names, and the limits as a budget."""
+    whole, items = known[problem.controls], list[Item]()
+    for one in sorted(problem.controls - problem.bound):
+        without = known.get(problem.open(problem.controls - {one}))
+        alone = known.get(problem.closed({one}))
+        for metric in problem.limits:
+            cost = 0.0 if without is None else whole.costs[metric] - without.costs[metric]
+            by_itself = cost if alone is None else alone.costs[metric]
+            items.append(Item(str(one), metric, "", cost, cost, cost, 0.0, by_itself, None))
+    limits = {metric: limit / problem.scale(metric) for metric, limit in problem.limits.items()}
+    return Bill("", "", _totals(problem, whole.costs), tuple(items), (), ()), Budget(None, limits)
+
+
+def _totals(problem: Problem, costs: Mapping[str, float]) -> tuple[Total, ...]:
+    return tuple(
+        Total(metric, "", scale, scale + costs[metric], costs[metric])
+        for metric in problem.limits
+        for scale in [problem.scale(metric)]
+    )
+
+
+def nothing_to_do(problem: Problem, points: Iterable[Point]) -> Outcome:
+    """Return the outcome where the whole profile is within the limits, or there are none."""
+    known = tuple(points)
+    return Outcome(problem.best(known), known, interplay.fit(problem, known), 0, (), 0.0)

@@ -1,0 +1,161 @@
+"""The choice that is worth most under a model of costs: a mixed integer program, solved by HiGHS.
+
+The unknowns are 0 or 1 for each control, and for each group that interacts a number that says
+whether its term is paid. Among choices of the same value the one that keeps most controls is
+taken, and among those the cheapest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hardcost.analysis.choice import Kept, Problem
+    from hardcost.analysis.interplay import Model, Term
+
+_Numbers = NDArray[np.float64]
+
+SECONDS = 20.0
+"""The solver's time limit for one program."""
+
+_GAP = 1e-7  # relative to values, which are scaled to a sum of 1
+_ON = 0.5
+_COUNT = 1e-6  # what keeping one more control adds to the value of a choice
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a choice has to be besides cheap enough.
+
+    It is worth at least `least`, and is none of `tried`. `slack` is added to the limits, relative
+    to each metric's scale: to look for choices that may cost less than predicted.
+    """
+
+    least: float = 0.0
+    tried: Iterable[Kept] = ()
+    slack: float = 0.0
+
+
+@dataclass
+class _Rows:
+    """The rows of a program, as they are gathered."""
+
+    columns: int
+    weights: list[dict[int, float]] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    def add(self, weights: Mapping[int, float], low: float, high: float) -> None:
+        self.weights.append(dict(weights))
+        self.low.append(low)
+        self.high.append(high)
+
+    def constraint(self) -> LinearConstraint:
+        matrix = np.zeros((len(self.weights), self.columns))
+        for row, weights in enumerate(self.weights):
+            for column, weight in weights.items():
+                matrix[row, column] = weight
+        return LinearConstraint(matrix, np.array(self.low), np.array(self.high))
+
+
+def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept | None:
+    """Return the best choice under a model; None if none fits, or the solver finds none in time."""
+    wanted = wanted or Wanted()
+    number = len(problem.values)
+    terms = dict.fromkeys(
+        term for metric in problem.limits for term in model.terms[metric] if len(term.controls) > 1
+    )
+    columns = {term: number + at for at, term in enumerate(terms)}
+    whole = _scale(problem)
+    worth = np.array([_worth(value) / whole for value in problem.values])
+    rows = _Rows(number + len(terms))
+    costs = _costs(problem, model, columns)
+    for metric, weights in costs.items():
+        scale = problem.scale(metric)
+        limit = problem.limits[metric] / scale + wanted.slack
+        if math.isfinite(limit):
+            rows.add(weights, -math.inf, limit + 1e-9)
+    _link(rows, columns)
+    for one, need in problem.needs:
+        rows.add({one: 1.0, need: -1.0}, -math.inf, 0.0)
+    for tried in wanted.tried:
+        off = problem.controls - tried
+        rows.add(dict.fromkeys(tried, -1.0) | dict.fromkeys(off, 1.0), 1.0 - len(tried), math.inf)
+    if wanted.least:
+        rows.add(dict(enumerate(worth)), wanted.least / whole, math.inf)
+    none = np.zeros(len(terms))
+    best = _solved(rows, np.concatenate([-worth - _COUNT / (number + 1), none]), problem)
+    if best is None:
+        return None
+    gained = float(worth @ best[:number])
+    rows.add(dict(enumerate(worth)), gained - _GAP, math.inf)
+    rows.add(dict.fromkeys(range(number), 1.0), round(best[:number].sum()), math.inf)
+    price = np.zeros(rows.columns)
+    for weights in costs.values():
+        for column, weight in weights.items():
+            price[column] += weight
+    cheapest = _solved(rows, price, problem)
+    chosen = best if cheapest is None else cheapest
+    return frozenset(int(one) for one in np.flatnonzero(chosen[:number] > _ON))
+
+
+def _scale(problem: Problem) -> float:
+    return math.fsum(_worth(value) for value in problem.values) or 1.0
+
+
+def _worth(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
+def _costs(
+    problem: Problem, model: Model, columns: Mapping[Term, int]
+) -> dict[str, dict[int, float]]:
+    """Return each metric's cost by column, relative to its scale."""
+    found: dict[str, dict[int, float]] = {}
+    for metric in problem.limits:
+        scale, weights = problem.scale(metric), dict[int, float]()
+        for term, cost in model.terms[metric].items():
+            column = columns[term] if term in columns else next(iter(term.controls))
+            weights[column] = weights.get(column, 0.0) + cost / scale
+        found[metric] = weights
+    return found
+
+
+def _link(rows: _Rows, columns: Mapping[Term, int]) -> None:
+    """Tie each group's column to its controls, in both directions."""
+    for term, column in columns.items():
+        size = len(term.controls)
+        several = dict.fromkeys(term.controls, 1.0) | {column: -1.0}
+        for one in sorted(term.controls):
+            if term.kind == "all":
+                rows.add({column: 1.0, one: -1.0}, -math.inf, 0.0)
+            else:
+                rows.add({column: 1.0, one: -1.0}, 0.0, math.inf)
+        if term.kind == "all":
+            rows.add(several, -math.inf, size - 1.0)
+        else:
+            rows.add(several, 0.0, math.inf)
+
+
+def _solved(rows: _Rows, objective: _Numbers, problem: Problem) -> _Numbers | None:
+    """Return the unknowns that make the objective least; None if there are none."""
+    low = np.zeros(rows.columns)
+    low[list(problem.bound)] = 1.0
+    integral = np.zeros(rows.columns, dtype=np.int64)
+    integral[: len(problem.values)] = 1
+    result = milp(
+        objective,
+        integrality=integral,
+        bounds=Bounds(low, np.ones(rows.columns)),
+        constraints=rows.constraint(),
+        options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
+    )
+    return None if result.x is None else np.asarray(result.x, dtype=np.float64)

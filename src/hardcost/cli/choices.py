@@ -1,0 +1,144 @@
+"""Choices of a profile's controls, measured in a run: what a search asks, and its answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, TypeVar
+
+from hardcost.analysis.choice import Kept, Point
+from hardcost.analysis.estimates import by_metric, shift, total
+from hardcost.analysis.least import least
+from hardcost.controls.control import AuditDaemon, AuditRule, Kernel, needed
+from hardcost.design import leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from hardcost.analysis.estimates import Estimate
+    from hardcost.analysis.finding import Total
+    from hardcost.analysis.mix import Mix
+    from hardcost.controls.control import Control, Profile
+    from hardcost.design.plan import Plan
+    from hardcost.run.session import Run
+    from hardcost.store.record import Record
+
+_Result = TypeVar("_Result")
+
+
+class Choices:
+    """The choices of a profile, by numbers of those controls that are not part of the baseline."""
+
+    def __init__(self, profile: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> None:
+        """Take a bill's plan and its records."""
+        self.profile = profile
+        self._plan = plan
+        self._run = run
+        self._baseline = [one for one in records if one.configuration == leave_one_out.BASELINE]
+        self._series = by_metric(records)
+        self._least = {metric: least(metric, it).cost for metric, it in self._series.items()}
+        self._at = [
+            index
+            for index, one in enumerate(profile.controls)
+            if not isinstance(one, AuditDaemon | Kernel)
+        ]
+        self.mix: Mix | None = None
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """The controls by number."""
+        return tuple(self.profile.controls[index] for index in self._at)
+
+    @property
+    def needs(self) -> tuple[tuple[int, int], ...]:
+        """Which control needs which other."""
+        return tuple(
+            (one, other)
+            for one, control in enumerate(self.controls)
+            for need in needed(control, self.controls)
+            for other, it in enumerate(self.controls)
+            if it is need
+        )
+
+    @property
+    def alike(self) -> tuple[Kept, ...]:
+        """The groups that may share work: controls of one mechanism."""
+        groups: dict[str, set[int]] = {}
+        for one, control in enumerate(self.controls):
+            groups.setdefault(control.mechanism, set()).add(one)
+        rules = Kept(n for n, one in enumerate(self.controls) if isinstance(one, AuditRule))
+        found = [*(Kept(group) for group in groups.values()), rules]
+        return tuple(dict.fromkeys(group for group in found if len(group) > 1))
+
+    def first(self) -> list[Point]:
+        """Return what the bill measured: nothing, the whole, each left out, and each alone."""
+        every = Kept(range(len(self._at)))
+        names = {leave_one_out.BASELINE: Kept(), leave_one_out.PROFILE: every}
+        for one, index in enumerate(self._at):
+            with_one = {one, *(need for it, need in self.needs if it == one)}
+            without = {it for it, need in self.needs if need == one} | {one}
+            names[leave_one_out.alone(index)] = Kept(with_one)
+            names[leave_one_out.without(index)] = every - without
+        return [Point(kept, self._costs(name)) for name, kept in names.items()]
+
+    def totals(self, kept: Kept) -> tuple[Total, ...]:
+        """Return what a measured choice costs on each metric."""
+        return self._totals(self._name(kept))
+
+    def original(self) -> tuple[Total, ...]:
+        """Return what the original costs, where an equivalent is measured in its place."""
+        return self._totals(leave_one_out.ORIGINAL)
+
+    def saved(self, one: int) -> dict[str, Estimate]:
+        """Return what leaving a control out of the whole saves on each measured metric."""
+        name = leave_one_out.without(self._at[one])
+        found = {
+            metric: shift(known[leave_one_out.PROFILE], known[name])
+            for metric, known in self._series.items()
+        }
+        return found if self.mix is None else self.mix.with_mean_of(found)
+
+    def answered(self, asking: Generator[tuple[Kept, ...], Sequence[Point], _Result]) -> _Result:
+        """Measure whatever is asked for, until the asking ends with a result."""
+        try:
+            wanted = next(asking)
+            while True:
+                wanted = asking.send(self._measured(wanted))
+        except StopIteration as ended:
+            result: _Result = ended.value
+            return result
+
+    def part(self, kept: Kept) -> Profile:
+        """Return the profile with a choice of its controls, and what is part of the baseline."""
+        off = {index for one, index in enumerate(self._at) if one not in kept}
+        controls = tuple(c for index, c in enumerate(self.profile.controls) if index not in off)
+        return dataclasses.replace(self.profile, controls=controls)
+
+    def _measured(self, wanted: Sequence[Kept]) -> list[Point]:
+        plans = [
+            leave_one_out.kept_plan(self._plan, self.profile, self._dropped(kept))
+            for kept in wanted
+        ]
+        trials = tuple(trial for plan in plans for trial in plan.trials)
+        more = self._run.measure_more(dataclasses.replace(self._plan, trials=trials))
+        for metric, known in by_metric((*self._baseline, *more)).items():
+            self._series[metric] |= known
+        return [Point(kept, self._costs(self._name(kept))) for kept in wanted]
+
+    def _dropped(self, kept: Kept) -> list[int]:
+        return [index for one, index in enumerate(self._at) if one not in kept]
+
+    def _name(self, kept: Kept) -> str:
+        dropped = self._dropped(kept)
+        if len(dropped) == len(self._at):
+            return leave_one_out.BASELINE
+        return leave_one_out.without_all(dropped) if dropped else leave_one_out.PROFILE
+
+    def _costs(self, name: str) -> dict[str, float]:
+        return {total.metric: total.cost for total in self._totals(name)}
+
+    def _totals(self, name: str) -> tuple[Total, ...]:
+        found = tuple(
+            total(metric, known, name, self._least[metric])
+            for metric, known in self._series.items()
+        )
+        return found if self.mix is None else self.mix.with_mean(found)

@@ -1,0 +1,123 @@
+"""Audit rules of a profile in a cheaper form that is proved to record the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.cost import histogram
+from hardcost.auditrules.cost.constants import Constants
+from hardcost.auditrules.loading import load_rules
+from hardcost.auditrules.optimize.byclass import class_numbers
+from hardcost.auditrules.optimize.optimise import Options, optimise
+from hardcost.auditrules.optimize.output import rule_text
+from hardcost.auditrules.rule import Place
+from hardcost.controls.control import AuditDaemon, AuditRule
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hardcost.auditrules.kernelrule import KernelRule
+    from hardcost.auditrules.optimize.lines import Line
+    from hardcost.auditrules.optimize.optimise import Optimised
+    from hardcost.auditrules.translate import Target
+    from hardcost.controls.control import Control, Profile
+
+SCANNERS = (
+    "a scanner that looks for the benchmark's own lines does not find them; --no-equivalents leaves"
+    " them as they are"
+)
+"""What a reader has to know of rules that were rewritten."""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A profile that does the same, and may cost less.
+
+    `stands_for` has for each control that was rewritten, by its name, those of the original that
+    it replaces. `said` says what was done; it is empty where nothing was.
+    """
+
+    profile: Profile
+    stands_for: Mapping[str, tuple[Control, ...]] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+
+    def originals(self, control: Control) -> tuple[Control, ...]:
+        """Return the controls of the original that one stands for: itself, if it is one."""
+        return self.stands_for.get(control.name, (control,))
+
+
+def with_cheaper_rules(
+    profile: Profile, target: Target, tell: Callable[[str], None] = lambda _doing: None
+) -> Equivalent:
+    """Return a profile whose audit rules cost less and are proved to record the same.
+
+    It is the profile itself where no such rules are found, or where rules do not load as they are.
+    Rules name users whom only the guest knows as they did. `tell` is called with each step.
+    """
+    rules = [one for one in profile.controls if isinstance(one, AuditRule)]
+    tolerant = any(isinstance(one, AuditDaemon) and one.tolerant for one in profile.controls)
+    found = load_rules([one.rule for one in rules], target, profile.name)
+    if not rules or tolerant or found.failing or len(found.rules) != len(rules):
+        return Equivalent(profile)
+    made = optimise(found.rules, Constants.of_debian(), histogram.general(), Options(), tell)
+    if not made.saves or not made.proof.equal:
+        return Equivalent(profile)
+    if [rule.source and rule.source.text for rule in made.original] != [r.rule.text for r in rules]:
+        return Equivalent(profile)
+    written = _written(made, rules)
+    if not _reads_back(written, made, target):
+        return Equivalent(profile)
+    first = profile.controls.index(rules[0])
+    others = [one for one in profile.controls if not isinstance(one, AuditRule)]
+    return Equivalent(
+        replace(profile, controls=(*others[:first], *(one for one, _ in written), *others[first:])),
+        {one.name: origins for one, origins in written},
+        (_said(len(rules), len(written), made), SCANNERS),
+    )
+
+
+def _said(before: int, after: int, made: Optimised) -> str:
+    assumed = [one.text for one in made.proof.assumptions]
+    under = f", if: {'; '.join(assumed)}" if assumed else ""
+    return (
+        f"{count(before, 'audit rule')} written as {after}, proved to record the same under the"
+        f" same keys{under}"
+    )
+
+
+def _written(
+    made: Optimised, originals: Sequence[AuditRule]
+) -> list[tuple[AuditRule, tuple[Control, ...]]]:
+    """Return each new rule with those that it stands for; those of other lists stay."""
+    kept = [(originals[number], (originals[number],)) for number in made.others]
+    return [*kept, *(_line(line, made, originals) for line in made.lines)]
+
+
+def _line(
+    line: Line, made: Optimised, originals: Sequence[AuditRule]
+) -> tuple[AuditRule, tuple[Control, ...]]:
+    stands_for = tuple(originals[number] for number in line.origins)
+    rules = [made.original[number] for number in line.origins]
+    if len(rules) == 1 and rules[0] == line.rule:
+        return stands_for[0], stands_for
+    plain = replace(line.rule, source=None)
+    text = rule_text(plain, class_numbers(plain, rules, b32=made.options.b32))
+    place = stands_for[0].rule.place if stands_for else None
+    ids = tuple(dict.fromkeys(name for one in stands_for for name in one.ids))
+    (read,) = parse.read_lines([(text, place or Place("rewritten", 1))]).rules
+    return AuditRule(read, ids), stands_for
+
+
+def _reads_back(
+    written: Sequence[tuple[AuditRule, tuple[Control, ...]]], made: Optimised, target: Target
+) -> bool:
+    """Say whether the new lines are the rules that were proved equal."""
+    read = load_rules([one.rule for one, _ in written], target)
+    return not read.failing and _bare(read.rules) == _bare(made.rules)
+
+
+def _bare(rules: Sequence[KernelRule]) -> list[KernelRule]:
+    return [replace(rule, source=None) for rule in rules]

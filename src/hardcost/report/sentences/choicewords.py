@@ -1,0 +1,131 @@
+"""What to give up for a budget, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.amounts import unit_words
+from hardcost.report.text import decimals, listed, percent, signed, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.analysis.advised import Abandoned, Choice, Costs
+
+_METRICS = 3
+"""Most metrics that a sentence names."""
+
+
+def choice_sentences(choice: Choice) -> list[str]:
+    """Return the answer: what to give up, and what that does."""
+    if not choice.has_budget:
+        whole = f"No budget was named: the whole profile costs {_grown(choice.before)};"
+        return [f"{whole} the frontier shows what less would cost."]
+    budget = _budget(choice)
+    if not choice.found and choice.kept:
+        kept = count(choice.kept, "control")
+        return [
+            f"Not within {budget}: the {kept} that have to be kept cost {_grown(choice.after)}."
+        ]
+    if not choice.found:
+        name = visible(choice.profile)
+        return [f"Nothing of {name} fits within {budget}: whatever was measured costs more."]
+    if not choice.given_up:
+        return [_nothing_given_up(choice, budget)]
+    number = len(choice.given_up)
+    these = "this one" if number == 1 else f"these {number}"
+    return [
+        (
+            f"Give up {these} of {count(choice.controls, 'control')}: {_from_to(choice)};"
+            f" {percent(choice.value)} of the value is kept."
+        ),
+        *_measured(choice, budget),
+    ]
+
+
+def given_up_lines(choice: Choice) -> list[str]:
+    """Return a line for each control that is given up."""
+    return [f"  give up  {visible(one.control)}  [{_facts(one)}]" for one in choice.given_up]
+
+
+def choice_notes(choice: Choice) -> Iterator[str]:
+    """Yield what a reader has to know of the values and of the frontier."""
+    yield f"Value: {choice.worth}."
+    if any(not level.measured for level in choice.frontier):
+        yield "predicted: from the costs of single controls and of choices; not measured"
+    yield from choice.rewritten
+
+
+def cost_words(one: Costs) -> str:
+    """Return by how much a metric grows, such as `+48.0%`."""
+    return signed_share(one.share)
+
+
+def signed_share(share: float) -> str:
+    """Return a share with its sign."""
+    return f"+{percent(share)}" if share > 0 else percent(share)
+
+
+def _nothing_given_up(choice: Choice, budget: str) -> str:
+    if choice.rewritten:
+        return (
+            f"Give up nothing: with rules that record the same and cost less, {_from_to(choice)};"
+            f" within {budget}."
+        )
+    return f"Give up nothing: {_grown(choice.before)} with the whole profile; within {budget}."
+
+
+def _measured(choice: Choice, budget: str) -> Iterator[str]:
+    """Yield what was measured of the proposal, and what was tried to keep more."""
+    took = f"{count(choice.proposals, 'more choice')} measured" if choice.proposals else "no more"
+    yield f"That was measured, within {budget}. After the bill, finding it took {took}."
+    number = len(choice.given_up)
+    if choice.put_back == number:
+        yield "Each was measured back in beside what is kept: none fits."
+    elif choice.put_back:
+        yield f"{choice.put_back} of them measured back in beside what is kept: none fits."
+    if choice.rewritten:
+        dearest = _grown(choice.equivalent)
+        yield f"Before giving anything up, rules that record the same and cost less: {dearest}."
+
+
+def _facts(one: Abandoned) -> str:
+    digits = decimals([one.cost])
+    facts = [f"{signed(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"]
+    facts += [visible(one.severity)] if one.severity else []
+    facts += [visible(", ".join(one.ids))] if one.ids else []
+    facts += [visible(one.place)] if one.place else []
+    facts += [f"in place of {len(one.stands_for)} rules"] if len(one.stands_for) > 1 else []
+    return "; ".join(facts)
+
+
+def _from_to(choice: Choice) -> str:
+    """Return the metrics that were over the budget, before and after."""
+    before = {one.metric: one for one in choice.before}
+    over = [one for one in choice.after if _is_over(before[one.metric])] or list(choice.after)
+    over.sort(key=lambda one: -before[one.metric].share)
+    said = [
+        f"{visible(one.metric)} goes from {signed_share(before[one.metric].share)} to"
+        f" {signed_share(one.share)}"
+        for one in over[:_METRICS]
+    ]
+    more = len(over) - _METRICS
+    return listed([*said, *([count(more, "other metric")] if more > 0 else [])])
+
+
+def _is_over(one: Costs) -> bool:
+    return one.limit is not None and one.cost > one.limit
+
+
+def _grown(costs: Sequence[Costs]) -> str:
+    dearest = sorted(costs, key=lambda one: -one.share)[:_METRICS]
+    return listed([f"{signed_share(one.share)} on {visible(one.metric)}" for one in dearest])
+
+
+def _budget(choice: Choice) -> str:
+    parts = [f"{percent(limit)} on {visible(name)}" for name, limit in choice.budgets.items()]
+    if choice.budget is not None and math.isfinite(choice.budget):
+        parts.append(percent(choice.budget) + (" on all others" if parts else " on every metric"))
+    return listed(parts)

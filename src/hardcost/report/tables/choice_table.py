@@ -1,0 +1,137 @@
+"""What to give up for a budget, on a terminal: the answer, the controls, the frontier."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.choicewords import (
+    choice_notes,
+    choice_sentences,
+    cost_words,
+    given_up_lines,
+)
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines
+from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.text import decimals, percent, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.advised import Choice, Level
+    from hardcost.analysis.finding import Finding
+
+_METRICS = 4
+"""Most metrics with columns."""
+
+_LEFT_OUT = "Levels that allow the same choice as the one before are left out."
+
+
+def choice_table(finding: Finding) -> ConsoleRenderable:
+    """Return what to give up, for a terminal."""
+    choice = finding.choice
+    if choice is None:
+        return Document(())
+    parts: list[ConsoleRenderable] = [Lines(tuple(choice_sentences(choice)))]
+    if choice.given_up:
+        parts.append(Lines(tuple(given_up_lines(choice))))
+    parts.append(Lines((_heading(choice, finding), *measured_on(finding))))
+    if choice.frontier:
+        parts.append(GridText(frontier_grid(choice)))
+    parts.append(Lines((*choice_notes(choice), *note_lines(finding))))
+    return Document(tuple(parts))
+
+
+def frontier_grid(choice: Choice) -> Grid:
+    """Return the frontier: a row for each level of the budget."""
+    levels = _different(choice.frontier)
+    costs = [column for name in dearest(choice) for column in _columns(levels, name)]
+    how = Column(
+        "cost is", tuple("measured" if one.measured else "predicted" for one in levels), left=True
+    )
+    return Grid(
+        "The frontier: for each level of the budget what can be kept, and its cost",
+        (Column("budget", tuple(level_words(choice, one) for one in levels), left=True),),
+        (
+            Group(
+                "",
+                (
+                    Column("kept", tuple(str(one.kept) for one in levels)),
+                    Column("given up", tuple(str(len(one.given_up)) for one in levels)),
+                    Column("value kept", tuple(percent(one.value) for one in levels)),
+                    *costs,
+                    how,
+                ),
+            ),
+        ),
+        notes=(_LEFT_OUT,) if len(levels) < len(choice.frontier) else (),
+    )
+
+
+def given_up_grid(choice: Choice) -> Grid:
+    """Return the controls that are given up, with what each costs."""
+    rows = choice.given_up
+    digits = decimals([one.cost for one in rows])
+    severities = (
+        Column("severity", tuple(visible(one.severity) or "-" for one in rows), left=True),
+    )
+    return Grid(
+        "What is given up, and what leaving it out of the whole profile saves",
+        (
+            Column("control", tuple(visible(one.control) for one in rows), left=True),
+            Column("ids", tuple(visible(", ".join(one.ids)) or "-" for one in rows), left=True),
+            *(severities if any(one.severity for one in rows) else ()),
+        ),
+        (
+            Group(
+                "",
+                (
+                    Column("saves", tuple(signed(one.cost, digits) for one in rows)),
+                    Column("unit", tuple(visible(one.unit) for one in rows), left=True),
+                    Column("on", tuple(visible(one.metric) for one in rows), left=True),
+                ),
+            ),
+        ),
+    )
+
+
+def dearest(choice: Choice) -> list[str]:
+    """Return the metrics that the frontier shows: those that the whole profile costs most."""
+    ordered = sorted(choice.before, key=lambda one: -one.share)
+    shown = {one.metric for one in ordered[:_METRICS]}
+    return [one.metric for one in choice.before if one.metric in shown]
+
+
+def level_words(choice: Choice, level: Level) -> str:
+    """Return a level of the budget: its one metric's share, or by what all are multiplied."""
+    limits = [*choice.budgets.values()]
+    if choice.budget is not None or not choice.has_budget:
+        limits.append(1.0 if choice.budget is None else choice.budget)
+    if len(limits) == 1 and math.isfinite(limits[0]):
+        mark = " (yours)" if level.factor == 1 and choice.has_budget else ""
+        return f"{percent(limits[0] * level.factor)}{mark}"
+    return "yours" if level.factor == 1 else f"yours times {level.factor:g}"
+
+
+def _different(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels that allow another choice than the one before, and the user's own."""
+    return [
+        one
+        for before, one in zip((None, *levels), levels, strict=False)
+        if before is None or one.factor == 1 or one.given_up != before.given_up
+    ]
+
+
+def _columns(levels: Sequence[Level], metric: str) -> list[Column]:
+    of = [next(one for one in level.costs if one.metric == metric) for level in levels]
+    digits = decimals([one.cost for one in of])
+    return [
+        Column(visible(metric), tuple(map(cost_words, of))),
+        Column(visible(of[0].unit), tuple(signed(one.cost, digits) for one in of), optional=True),
+    ]
+
+
+def _heading(choice: Choice, finding: Finding) -> str:
+    return f"Advice on {visible(choice.profile)}: {choice.controls} controls; {where(finding)}"
