@@ -129,3 +129,25 @@ def kconfig() -> None:
     \b
     Example:  hardcost export kconfig kspp -o kspp.config
     """
+
+
+@export.command()
+@_PROFILE
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write, whose name is the role's; it has to be empty or new.",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:ansible")
+def ansible() -> None:
+    """Write a profile as an Ansible role.
+
+    The role sets audit rules, sysctls, boot parameters, mount options and services. What it can't
+    set is listed, here and in its README.
+
+    \b
+    Example:  hardcost export ansible rhel9-stig -o roles/rhel9_stig
+    """
