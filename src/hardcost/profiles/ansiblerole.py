@@ -7,6 +7,7 @@ is replaced or evaluated: it stands in files, or in `vars/main.yml` tagged `!uns
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from hardcost.profiles import rolegroups
 from hardcost.profiles.rolegroups import Outside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hardcost.controls.control import Profile
     from hardcost.profiles.rolegroups import Group, Sorted
@@ -78,9 +79,14 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-_Dumper.add_representer(
-    Outside, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text), style='"')
-)
+def _unsafe(dumper: yaml.SafeDumper, outside: Outside) -> yaml.Node:
+    """Return texts with the tag of values that Ansible does not evaluate."""
+    if isinstance(outside.texts, Mapping):
+        return dumper.represent_mapping("!unsafe", outside.texts, flow_style=False)
+    return dumper.represent_sequence("!unsafe", outside.texts, flow_style=not outside.texts)
+
+
+_Dumper.add_representer(Outside, _unsafe)
 
 
 def role(profile: Profile, name: str) -> Role:

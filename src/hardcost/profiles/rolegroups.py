@@ -1,7 +1,7 @@
 """What a profile's controls are in an Ansible role: groups of tasks, with their values and files.
 
 Audit rules, sysctls and GRUB's words are files, which Ansible copies as they are. Other text of a
-profile is a value that is `Outside`: text that Ansible must not evaluate.
+profile is a value that is `Outside`: Ansible must not evaluate it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hardcost.controls.control import (
 from hardcost.profiles import exporters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hardcost.controls.control import Control, Profile
 
@@ -43,10 +43,15 @@ _NEVER: Mapping[type[Control], str] = {
 }
 
 
-class Outside(str):
-    """Text from outside, which Ansible must not evaluate."""
+@dataclass(frozen=True)
+class Outside:
+    """Texts from outside, which Ansible must not evaluate: a list, or by name.
 
-    __slots__ = ()
+    They are tagged together. Ansible would make a number of a text such as "2" that is tagged
+    itself, whether quoted or not.
+    """
+
+    texts: Mapping[str, str] | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,9 @@ def _auditd(profile: Profile) -> _Found:
         done += 1
     values = {
         "auditd_settings": [
-            {"key": Outside(key), "value": Outside(value)} for key, value in settings.items()
+            Outside({"key": key, "value": value}) for key, value in settings.items()
         ],
-        "auditd_plugins": [Outside(one) for one in plugins],
+        "auditd_plugins": Outside(plugins),
     }
     return Group("auditd", "auditd's configuration and plug-ins", done, values), tuple(left)
 
@@ -129,7 +134,7 @@ def _sysctl(profile: Profile) -> _Found:
         for one in profile.controls
         if isinstance(one, Sysctl) and one.name not in lacking
     }
-    pairs = [{"key": Outside(key), "value": Outside(value)} for key, value in kept.items()]
+    pairs = [Outside({"key": key, "value": value}) for key, value in kept.items()]
     files = {"90-ROLE.conf": made.text}
     return Group("sysctl", "sysctls", made.controls, {"sysctls": pairs}, files), made.left
 
@@ -138,16 +143,16 @@ def _boot(profile: Profile) -> _Found:
     made = exporters.cmdline(_part(profile, BootParameter), "grub")
     lacking = {name for name, _ in made.left}
     words = [
-        Outside(one.text)
+        one.text
         for one in profile.controls
         if isinstance(one, BootParameter) and one.name not in lacking
     ]
-    files, values = {"50-ROLE.cfg": made.text}, {"boot_parameters": words}
+    files, values = {"50-ROLE.cfg": made.text}, {"boot_parameters": Outside(words)}
     return Group("boot", "boot parameters", made.controls, values, files), made.left
 
 
 def _mount(profile: Profile) -> _Found:
-    options: list[dict[str, Outside]] = []
+    options: list[Outside] = []
     left: list[tuple[str, str]] = []
     done = 0
     for control in profile.controls:
@@ -159,9 +164,7 @@ def _mount(profile: Profile) -> _Found:
             left.append((control.name, "these are not mount options of one word"))
         else:
             done += 1
-            options += [
-                {"path": Outside(control.path), "option": Outside(one)} for one in control.options
-            ]
+            options += [Outside({"path": control.path, "option": one}) for one in control.options]
     return Group("mount", "mount options", done, {"mount_options": options}), tuple(left)
 
 
@@ -188,7 +191,7 @@ def _fapolicyd(profile: Profile) -> _Found:
             integrity.append(control.integrity)
         else:
             left.append((control.name, "a role that swaps its rules can lock a machine out"))
-    values = {"fapolicyd_integrity": Outside(integrity[-1])} if integrity else {}
+    values = {"fapolicyd_integrity": integrity[-1]} if integrity else {}
     return Group("fapolicyd", "application control", len(integrity), values), tuple(left)
 
 
@@ -198,7 +201,7 @@ def _selinux(profile: Profile) -> _Found:
         for one in profile.controls
         if isinstance(one, Lsm) and one.mode in {"permissive", "enforcing"}
     ]
-    values = {"selinux_mode": Outside(modes[-1])} if modes else {}
+    values = {"selinux_mode": modes[-1]} if modes else {}
     return Group("selinux", "SELinux's mode", len(modes), values), ()
 
 
