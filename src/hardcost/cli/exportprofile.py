@@ -1,4 +1,4 @@
-"""`hardcost export` of profiles: rules.d, sysctl.d, boot parameters, kernel options, a role."""
+"""`hardcost export` of profiles, for the tools that apply them or count for them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from hardcost.cli import dataout, options
 from hardcost.cli.console import note
 from hardcost.errors import InputError, StoreError
-from hardcost.profiles import ansiblerole, catalogue, exporters
+from hardcost.profiles import ansiblerole, bpftracescripts, catalogue, exporters
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from hardcost.controls.control import Profile
@@ -52,11 +52,15 @@ def ansible(profile: str, out: Path, *, force: bool) -> None:
     """Write a profile as an Ansible role, whose name is the folder's."""
     read = _loaded(profile)
     made = ansiblerole.role(read, out.resolve().name)
-    _folder(out, force=force)
-    for at, text in made.files.items():
-        _made(out / at.rpartition("/")[0])
-        dataout.write(out / at, text.encode())
+    _to_folder(out, made.files, force=force)
     _said(read, made.controls, made.left, f" to {out}")
+
+
+def bpftrace(profile: str, out: Path, *, force: bool) -> None:
+    """Write scripts that count what a decision about a profile's audit rules rests on."""
+    written = bpftracescripts.scripts(_loaded(profile))
+    _to_folder(out, written, force=force)
+    note(f"{count(len(written), 'file')} written to {out}; its README.md says how to run them")
 
 
 def _loaded(name: str) -> Profile:
@@ -67,6 +71,14 @@ def _to_file(profile: Profile, made: Exported, out: Path, *, force: bool) -> Non
     if str(out) != "-" and out.exists() and not force:
         raise InputError(f"{out} exists", hint="--force overwrites it")
     _written(profile, made, out)
+
+
+def _to_folder(out: Path, texts: Mapping[str, str], *, force: bool) -> None:
+    """Write files by their paths in a folder."""
+    _folder(out, force=force)
+    for at, text in texts.items():
+        _made((out / at).parent)
+        dataout.write(out / at, text.encode())
 
 
 def _folder(out: Path, *, force: bool) -> None:

@@ -16,6 +16,7 @@ import yaml
 
 from hardcost.errors import InputError
 from hardcost.profiles import rolegroups
+from hardcost.profiles.exporters import shown
 from hardcost.profiles.rolegroups import Outside
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _readme(profile: Profile, name: str, found: Sorted) -> str:
         f"| {group.about} | {group.controls} | `{name}_{group.name}: false` |"
         for group in found.groups
     ]
-    lines = "\n".join(f"{_shown(left)}: {why}" for left, why in found.left)
+    lines = "\n".join(f"{shown(left)}: {why}" for left, why in found.left)
     return _README.format(
         role=name,
         profile=_code(profile.name),
@@ -190,12 +191,7 @@ def _readme(profile: Profile, name: str, found: Sorted) -> str:
 
 def _code(text: str) -> str:
     """Return text as Markdown that shows it as it is, in a row of backticks that it has not."""
-    shown = _shown(text)
+    shown = shown(text)
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {shown} {fence}"
-
-
-def _shown(text: str) -> str:
-    """Return text on one line, without anything that acts on a terminal."""
-    return text if text.isprintable() else ascii(text)

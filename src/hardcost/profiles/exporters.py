@@ -192,7 +192,7 @@ def _exported(  # noqa: PLR0913  (the parts of a file)
     said = [f"The {what} of the profile {profile.name}."] if head else []
     if head:
         said += [f"Not in this file: {name} ({why})" for name, why in lacking]
-    comments = [f"# {_shown(one)}" for one in said]
+    comments = [f"# {shown(one)}" for one in said]
     return Exported("\n".join([*comments, *lines]) + "\n", done, lacking, what)
 
 
@@ -212,6 +212,6 @@ def _read_rules(lines: Iterable[str]) -> RuleSet | None:
     return found
 
 
-def _shown(text: str) -> str:
-    """Return text without anything that could end a comment or act on a terminal."""
+def shown(text: str) -> str:
+    """Return text on one line, without anything that could end a comment or act on a terminal."""
     return text if text.isprintable() else ascii(text)

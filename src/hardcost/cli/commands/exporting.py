@@ -151,3 +151,25 @@ def ansible() -> None:
     \b
     Example:  hardcost export ansible rhel9-stig -o roles/rhel9_stig
     """
+
+
+@export.command()
+@_PROFILE
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write; it has to be empty or new.",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:bpftrace")
+def bpftrace() -> None:
+    """Write bpftrace scripts that count what a decision about audit rules rests on.
+
+    On the machine itself they count calls by number, audited events by key, and the time in audit.
+    `hardcost rules cost --histogram` reads what calls.bt prints.
+
+    \b
+    Example:  hardcost export bpftrace rhel9-stig -o counting
+    """
