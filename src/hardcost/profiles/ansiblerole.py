@@ -191,7 +191,6 @@ def _readme(profile: Profile, name: str, found: Sorted) -> str:
 
 def _code(text: str) -> str:
     """Return text as Markdown that shows it as it is, in a row of backticks that it has not."""
-    shown = shown(text)
-    longest = max(map(len, re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    return f"{fence} {shown} {fence}"
+    line = shown(text)
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}"
