@@ -147,14 +147,16 @@ def _bpftrace(lines: list[str], file: str) -> dict[Arch, dict[str, float]]:
         if entry is None:
             continue
         number, probe = _BY_NUMBER.fullmatch(entry[2]), _BY_PROBE.fullmatch(entry[2])
+        call: tuple[Arch, str]
         if probe is not None:
-            arch, name = "b64", probe[1]
-        elif number is not None and entry[1] == "calls":
-            arch, name = ("b32" if number[1] == "1" else "b64"), f"syscall_{number[2]}"
-        elif entry[1] == "calls":
-            raise _error(file, at, f"this counts no system call: {line[:_SHOWN]!r}", None)
-        else:
+            call = "b64", probe[1]
+        elif entry[1] != "calls":
             continue
+        elif number is not None:
+            call = ("b32" if number[1] == "1" else "b64"), f"syscall_{number[2]}"
+        else:
+            raise _error(file, at, f"this counts no system call: {line[:_SHOWN]!r}", None)
+        arch, name = call
         found[arch][name] += _checked(int(entry[3]), name, file, at)
     return {arch: dict(counts) for arch, counts in found.items()}
 
