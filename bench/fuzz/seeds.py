@@ -228,10 +228,12 @@ def configurations() -> Sequence[bytes]:
 
 
 def histograms() -> Sequence[bytes]:
-    """Return counts of calls in their three forms."""
+    """Return counts of calls in their four forms."""
     return [
         STRACE,
         PERF,
+        b"Attaching 2 probes...\n\n@calls[0, 1, 257]: 50\n@calls[17]: 2\n",
+        b"@[tracepoint:syscalls:sys_enter_read]: 3\n",
         b'{"openat": 12, "read": 3.5}',
         b'{"b64": {"read": 1}, "b32": {"open": 2}}',
     ]

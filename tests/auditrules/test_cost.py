@@ -273,6 +273,28 @@ def test_perfs_tables_are_added_up() -> None:
     assert counts(PERF) == {"openat": 55, "fstat": 10}
 
 
+BPFTRACE = b"""\
+Attaching 2 probes...
+
+
+@calls[0, 0, 17]: 10
+@calls[0, 1, 257]: 50
+@calls[0, 0, 257]: 5
+@calls[1, 1, 5]: 3
+@filter_ns:
+[256, 512)             3 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+@events[identity]: 7
+@events[a]: 1]: 7
+"""
+
+
+def test_bpftraces_counts_by_call_are_read_and_its_other_maps_are_not() -> None:
+    assert counts(BPFTRACE) == {"pread": 10, "openat": 55, "open:32": 3}
+    assert counts(b"@calls[257]: 2\n") == {"openat": 2}
+    one_liner = b"Attaching 331 probes...\n^C\n\n@[tracepoint:syscalls:sys_enter_newfstat]: 4\n"
+    assert counts(one_liner) == {"fstat": 4}
+
+
 def test_counts_in_json_are_read_with_and_without_architectures() -> None:
     assert counts(b'{"openat": 3, "read": 2.5}') == {"openat": 3, "read": 2.5}
     assert counts(b'{"b64": {"openat": 3}, "b32": {"stat64": 1}}') == {"openat": 3, "stat64:32": 1}
@@ -301,6 +323,9 @@ def test_counts_in_json_are_read_with_and_without_architectures() -> None:
         (b'{"openat": 0}', None, "not count any"),
         (STRACE.replace(b" 20.00", b" oops "), 5, "strace -c"),
         (PERF.replace(b"50      3", b"oops   3"), 9, "perf trace -s"),
+        (BPFTRACE.replace(b"1, 257", b"'x"), 5, "this counts no system call"),
+        (BPFTRACE.replace(b"]: 50", b"]: 9999999999999999999"), 5, "syscall_257"),
+        (b"Attaching 2 probes...\n\n\n", None, "not count any"),
     ],
 )
 def test_what_holds_no_counts_is_refused_with_its_place(

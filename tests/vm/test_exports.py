@@ -1,15 +1,38 @@
-"""An exported folder of rules, loaded by the real auditctl of a guest."""
+"""Exports, applied in a Debian guest by the programs that read them, and read back from it."""
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.profiles.test_exporters import profile
+from tests.vm.applied import FAST
+from tests.vm.exported import said, shell, with_packages
+
+from hardcost.auditrules import parse
+from hardcost.auditrules.rule import Place
+from hardcost.auditrules.translate import Target, translate
+from hardcost.auditrules.write import listing
+from hardcost.controls import watchedpaths
+from hardcost.controls.control import (
+    AuditRule,
+    BootParameter,
+    KernelOption,
+    Profile,
+    Sysctl,
+)
+from hardcost.machines import kernelconfig
+from hardcost.machines.cache import Cache
+from hardcost.machines.machine import Boot, KernelRecipe
+from hardcost.machines.qemu.vm import VirtualMachine
+from hardcost.profiles import catalogue, exporters
+from hardcost.protocol import requests as ask
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.vm.conftest import Command
+    from tests.vm.conftest import Command, Outcome
 
 pytestmark = pytest.mark.vm
 
@@ -36,3 +59,112 @@ def test_exported_rules_cost_in_a_guest_what_the_profile_does(
     done = hardcost("run", str(tmp_path / "study.toml"), "--format", "json")
     values = done.values("null")
     assert values["exported"] == values["profile"]
+
+
+RULES = "/etc/audit/rules.d/50-hardcost.rules"
+ODD_KEYS = ("{{7*7}}", "$(id)", "'", '"', "]]>", "`id`", "a;b|c&d", "-->", "%0A", "<b>", "*")
+
+
+def reduced() -> Profile:
+    """Return published rules, with rules whose keys mean something to shells and templates."""
+    found = catalogue.load("stig-reduced")
+    odd = [f"-w /srv/{at} -p wa -k {key}" for at, key in enumerate(ODD_KEYS)]
+    read = [parse.read_line(text, Place("odd", at)).rule for at, text in enumerate(odd, 1)]
+    return profile(*found.controls, *(AuditRule(rule) for rule in read if rule))
+
+
+@pytest.mark.usefixtures("read_for")
+def test_augenrules_takes_the_folder_and_the_kernel_lists_the_profile_s_rules(
+    cache_root: Path,
+) -> None:
+    wanted = reduced()
+    rules = [one.rule for one in wanted.controls if isinstance(one, AuditRule)]
+    directories, files = watchedpaths.paths(rules)
+    made = exporters.augenrules(wanted)
+    assert not made.left
+    found = said(
+        cache_root,
+        [
+            ask.make(directories, files),
+            ask.install(RULES, made.text, 0o640),
+            shell("before", "augenrules --check"),
+            shell("load", "augenrules --load"),
+            shell("after", "augenrules --check"),
+            shell("list", "auditctl -l"),
+        ],
+    )
+    assert "Rules have changed and should be updated" in found["before"]
+    assert "No change" in found["after"]
+    target = Target({"root": 0}, {"root": 0}, is_directory=lambda path: path in directories)
+    listed = found["list"].splitlines()
+    assert tuple(listed) == listing([translate(rule, target) for rule in rules])
+    assert sum(key in line for key in ODD_KEYS for line in listed) >= len(ODD_KEYS)
+
+
+SYSCTLS = (
+    Sysctl("kernel.kptr_restrict", "2"),
+    Sysctl("kernel.core_pattern", "|/bin/false {{ 7 * 7 }} $(id) 'a' \"b\" ]]>"),
+    Sysctl("net/ipv4/conf/lo/rp_filter", "1"),
+    Sysctl("net.ipv4.ip_local_port_range", "32768\t50000"),
+)
+READ = "for key; do sysctl -n -- \"$key\" | tr '\\t' ' '; done"
+
+
+@pytest.mark.parametrize(
+    "program", ["sysctl --load=/etc/sysctl.d/90-x.conf", "/lib/systemd/systemd-sysctl 90-x.conf"]
+)
+def test_both_readers_of_sysctl_d_set_what_the_profile_says(cache_root: Path, program: str) -> None:
+    made = exporters.sysctl(profile(*SYSCTLS))
+    assert not made.left
+    keys = " ".join(one.key for one in SYSCTLS)
+    found = said(
+        cache_root,
+        [
+            ask.install("/etc/sysctl.d/90-x.conf", made.text),
+            shell("set", program),
+            shell("read", f"set -- {keys}; {READ}"),
+        ],
+    )
+    assert found["read"].splitlines() == [one.value.replace("\t", " ") for one in SYSCTLS]
+
+
+def test_grub_mkconfig_puts_the_words_on_the_kernel_s_line(cache_root: Path) -> None:
+    words = ("init_on_alloc=1", "audit=1", "lsm=landlock,yama", "slub_debug=FZ")
+    made = exporters.cmdline(profile(*map(BootParameter, words)), "grub")
+    menu = "grub-mkconfig -o /run/grub.cfg 2>&1; grep -m 1 '^[[:space:]]*linux' /run/grub.cfg"
+    found = said(
+        cache_root,
+        [
+            *with_packages(cache_root, ("grub-common", "grub2-common", "gettext-base")),
+            ask.install("/etc/default/grub", "GRUB_CMDLINE_LINUX=quiet\n"),
+            ask.install("/etc/default/grub.d/50-x.cfg", made.text),
+            ask.install("/boot/vmlinuz-6.1.0-1-amd64", "a kernel"),
+            shell("menu", menu),
+        ],
+    )
+    line = found["menu"].splitlines()[-1].split()
+    assert line[line.index("quiet") :][: 1 + len(words)] == ["quiet", *words]
+
+
+def test_bootc_s_toml_holds_the_words() -> None:
+    words = ["init_on_alloc=1", 'dyndbg="file a.c +p"']
+    made = exporters.cmdline(profile(*map(BootParameter, words)), "bootc")
+    assert tomllib.loads(made.text) == {"kargs": words}
+
+
+def test_kconfig_completes_the_fragment_to_the_options_of_the_profile(
+    lean: Outcome, cache_root: Path, tmp_path: Path
+) -> None:
+    assert lean.status == 0
+    options = [KernelOption.of(text) for text in ("SLUB_DEBUG=y", "BUG=n", "HZ_100=y")]
+    fragment = exporters.kconfig(profile(*options))
+    assert not fragment.left
+    merged = tmp_path / "merged.config"
+    base = kernelconfig.base_text("lean")
+    merged.write_text(base + fragment.text)
+    machine = VirtualMachine(Cache(cache_root), FAST)
+    found = machine.configuration(Boot(kernel=KernelRecipe(base=str(merged))))
+    assert found is not None
+    assert {one: found.get(one.option, "n") for one in options} == {
+        one: one.value for one in options
+    }

@@ -41,11 +41,25 @@ _SOURCE = "exported"
 
 @dataclass(frozen=True)
 class Exported:
-    """A file's text, how many controls it has, and the controls that it has not, with why."""
+    """A file's text, how many controls it has, and the controls that it has not, with why.
+
+    `what` names the kind of control that it is for.
+    """
 
     text: str
     controls: int
     left: tuple[tuple[str, str], ...]
+    what: str
+
+    def required(self, profile: Profile) -> Exported:
+        """Return it.
+
+        Raises:
+            InputError: It has nothing.
+        """
+        if not self.controls:
+            raise InputError(f"the profile {profile.name} has no {self.what} that can be exported")
+        return self
 
 
 def augenrules(profile: Profile) -> Exported:
@@ -173,19 +187,13 @@ def _exported(  # noqa: PLR0913  (the parts of a file)
     *,
     head: bool = True,
 ) -> Exported:
-    """Return a file that begins with what it has and what it lacks.
-
-    Raises:
-        InputError: It has nothing.
-    """
+    """Return a file that begins with what it has and what it lacks."""
     lacking = tuple(left)
-    if not done:
-        raise InputError(f"the profile {profile.name} has no {what} that can be exported")
     said = [f"The {what} of the profile {profile.name}."] if head else []
     if head:
         said += [f"Not in this file: {name} ({why})" for name, why in lacking]
-    comments = [f"# {_shown(one)}" for one in said]
-    return Exported("\n".join([*comments, *lines]) + "\n", done, lacking)
+    comments = [f"# {shown(one)}" for one in said]
+    return Exported("\n".join([*comments, *lines]) + "\n", done, lacking, what)
 
 
 def _read_rules(lines: Iterable[str]) -> RuleSet | None:
@@ -204,6 +212,6 @@ def _read_rules(lines: Iterable[str]) -> RuleSet | None:
     return found
 
 
-def _shown(text: str) -> str:
-    """Return text without anything that could end a comment or act on a terminal."""
+def shown(text: str) -> str:
+    """Return text on one line, without anything that could end a comment or act on a terminal."""
     return text if text.isprintable() else ascii(text)

@@ -292,6 +292,12 @@ CONVERSATIONS = {
         "export cmdline mixed.toml -o 50.toml",
         "export cmdline mixed.toml -o 50.toml",
         "export kconfig kernels.toml -o -",
+        "export ansible mixed.toml -o hardened",
+        "export ansible mixed.toml -o hardened",
+        "export ansible mixed.toml -o not-a-role",
+        "export ansible kernels.toml -o kernels",
+        "export bpftrace my.rules -o counting",
+        "export bpftrace mixed.toml -o none",
     ),
     "rules-lint-fix": (
         "rules lint --fix --dry-run misspelt.rules",

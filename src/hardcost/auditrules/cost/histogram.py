@@ -1,7 +1,9 @@
-"""How often a workload makes each system call, read from strace, perf trace or JSON.
+"""How often a workload makes each system call, read from strace, perf trace, bpftrace or JSON.
 
-Three forms are read: the table of `strace -c`, the tables of `perf trace -s`, and JSON, either
-`{"openat": 12, …}` or `{"b64": {…}, "b32": {…}}`. Names are those of the tables of calls.
+Four forms are read: the table of `strace -c`, the tables of `perf trace -s`, the maps that bpftrace
+prints, and JSON, either `{"openat": 12, …}` or `{"b64": {…}, "b32": {…}}`. Names are those of the
+tables of calls. Of bpftrace's maps those are read that count by call: `@calls[b32, login, number]`
+as the exported script has it, `@calls[number]`, and `@[tracepoint:syscalls:sys_enter_NAME]`.
 """
 
 from __future__ import annotations
@@ -34,6 +36,11 @@ _STRACE_HEAD = re.compile(r"\s*% time\s+seconds\s+usecs/call\s+calls\s+errors\s+
 # name, calls, then errors and times in columns that changed over the years
 _PERF = re.compile(r"\s+(\S+)\s+(\d{1,20})(?:\s+[\d.]+%?)+\s*")
 _PERF_HEAD = re.compile(r"\s+syscall\s+calls\b.*")
+# a map's entry whose value is one number: the map's name, its key, the count
+_BPFTRACE = re.compile(r"@(\w*)\[(.*)\]: (\d{1,20})")
+_BPFTRACE_HEAD = re.compile(r"Attach(?:ing|ed) \d+ probes?(?:\.\.\.)?")
+_BY_NUMBER = re.compile(r"(?:([01]), [01], )?(\d{1,4})")
+_BY_PROBE = re.compile(r"tracepoint:syscalls:sys_enter_(\w{1,64})")
 _RULER = re.compile(r"[\s()-]*|\s*\((?:msec|%|, )+.*")
 
 _RENAMED: Mapping[str, str] = MappingProxyType(
@@ -74,12 +81,15 @@ def read(content: bytes, file: str) -> Histogram:
         counts = _table(lines, file, _strace_line)
     elif any(_PERF_HEAD.fullmatch(line) for line in lines):
         counts = _table(lines, file, _perf_line)
+    elif any(_BPFTRACE_HEAD.fullmatch(line) or _BPFTRACE.fullmatch(line) for line in lines):
+        return _numbered(file, _bpftrace(lines, file))
     else:
         raise _error(
             file,
             1,
             "this does not count system calls",
-            'give what `strace -c` or `perf trace -s` prints, or JSON such as {"openat": 12}',
+            "give what `strace -c`, `perf trace -s` or bpftrace with the exported calls.bt prints,"
+            ' or JSON such as {"openat": 12}',
         )
     return _numbered(file, {"b64": counts})
 
@@ -125,6 +135,30 @@ def _perf_line(line: str, within: bool) -> tuple[bool, _Row | str]:  # noqa: FBT
     if row is None:
         return within, f"this is not a line of `perf trace -s`: {line[:_SHOWN]!r}"
     return True, (row[1], int(row[2]))
+
+
+def _bpftrace(lines: list[str], file: str) -> dict[Arch, dict[str, float]]:
+    """Return the counts in bpftrace's maps by call; other maps and lines are not looked at."""
+    found: dict[Arch, defaultdict[str, float]] = {
+        arch: defaultdict(float) for arch in lookup.ARCHES
+    }
+    for at, line in enumerate(lines, 1):
+        entry = _BPFTRACE.fullmatch(line.rstrip())
+        if entry is None:
+            continue
+        number, probe = _BY_NUMBER.fullmatch(entry[2]), _BY_PROBE.fullmatch(entry[2])
+        call: tuple[Arch, str]
+        if probe is not None:
+            call = "b64", probe[1]
+        elif entry[1] != "calls":
+            continue
+        elif number is not None:
+            call = ("b32" if number[1] == "1" else "b64"), f"syscall_{number[2]}"
+        else:
+            raise _error(file, at, f"this counts no system call: {line[:_SHOWN]!r}", None)
+        arch, name = call
+        found[arch][name] += _checked(int(entry[3]), name, file, at)
+    return {arch: dict(counts) for arch, counts in found.items()}
 
 
 def _json(text: str, file: str) -> dict[Arch, dict[str, float]]:

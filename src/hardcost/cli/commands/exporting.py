@@ -182,3 +182,47 @@ def tailoring() -> None:
               oscap xccdf eval --tailoring-file t.xml
               --profile xccdf_hardcost_profile_stig_decided ssg-rhel9-ds.xml
     """
+
+
+@export.command()
+@_PROFILE
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write, whose name is the role's; it has to be empty or new.",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:ansible")
+def ansible() -> None:
+    """Write a profile as an Ansible role.
+
+    The role sets audit rules, sysctls, boot parameters, mount options and services. What it can't
+    set is listed, here and in its README.
+
+    \b
+    Example:  hardcost export ansible rhel9-stig -o roles/rhel9_stig
+    """
+
+
+@export.command()
+@_PROFILE
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write; it has to be empty or new.",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportprofile:bpftrace")
+def bpftrace() -> None:
+    """Write bpftrace scripts that count what a decision about audit rules rests on.
+
+    On the machine itself they count calls by number, audited events by key, and the time in audit.
+    `hardcost rules cost --histogram` reads what calls.bt prints.
+
+    \b
+    Example:  hardcost export bpftrace rhel9-stig -o counting
+    """

@@ -57,8 +57,9 @@ _histogram_option = click.option(
     "--histogram",
     "histogram_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="How often a workload makes each call: the output of `strace -c` or `perf trace -s`, or"
-    ' JSON such as {"openat": 12} (default: an assumed mix for a general-purpose system).',
+    help="How often a workload makes each call: the output of `strace -c`, `perf trace -s` or the"
+    ' exported calls.bt, or JSON such as {"openat": 12} (default: an assumed mix for a'
+    " general-purpose system).",
 )
 
 
