@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from hardcost.analysis.finding import Finding
+    from hardcost.controls.control import Control
 
     Shown = Callable[..., Page]
 
@@ -43,6 +44,7 @@ def shown(browser: Browser, tmp_path: Path) -> Iterator[Shown]:
 
     def show(finding: Finding | None = None, fragment: str = "", **how: Any) -> Page:  # noqa: ANN401  (Playwright's)
         file = tmp_path / "report.html"
+        url = file.as_uri()
         file.write_text(to_html(planted() if finding is None else finding), encoding="utf-8")
         context = browser.new_context(**how)
         contexts.append(context)
@@ -51,7 +53,6 @@ def shown(browser: Browser, tmp_path: Path) -> Iterator[Shown]:
         page.on("console", lambda said: faults.append(said.text))
         page.on("dialog", lambda dialog: faults.append(dialog.message))
         page.on("request", lambda one: faults.extend([one.url] * (one.url.split("#")[0] != url)))
-        url = file.as_uri()
         page.goto(url + fragment)
         return page
 
@@ -184,7 +185,7 @@ def test_the_first_screen_says_what_to_do(shown: Shown) -> None:
 
 def test_the_download_is_a_profile_of_just_the_choice(shown: Shown, tmp_path: Path) -> None:
     rules = (AuditRule(Rule("-w /etc/passwd -p wa")), AuditRule(Rule("-a exit,always -S all")))
-    controls = (*rules, *SETTINGS[:2])
+    controls: tuple[Control, ...] = (*rules, *SETTINGS[:2])
     page = shown(planted(COSTS, controls))
     named(page, rules[0].name).uncheck()
     with page.expect_download() as waited:
@@ -197,7 +198,7 @@ def test_the_download_is_a_profile_of_just_the_choice(shown: Shown, tmp_path: Pa
 
 
 def test_what_a_control_requires_comes_and_goes_with_it(shown: Shown) -> None:
-    controls = (Auditd(), AuditPlugin("syslog"), *SETTINGS[:2])
+    controls: tuple[Control, ...] = (Auditd(), AuditPlugin("syslog"), *SETTINGS[:2])
     needs = {controls[1].name: (controls[0].name,)}
     finding = planted({"null": lambda on: 5.0 * len(on)}, controls)
     assert finding.bill is not None
