@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hardcost.report.ledger import ledger
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.amounts import amount, change, joined, quoted, unit_words
-from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.choicewords import choice_sentences
+from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
 from hardcost.report.text import number, ratio, shorten, signed, visible
