@@ -229,7 +229,7 @@ class _Advice:
         """Return what was found, and what is kept."""
         problem, choices = self._problem, self._choices
         points = choices.first()
-        if self._wanted.budget is not None and not problem.within(points[1].costs):
+        if self._wanted.budget is not None and not problem.within(points[0].costs):
             note("the whole profile is over the budget: looking for what to give up")
             outcome = choices.answered(choosing.search(problem, points, self._wanted.most))
         else:

@@ -41,6 +41,7 @@ class Choices:
             for index, one in enumerate(profile.controls)
             if not isinstance(one, AuditDaemon | Kernel)
         ]
+        self._names = self._first_names()
         self.mix: Mix | None = None
 
     @property
@@ -71,14 +72,18 @@ class Choices:
 
     def first(self) -> list[Point]:
         """Return what the bill measured: nothing, the whole, each left out, and each alone."""
+        return [Point(kept, self._costs(name)) for kept, name in self._names.items()]
+
+    def _first_names(self) -> dict[Kept, str]:
+        """Return the bill's configurations by what is kept under them."""
         every = Kept(range(len(self._at)))
-        names = {leave_one_out.BASELINE: Kept(), leave_one_out.PROFILE: every}
+        names = {every: leave_one_out.PROFILE, Kept(): leave_one_out.BASELINE}
         for one, index in enumerate(self._at):
             with_one = {one, *(need for it, need in self.needs if it == one)}
             without = {it for it, need in self.needs if need == one} | {one}
-            names[leave_one_out.alone(index)] = Kept(with_one)
-            names[leave_one_out.without(index)] = every - without
-        return [Point(kept, self._costs(name)) for name, kept in names.items()]
+            names.setdefault(every - without, leave_one_out.without(index))
+            names.setdefault(Kept(with_one), leave_one_out.alone(index))
+        return names
 
     def totals(self, kept: Kept) -> tuple[Total, ...]:
         """Return what a measured choice costs on each metric."""
@@ -128,10 +133,8 @@ class Choices:
         return [index for one, index in enumerate(self._at) if one not in kept]
 
     def _name(self, kept: Kept) -> str:
-        dropped = self._dropped(kept)
-        if len(dropped) == len(self._at):
-            return leave_one_out.BASELINE
-        return leave_one_out.without_all(dropped) if dropped else leave_one_out.PROFILE
+        known = self._names.get(kept)
+        return leave_one_out.without_all(self._dropped(kept)) if known is None else known
 
     def _costs(self, name: str) -> dict[str, float]:
         return {total.metric: total.cost for total in self._totals(name)}

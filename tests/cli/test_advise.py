@@ -1,0 +1,87 @@
+"""`hardcost advise` on a machine that computes its answers: what is measured, and what is said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.verbs.spoken import said
+
+from hardcost.profiles import decisions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = """\
+-w /etc/passwd -p wa -k identity
+-a always,exit -F arch=b64 -S open -F success=0 -k denied
+-a always,exit -F arch=b64 -S chmod,fchmod -k modes
+"""
+ON = "--machine fake --jobs 1 --workload 'syscalls calls=null+chmod' --progress none"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARDCOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARDCOST_STORE", str(tmp_path / "x.sqlite"))
+    (tmp_path / "my.rules").write_text(RULES)
+
+
+def advised(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, object], str]:
+    """Return the choice in the JSON that is printed, and the exit status."""
+    text = said(f"advise {words} {ON} --format json", capsys)
+    document = text.partition("--- stdout\n")[2].partition("--- ")[0]
+    choice: dict[str, object] = json.loads(document)["choice"]
+    return choice, text.rstrip()[-1]
+
+
+def test_what_is_proposed_was_measured_within_the_budget(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    choice, status = advised("my.rules --no-equivalents --budget 'chmod<=100%'", capsys)
+    assert status == "0"
+    (after,) = choice["after"]  # type: ignore[misc]  (JSON's)
+    assert after["share"] <= 1
+    assert [one["control"] for one in choice["given_up"]] == [RULES.splitlines()[2]]  # type: ignore[attr-defined]  (JSON's)
+    assert all(level["measured"] for level in choice["frontier"])  # type: ignore[attr-defined]  (JSON's)
+
+
+def test_a_control_that_has_to_be_kept_is_kept_or_the_answer_is_no(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "weights.toml").write_text('"*modes" = inf\n')
+    words = "my.rules --no-equivalents --weights weights.toml"
+    choice, status = advised(f"{words} --budget 'chmod<=158%'", capsys)
+    assert (status, choice["kept"]) == ("0", 2)
+    choice, status = advised(f"{words} --budget 'chmod<=10%'", capsys)
+    assert (status, choice["found"]) == ("1", False)
+
+
+def test_the_decision_is_read_back_with_what_is_given_up(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    advised("my.rules --no-equivalents --budget 'chmod<=100%' -o d.toml", capsys)
+    decision = decisions.read(tmp_path / "d.toml")
+    (given_up,) = decision.given_up
+    assert given_up.control == RULES.splitlines()[2]
+    assert (given_up.metric, given_up.unit, given_up.cost) == ("chmod", "insn/op", 2020)
+    assert [one.name for one in decision.kept.controls][1:] == RULES.splitlines()[:2]
+
+
+def test_where_nothing_is_kept_there_is_no_decision(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    _, status = advised(
+        "--boot init_on_alloc=1 --no-equivalents --budget 1% -o nothing.toml", capsys
+    )
+    assert status == "1"
+    assert not (tmp_path / "nothing.toml").exists()
+
+
+def test_controls_that_interact_are_measured_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each costs 300 or nothing alone, and 70 more beside the other."""
+    words = "--boot init_on_alloc=1 --boot init_on_free=1 --boot slab_nomerge"
+    choice, _ = advised(f"{words} --budget 'null<=170%'", capsys)
+    assert choice["kept"] == 2
