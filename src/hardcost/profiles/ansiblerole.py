@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _ROLE = "ROLE"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_OLDEST_ANSIBLE = "2.14"  # Debian 12's; with it and a newer one the role is tested
+_OLDEST_ANSIBLE = "2.14"  # Debian 12's
 
 _README = """\
 # {role}
@@ -46,8 +46,8 @@ The controls of the hardcost profile {profile}, as a role. {title}
 ```
 
 The role adds to what a machine has: other files in `/etc/audit/rules.d` and `/etc/sysctl.d` stay. \
-It does not reboot; boot parameters hold from the next boot on. Its tasks were applied to \
-Debian 12; those for the Red Hat family were only checked for their syntax.
+It does not reboot; boot parameters hold from the next boot on. Its tasks for the Red Hat family \
+have only been checked by ansible-lint: try them on one machine first.
 {left}"""
 
 _LEFT = """

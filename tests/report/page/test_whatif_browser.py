@@ -199,7 +199,7 @@ def test_the_download_is_a_profile_of_just_the_choice(shown: Shown, tmp_path: Pa
 
 def test_what_a_control_requires_comes_and_goes_with_it(shown: Shown) -> None:
     controls: tuple[Control, ...] = (Auditd(), AuditPlugin("syslog"), *SETTINGS[:2])
-    needs = {controls[1].name: (controls[0].name,)}
+    needs: dict[str, tuple[str, ...]] = {controls[1].name: (controls[0].name,)}
     finding = planted({"null": lambda on: 5.0 * len(on)}, controls)
     assert finding.bill is not None
     page = shown(replace(finding, bill=replace(finding.bill, needs=needs)))
