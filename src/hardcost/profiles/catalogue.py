@@ -17,6 +17,7 @@ from hardcost.controls import watchedpaths
 from hardcost.controls.control import Profile
 from hardcost.errors import HardcostError, InputError, Place, Problem
 from hardcost.profiles import tomlfile
+from hardcost.profiles.givenup import GivenUp  # noqa: TC001  (pydantic reads it)
 from hardcost.profiles.importers import scap, sysctld
 from hardcost.profiles.written import (
     Controls,
@@ -34,12 +35,13 @@ _FOLDER = Path(str(resources.files("hardcost.profiles"))) / "catalogue"
 class ProfileFile(ControlsTable):
     """A profile's file: its title, its source, notes for the reader, and its controls.
 
-    The title defaults to the profile's name.
+    The title defaults to the profile's name. `given_up` is what a decision leaves out.
     """
 
     title: str = ""
     source: str = ""
     notes: tuple[str, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
 
 
 def names() -> tuple[str, ...]:
@@ -83,6 +85,17 @@ def load(name_or_path: str, package_root: PackageRoot | None = None) -> Profile:
     return _load(name_or_path, package_root, ())
 
 
+def load_with_given_up(
+    path: str, package_root: PackageRoot | None = None
+) -> tuple[Profile, tuple[GivenUp, ...]]:
+    """Return the profile of a TOML file, and what its tables `[[given_up]]` say.
+
+    Raises:
+        InputError: The file is invalid; all mistakes are reported, each with its location.
+    """
+    return _read_toml(Path(path), path, package_root, ())
+
+
 def load_scap(path: str, scap_profile: str) -> Profile:
     """Return the audit rules that a profile of a SCAP datastream requires, as a profile.
 
@@ -107,11 +120,11 @@ def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str,
         raise InputError(f"the profile {name_or_path} includes itself", place=Place(above[-1]))
     if name_or_path in names():
         path = _FOLDER / f"{name_or_path}.toml"
-        return _read_toml(path, name_or_path, package_root, above)
+        return _read_toml(path, name_or_path, package_root, above)[0]
     path = Path(name_or_path)
     try:
         if path.suffix == ".toml" and path.exists() and not path.is_dir():
-            return _read_toml(path, name_or_path, package_root, above)
+            return _read_toml(path, name_or_path, package_root, above)[0]
         if not name_or_path or not path.exists():
             if "=" in name_or_path:
                 return _one_setting(name_or_path)
@@ -167,8 +180,8 @@ def _read_rules(path: Path, name: str) -> Profile:
 
 def _read_toml(
     path: Path, name: str, package_root: PackageRoot | None, above: tuple[str, ...]
-) -> Profile:
-    """Return the profile of a TOML file; the catalogue's own have bare names."""
+) -> tuple[Profile, tuple[GivenUp, ...]]:
+    """Return the profile of a TOML file, and what it gives up; the catalogue's have bare names."""
     own = path.parent == _FOLDER
     content = files.content(path, "the profile", tomlfile.LARGEST)
     file = tomlfile.parse(content, path.name if own else name)
@@ -187,10 +200,11 @@ def _read_toml(
         problems.append(Problem("the profile has no controls", Place(file.name)))
     if problems or found is None:
         raise InputError.of(tuple(problems))
-    return Profile(
+    profile = Profile(
         name=name,
         title=found.model.title or name,
         source=found.model.source,
         controls=taken.listed(),
         notes=(*found.model.notes, *taken.notes),
     )
+    return profile, found.model.given_up

@@ -247,6 +247,17 @@ def _inner(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401  (a type'
     return next(filter(None, map(_inner, typing.get_args(annotation))), None)
 
 
+def flattened(table: dict[str, object]) -> dict[str, object]:
+    """Return the values of nested tables by dotted keys."""
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and value:
+            flat.update({f"{key}.{rest}": inner for rest, inner in flattened(value).items()})
+        else:
+            flat[key] = value
+    return flat
+
+
 def names(folder: Path) -> tuple[str, ...]:
     """Return the names of the TOML files in `folder`, without their ending, sorted."""
     return tuple(sorted(path.stem for path in folder.glob("*.toml")))

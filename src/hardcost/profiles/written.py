@@ -27,6 +27,7 @@ from hardcost.errors import HardcostError, InputError, Place, Problem
 from hardcost.profiles.importers import scap, scapsettings
 from hardcost.profiles.kernel import kerneloptions
 from hardcost.profiles.systemtable import TABLE, SystemTable
+from hardcost.profiles.tomlfile import flattened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
 _BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ALL_GROUPS = "all"
-Named = TypeVar("Named", Sysctl, BootParameter, SystemControl)
+Named = TypeVar("Named", Sysctl, BootParameter, SystemControl, KernelOption)
 
 
 class AuditTable(BaseModel):
@@ -93,7 +94,8 @@ class ControlsTable(SystemTable):
     catalogue, or `all` of them, and `kconfig` may change some of its options. `kernel-patches` are
     applied to the kernel's source, in order: each the name of a series that comes with hardcost,
     which is one word, or the path of a file or a folder of patches. Options and patches without a
-    `kernel` are for `lean`.
+    `kernel` are for `lean`. With `kconfig-tolerant`, an option that can't hold is noted instead of
+    refused, as those of a group are.
     """
 
     boot: tuple[str, ...] = ()
@@ -106,12 +108,13 @@ class ControlsTable(SystemTable):
     kconfig: tuple[str, ...] = ()
     kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
     kernel_patches: Annotated[tuple[str, ...], Field(alias="kernel-patches")] = ()
+    kconfig_tolerant: Annotated[StrictBool, Field(alias="kconfig-tolerant")] = False
 
     @field_validator("sysctl", mode="before")
     @classmethod
     def _flat(cls, value: object) -> object:
         """Join what TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
-        return _flattened(value) if isinstance(value, dict) else value
+        return flattened(value) if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)
@@ -227,6 +230,11 @@ def of_profile(profile: Profile) -> Controls:
     )
 
 
+def is_bare(name: str) -> bool:
+    """Say whether a kernel or series of patches comes with hardcost; others are paths."""
+    return _BASE_NAME.fullmatch(name) is not None
+
+
 def problems_of(error: RulesError) -> tuple[Problem, ...]:
     """Return the faults of rules as problems."""
     return tuple(
@@ -265,6 +273,7 @@ class Resolver:
                 kernel=self._kernel(table.kernel, *at, "kernel"),
                 kernel_options=tuple(self._kernel_options(table, *at, "kconfig")),
                 kernel_patches=tuple(self._patches(table.kernel_patches, *at, "kernel-patches")),
+                tolerant=table.kconfig_tolerant,
                 system=tuple(table.system()),
             )
         )
@@ -286,11 +295,15 @@ class Resolver:
         def named(one: Named) -> Named:
             return replace(one, ids=ids[one.name]) if one.name in ids else one
 
+        rules = controls.audit.rules if controls.audit is not None else ()
+        asked = {one.place: ids[one.text] for one in rules if one.place and one.text in ids}
         return replace(
             controls,
             sysctls=tuple(map(named, controls.sysctls)),
             boots=tuple(map(named, controls.boots)),
             system=tuple(map(named, controls.system)),
+            kernel_options=tuple(map(named, controls.kernel_options)),
+            asked=tuple({**dict(controls.asked), **asked}.items()),
         )
 
     def rules(self, lines: Iterable[tuple[str, tuple[str | int, ...]]]) -> RuleSet:
@@ -425,7 +438,7 @@ class Resolver:
         """Return the kernel of that name, or of the file at that path relative to this file."""
         if base is None:
             return None
-        if _BASE_NAME.fullmatch(base):
+        if is_bare(base):
             return Kernel(base)
         path = self.folder / base
         try:
@@ -441,7 +454,7 @@ class Resolver:
     def _patches(self, words: Sequence[str], *at: str | int) -> Iterable[str]:
         """Yield series by their names, files and folders by their paths."""
         for index, word in enumerate(words):
-            if _BASE_NAME.fullmatch(word):
+            if is_bare(word):
                 yield word
                 continue
             path = self.folder / word
@@ -475,17 +488,6 @@ class Resolver:
             self.problems.append(self.file.problem(problem.message, *at, hint=problem.hint))
             return Controls()
         return Controls(notes=notes, kernel_options=options, tolerant=True)
-
-
-def _flattened(table: dict[str, object]) -> dict[str, object]:
-    """Return the values of nested tables by dotted keys."""
-    flat: dict[str, object] = {}
-    for key, value in table.items():
-        if isinstance(value, dict) and value:
-            flat.update({f"{key}.{rest}": inner for rest, inner in _flattened(value).items()})
-        else:
-            flat[key] = value
-    return flat
 
 
 def _within(root: Path, file: str) -> list[Path]:

@@ -1,0 +1,128 @@
+"""A profile of any controls as the tables of a TOML file, which `catalogue.load` reads back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardcost.controls.control import (
+    Auditd,
+    AuditDaemon,
+    AuditPlugin,
+    AuditRule,
+    BootParameter,
+    Fapolicyd,
+    Kernel,
+    KernelOption,
+    Lsm,
+    MountOptions,
+    Rsyslog,
+    Scanner,
+    Sysctl,
+)
+from hardcost.errors import InputError
+from hardcost.profiles.written import is_bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.controls.control import Control, Profile
+
+_Table = dict[str, Any]
+
+
+def tables(profile: Profile) -> _Table:
+    """Return the keys of a profile's file, with their values.
+
+    Raises:
+        InputError: A kind of control has no key.
+    """
+    head: _Table = {"title": profile.title, "source": profile.source}
+    if profile.notes:
+        head["notes"] = list(profile.notes)
+    found = head | _lists(profile.controls) | _kernel(profile.controls)
+    for part in (_audit, _settings, _system, _ids):
+        found |= part(profile.controls)
+    known = AuditDaemon | AuditRule | Sysctl | BootParameter | Kernel | KernelOption
+    system = Lsm | MountOptions | Auditd | AuditPlugin | Rsyslog | Fapolicyd | Scanner
+    for control in profile.controls:
+        if not isinstance(control, known | system):
+            raise InputError(f"'{control.name}' can't be written into a profile")
+    return found
+
+
+def _lists(controls: Sequence[Control]) -> _Table:
+    """Return the keys whose values are lists or words; in TOML they precede all tables."""
+    boots = [one.text for one in controls if isinstance(one, BootParameter)]
+    options = [one.name for one in controls if isinstance(one, KernelOption)]
+    modes = [one.mode for one in controls if isinstance(one, Lsm)]
+    return {
+        **({"boot": boots} if boots else {}),
+        **({"lsm": modes[-1]} if modes else {}),
+        **({"kconfig": options} if options else {}),
+    }
+
+
+def _kernel(controls: Sequence[Control]) -> _Table:
+    found: _Table = {}
+    for one in controls:
+        if isinstance(one, Kernel):
+            found["kernel"] = _anywhere(one.base)
+            if one.patches:
+                found["kernel-patches"] = [_anywhere(patch) for patch in one.patches]
+            if one.tolerant:
+                found["kconfig-tolerant"] = True
+    return found
+
+
+def _anywhere(name: str) -> str:
+    """Return a name that comes with hardcost, or a path that is right in any folder."""
+    return name if is_bare(name) else str(Path(name).absolute())
+
+
+def _audit(controls: Sequence[Control]) -> _Table:
+    daemons = [one for one in controls if isinstance(one, AuditDaemon)]
+    rules = [one.rule.text for one in controls if isinstance(one, AuditRule)]
+    if not daemons and not rules:
+        return {}
+    daemon = daemons[0] if daemons else AuditDaemon()
+    lines = [*["-i"] * daemon.tolerant, *daemon.options, *rules]
+    return {"audit": {"backlog_limit": daemon.backlog_limit, **({"rules": lines} if lines else {})}}
+
+
+def _settings(controls: Sequence[Control]) -> _Table:
+    settings = {one.key: one.value for one in controls if isinstance(one, Sysctl)}
+    mounts = {one.path: list(one.options) for one in controls if isinstance(one, MountOptions)}
+    return {
+        **({"sysctl": settings} if settings else {}),
+        **({"mount": mounts} if mounts else {}),
+    }
+
+
+def _system(controls: Sequence[Control]) -> _Table:
+    """Return the tables of services."""
+    found: _Table = {}
+    plugins = [one.plugin for one in controls if isinstance(one, AuditPlugin)]
+    for one in controls:
+        if isinstance(one, Auditd):
+            found["auditd"] = {"flush": one.flush, "freq": one.freq, "plugins": plugins}
+            if one.settings:
+                found["auditd"]["settings"] = dict(one.settings)
+        elif isinstance(one, Rsyslog):
+            limits = {"rate-limit": one.rate_limit, "burst": one.burst, "interval": one.interval}
+            found["rsyslog"] = {"forward": one.forward, **limits}
+        elif isinstance(one, Fapolicyd):
+            found["fapolicyd"] = {"rules": one.rules, "integrity": one.integrity}
+        elif isinstance(one, Scanner):
+            found["scanner"] = {
+                "paths": list(one.paths),
+                "prevention": one.prevention,
+                "signatures": one.signatures,
+            }
+    return found
+
+
+def _ids(controls: Sequence[Control]) -> _Table:
+    """Return the names of controls in benchmarks."""
+    named = {one.name: list(one.ids) for one in controls if one.ids}
+    return {"ids": named} if named else {}
