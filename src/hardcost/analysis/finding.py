@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hardcost.controls.accounted import Accounted  # noqa: TC001 (needed to read findings back)
 from hardcost.instruments.observed import Observed  # noqa: TC001 (needed to read findings back)
 
 
@@ -138,7 +139,7 @@ class Bill:
     chance alone could produce. `controls` names all measured controls, those without an item too,
     in the profile's order; a search leaves it empty, since it has no number for most. `unshown`
     names those whose cost the numbers do not show. `compared_with` describes the baseline, such as
-    "audit on, no rules".
+    "audit on, no rules". `accounting` has each rule of the benchmark's profile, if it is one's.
 
     `small` has the items that are in the rest, so that with `items` there is one for each control
     and metric; a search leaves it empty. `needs` maps a control to those that it requires, without
@@ -159,6 +160,7 @@ class Bill:
     small: tuple[Item, ...] = ()
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     pieces: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    accounting: tuple[Accounted, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,7 @@ def _item(
         ids=control.ids,
         alone_low=alone.low,
         alone_high=alone.high,
+        severity=control.severity,
     )
 
 

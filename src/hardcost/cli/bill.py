@@ -23,6 +23,7 @@ from hardcost.profiles.kernel.preferred import booted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from hardcost.analysis.budget import Budget
     from hardcost.controls.control import LsmMode, Profile
@@ -37,6 +38,7 @@ def bill(  # noqa: PLR0913  (click's options)
     most: int | None,
     prefer_boot: bool,
     scap_profile: str | None,
+    tailoring: Path | None,
     sysctl: tuple[str, ...],
     lsm: LsmMode | None,
     **words: Any,  # noqa: ANN401  (click's options)
@@ -51,7 +53,7 @@ def bill(  # noqa: PLR0913  (click's options)
         budgets.check_metrics(limit, workloads)
     loaded = [
         booted(one) if prefer_boot else one
-        for one in named_profiles(profiles, scap_profile, settings)
+        for one in named_profiles(profiles, scap_profile, settings, tailoring)
     ]
     for one in loaded:
         refused.check(one)

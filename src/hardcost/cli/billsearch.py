@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hardcost.analysis import blamed
+from hardcost.analysis.accounting import with_accounting
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.resolved import resolved
@@ -179,6 +180,7 @@ def _finding(  # noqa: PLR0913, PLR0917  (a finding is made of just these)
 ) -> Finding:
     bill = resolved(blamed.itemise(profile, found.problem, outcome, records), records)
     bill = replace(bill, compared_with=compared_with(profile))
+    bill = with_accounting(bill, profile, plan.instrument)
     measured = culprits.measured(plan, found, [step.on for step in outcome.steps])
     whole = [one for one in records if one.configuration == PROFILE]
     return Finding(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hardcost.analysis import itemise
+from hardcost.analysis.accounting import with_accounting
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
 from hardcost.analysis.predicted import annotated
@@ -69,6 +70,7 @@ def finding(
     whole = [record for record in records if record.configuration == leave_one_out.PROFILE]
     bill = resolved(itemise.itemise(profile, records), records)
     bill = replace(bill, compared_with=compared_with(profile), pieces=pieces(profile))
+    bill = with_accounting(bill, profile, plan.instrument)
     notes: tuple[str, ...] = ()
     if plan.instrument == INSN.name and any(isinstance(c, AuditRule) for c in profile.controls):
         constants, notes = expected.constants_for(run.machine, chosen, environment_of(whole))

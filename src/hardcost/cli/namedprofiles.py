@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hardcost.cli import options
 from hardcost.errors import InputError
-from hardcost.profiles.catalogue import load, load_scap
+from hardcost.profiles import scapprofile
+from hardcost.profiles.catalogue import load
 from hardcost.profiles.commandline import profile_of, with_settings
 
 if TYPE_CHECKING:
@@ -19,19 +21,28 @@ if TYPE_CHECKING:
 
 
 def named_profiles(
-    names: Sequence[str], scap_profile: str | None, settings: Settings
+    names: Sequence[str],
+    scap_profile: str | None,
+    settings: Settings,
+    tailoring: Path | None = None,
 ) -> tuple[Profile, ...]:
     """Return the profiles that were named, with the command line's settings.
+
+    With `scap_profile` the names are datastreams, whose profile may be tailored.
 
     Raises:
         InputError: One is not as it should be; there is none; two are the same.
     """
+    if tailoring is not None and scap_profile is None:
+        raise click.UsageError("--tailoring changes a datastream's profile: name --scap-profile.")
     if not names:
         if not settings:
             raise click.UsageError("Missing argument 'PROFILE', or --sysctl, --boot or --lsm.")
         return (profile_of(settings),)
     found = [
-        load(name, options.package_root) if scap_profile is None else load_scap(name, scap_profile)
+        load(name, options.package_root)
+        if scap_profile is None
+        else scapprofile.load(Path(name), scap_profile, tailoring)
         for name in names
     ]
     if settings:

@@ -1,7 +1,8 @@
 """Controls: security settings that can be on or off, as plain values.
 
 `mechanisms/` says how a control is applied, in a file for each kind. `ids` are the names by which
-benchmarks require a control, such as `RHEL-09-652035`; they make no difference to it.
+benchmarks require a control, such as `RHEL-09-652035`, and `severity` is the gravest that they give
+it (`high`, `medium`, `low` …, "" if they give none); neither makes a difference to it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hardcost.auditrules.rule import Rule
+    from hardcost.controls.accounted import Accounted
     from hardcost.errors import Place
 
 PLACEBO = "hardcost.placebo="
@@ -47,6 +49,7 @@ class AuditDaemon:
     directories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "audit"
 
@@ -62,6 +65,7 @@ class AuditRule:
 
     rule: Rule
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "audit"
 
@@ -84,6 +88,7 @@ class Sysctl:
     value: str
     ids: tuple[str, ...] = field(default=(), compare=False)
     place: Place | None = field(default=None, compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "sysctl"
 
@@ -118,6 +123,7 @@ class BootParameter:
     text: str
     ids: tuple[str, ...] = field(default=(), compare=False)
     place: Place | None = field(default=None, compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "boot"
 
@@ -157,6 +163,7 @@ class Placebo:
     kind: PlaceboKind
     number: int
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "placebo"
 
@@ -180,6 +187,7 @@ class Kernel:
     tolerant: bool = False
     patches: tuple[str, ...] = ()
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "kconfig"
 
@@ -201,6 +209,7 @@ class KernelOption:
     option: str
     value: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     mechanism: ClassVar[str] = "kconfig"
 
@@ -235,6 +244,7 @@ class Lsm:
 
     mode: LsmMode
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("apparmor", "selinux-policy-default")
     mechanism: ClassVar[str] = "lsm"
@@ -253,6 +263,7 @@ class MountOptions:
     path: str
     options: tuple[str, ...]
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ()
     mechanism: ClassVar[str] = "mount"
@@ -287,6 +298,7 @@ class Auditd:
     freq: int = 50
     settings: tuple[tuple[str, str], ...] = ()
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("auditd",)
     mechanism: ClassVar[str] = "auditd"
@@ -309,6 +321,7 @@ class AuditPlugin:
 
     plugin: str
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("auditd",)
     mechanism: ClassVar[str] = "auditd"
@@ -337,6 +350,7 @@ class Rsyslog:
     burst: int = 20_000
     interval: int = 600
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("rsyslog",)
     mechanism: ClassVar[str] = "rsyslog"
@@ -367,6 +381,7 @@ class Fapolicyd:
     rules: FapolicydRules = "known-libs"
     integrity: Integrity = "none"
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("fapolicyd",)
     mechanism: ClassVar[str] = "fapolicyd"
@@ -395,6 +410,7 @@ class Scanner:
     prevention: bool = True
     signatures: int = 100
     ids: tuple[str, ...] = field(default=(), compare=False)
+    severity: str = field(default="", compare=False)
 
     packages: ClassVar[tuple[str, ...]] = ("clamav-daemon",)
     mechanism: ClassVar[str] = "scanner"
@@ -451,10 +467,14 @@ def needed(control: Control, controls: Sequence[Control]) -> tuple[Control, ...]
 
 @dataclass(frozen=True)
 class Profile:
-    """A named list of controls, with notes on its origin for the reader."""
+    """A named list of controls, with notes on its origin for the reader.
+
+    `accounting` has each rule of the benchmark's profile that it was made of, if it was.
+    """
 
     name: str
     title: str
     source: str
     controls: tuple[Control, ...]
     notes: tuple[str, ...] = ()
+    accounting: tuple[Accounted, ...] = ()

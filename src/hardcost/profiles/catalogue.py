@@ -17,14 +17,10 @@ from hardcost.controls import watchedpaths
 from hardcost.controls.control import Profile
 from hardcost.errors import HardcostError, InputError, Place, Problem
 from hardcost.profiles import tomlfile
+from hardcost.profiles.bykind import Controls
 from hardcost.profiles.givenup import GivenUp  # noqa: TC001  (pydantic reads it)
-from hardcost.profiles.importers import scap, sysctld
-from hardcost.profiles.written import (
-    Controls,
-    ControlsTable,
-    Resolver,
-    problems_of,
-)
+from hardcost.profiles.importers import sysctld
+from hardcost.profiles.written import ControlsTable, Resolver, problems_of
 
 if TYPE_CHECKING:
     from hardcost.profiles.written import PackageRoot
@@ -94,24 +90,6 @@ def load_with_given_up(
         InputError: The file is invalid; all mistakes are reported, each with its location.
     """
     return _read_toml(Path(path), path, package_root, ())
-
-
-def load_scap(path: str, scap_profile: str) -> Profile:
-    """Return the audit rules that a profile of a SCAP datastream requires, as a profile.
-
-    Raises:
-        InputError: The file is not a datastream, or lacks the profile, or that requires no rules.
-    """
-    audit = scap.rule_set([Path(path)], scap_profile)
-    if not audit.rules:
-        raise InputError(f"the profile {scap_profile} requires no audit rules", place=Place(path))
-    return Profile(
-        name=f"{path} {scap_profile}",
-        title=f"the audit rules of the profile {scap_profile} in {path}",
-        source=path,
-        controls=Controls(audit=audit).listed(),
-        notes=(*audit.notes, *watchedpaths.notes(audit.rules)),
-    )
 
 
 def _load(name_or_path: str, package_root: PackageRoot | None, above: tuple[str, ...]) -> Profile:
@@ -206,5 +184,6 @@ def _read_toml(
         source=found.model.source,
         controls=taken.listed(),
         notes=(*found.model.notes, *taken.notes),
+        accounting=taken.accounting,
     )
     return profile, found.model.given_up

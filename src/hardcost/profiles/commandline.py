@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hardcost.controls.control import BootParameter, Lsm, Profile
 from hardcost.errors import InputError, Problem
+from hardcost.profiles.bykind import Controls, of_profile, together
 from hardcost.profiles.importers import sysctld
-from hardcost.profiles.written import Controls, of_profile, together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -123,6 +123,10 @@ def _system(controls: Sequence[Control]) -> _Table:
 
 
 def _ids(controls: Sequence[Control]) -> _Table:
-    """Return the names of controls in benchmarks."""
+    """Return the names of controls in benchmarks, and their severities there."""
     named = {one.name: list(one.ids) for one in controls if one.ids}
-    return {"ids": named} if named else {}
+    severity = {one.name: one.severity for one in controls if one.severity}
+    return {
+        **({"ids": named} if named else {}),
+        **({"severity": severity} if severity else {}),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, field_validator
 
@@ -13,9 +13,6 @@ from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.auditrules.rule import RulesError, RuleSet
 from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
-    Auditd,
-    AuditDaemon,
-    AuditRule,
     BootParameter,
     Kernel,
     KernelOption,
@@ -24,24 +21,27 @@ from hardcost.controls.control import (
     SystemControl,
 )
 from hardcost.errors import HardcostError, InputError, Place, Problem
+from hardcost.profiles import scapprofile
+from hardcost.profiles.bykind import Controls, of_profile, together
 from hardcost.profiles.importers import scap, scapsettings
+from hardcost.profiles.importers.scap import Origin
 from hardcost.profiles.kernel import kerneloptions
 from hardcost.profiles.systemtable import TABLE, SystemTable
 from hardcost.profiles.tomlfile import flattened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from hardcost.controls.control import Control
+    from hardcost.profiles.importers.scap import Origins
     from hardcost.profiles.tomlfile import TomlFile
 
     PackageRoot = Callable[[str], Path]
     """Gives the folder of an unpacked Debian package."""
 
-_DEFAULT_BACKLOG_LIMIT = AuditDaemon().backlog_limit
 _BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ALL_GROUPS = "all"
+Severity = Literal["high", "medium", "low", "info", "unknown"]
 Named = TypeVar("Named", Sysctl, BootParameter, SystemControl, KernelOption)
 
 
@@ -79,14 +79,25 @@ class SettingsTable(BaseModel):
     package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
 
 
+class ScapTable(SettingsTable):
+    """`scap = { … }`: all that a profile of SCAP datastreams requires, each rule accounted for.
+
+    The keys are those of `SettingsTable`; `tailoring` is a tailoring file, relative to the TOML
+    file.
+    """
+
+    tailoring: str | None = None
+
+
 class ControlsTable(SystemTable):
     """The keys that say which controls are on, including those of `SystemTable`.
 
     `boot` are words on the kernel's command line, `sysctl` maps keys to values, `audit` is an
-    `AuditTable`, `settings` a `SettingsTable`, and `profile` names a profile whose controls are all
-    used.
+    `AuditTable`, `settings` a `SettingsTable`, `scap` a `ScapTable`, and `profile` names a profile
+    whose controls are all used.
 
-    `ids` maps names of controls in this table to their names in benchmarks.
+    `ids` maps names of controls in this table to their names in benchmarks, `severity` to the
+    severity that benchmarks give them.
 
     `kernel` is the configuration of the kernel to build: the name of one that comes with hardcost,
     which is one word, or the path of a configuration file, which has a dot or a slash. `kconfig`
@@ -102,8 +113,10 @@ class ControlsTable(SystemTable):
     sysctl: dict[str, StrictInt | str] = Field(default_factory=dict)
     audit: AuditTable | None = None
     settings: SettingsTable | None = None
+    scap: ScapTable | None = None
     profile: str | None = None
     ids: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    severity: dict[str, Severity] = Field(default_factory=dict)
     kernel: str | None = None
     kconfig: tuple[str, ...] = ()
     kconfig_group: Annotated[str | None, Field(alias="kconfig-group")] = None
@@ -115,119 +128,6 @@ class ControlsTable(SystemTable):
     def _flat(cls, value: object) -> object:
         """Join what TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
         return flattened(value) if isinstance(value, dict) else value
-
-
-@dataclass(frozen=True)
-class Controls:
-    """Controls by kind, so that those of several tables can be merged.
-
-    `kernel` is None if no table names one, even with `kernel_options` or `kernel_patches`: a
-    default here would override what another table names. `tolerant` says that some of the options
-    come from the catalogue, and on each base some of them lack a dependency. `system` are those
-    that need a whole Debian system, one for each slot. `asked` are the ids of audit rules, by the
-    location of the rule.
-    """
-
-    audit: RuleSet | None = None
-    sysctls: tuple[Sysctl, ...] = ()
-    boots: tuple[BootParameter, ...] = ()
-    notes: tuple[str, ...] = ()
-    kernel: Kernel | None = None
-    kernel_options: tuple[KernelOption, ...] = ()
-    kernel_patches: tuple[str, ...] = ()
-    tolerant: bool = False
-    system: tuple[SystemControl, ...] = ()
-    asked: tuple[tuple[RulePlace, tuple[str, ...]], ...] = ()
-
-    def listed(self) -> tuple[Control, ...]:
-        """Return the controls in the order of a profile.
-
-        That is: audit, its rules, sysctls, boot parameters, controls of a whole system, the kernel
-        to build, its options.
-        """
-        built: tuple[Control, ...] = ()
-        if self.kernel is not None or self.kernel_options or self.kernel_patches:
-            kernel = replace(
-                self.kernel or Kernel(), tolerant=self.tolerant, patches=self.kernel_patches
-            )
-            built = (kernel, *self.kernel_options)
-        return (*self._audit(), *self.sysctls, *self.boots, *self.system, *built)
-
-    def _audit(self) -> tuple[Control, ...]:
-        """Return audit and its rules; its daemon alone switches it on too."""
-        if self.audit is None:
-            daemon_alone = any(isinstance(one, Auditd) for one in self.system)
-            return (AuditDaemon(),) if daemon_alone else ()
-        limit = self.audit.backlog_limit
-        daemon = AuditDaemon(
-            backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
-            options=self.audit.options,
-            tolerant=self.audit.tolerant,
-        )
-        asked = dict(self.asked)
-        rules = (
-            AuditRule(rule, asked.get(rule.place, ()) if rule.place else ())
-            for rule in self.audit.rules
-        )
-        return (daemon, *rules)
-
-
-def together(parts: Sequence[Controls]) -> Controls:
-    """Return the controls of several tables.
-
-    Rules and patches add up; for a sysctl, a kernel option, the kernel itself and each slot of a
-    system, the last one wins.
-    """
-    sets = [part.audit for part in parts if part.audit is not None]
-    sysctls = {sysctl.path: sysctl for part in parts for sysctl in part.sysctls}
-    boots = (boot for part in parts for boot in part.boots)
-    kernels = [part.kernel for part in parts if part.kernel is not None]
-    options = {option.option: option for part in parts for option in part.kernel_options}
-    system = {one.slot: one for part in parts for one in part.system}
-    return Controls(
-        audit=parse.join(sets) if sets else None,
-        sysctls=tuple(sysctls.values()),
-        boots=tuple(dict.fromkeys(boots)),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        kernel=kernels[-1] if kernels else None,
-        kernel_options=tuple(options.values()),
-        kernel_patches=tuple(dict.fromkeys(one for part in parts for one in part.kernel_patches)),
-        tolerant=any(part.tolerant for part in parts),
-        system=tuple(system.values()),
-        asked=tuple(dict.fromkeys(one for part in parts for one in part.asked)),
-    )
-
-
-def of_profile(profile: Profile) -> Controls:
-    """Return a profile's controls by kind."""
-    daemons = [control for control in profile.controls if isinstance(control, AuditDaemon)]
-    rules = tuple(one.rule for one in profile.controls if isinstance(one, AuditRule))
-    audit = None
-    if daemons or rules:
-        daemon = daemons[0] if daemons else AuditDaemon()
-        audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
-    kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
-    options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
-    tolerant = kernel is not None and kernel.tolerant
-    patches = kernel.patches if kernel is not None else ()
-    if (options or patches) and kernel is not None and kernel.base == Kernel().base:
-        kernel = None  # what `listed` adds; so these can go on another table's kernel
-    return Controls(
-        audit=audit,
-        sysctls=tuple(one for one in profile.controls if isinstance(one, Sysctl)),
-        boots=tuple(one for one in profile.controls if isinstance(one, BootParameter)),
-        notes=profile.notes,
-        kernel=kernel if kernel is None else replace(kernel, patches=()),
-        kernel_options=options,
-        kernel_patches=patches,
-        tolerant=tolerant,
-        system=tuple(one for one in profile.controls if isinstance(one, SystemControl)),
-        asked=tuple(
-            (one.rule.place, one.ids)
-            for one in profile.controls
-            if isinstance(one, AuditRule) and one.rule.place and one.ids
-        ),
-    )
 
 
 def is_bare(name: str) -> bool:
@@ -264,6 +164,8 @@ class Resolver:
             parts.append(self._audit(table.audit, *at, "audit"))
         if table.settings is not None:
             parts.append(self._settings(table.settings, *at, "settings"))
+        if table.scap is not None:
+            parts.append(self._scap(table.scap, *at, "scap"))
         if table.kconfig_group is not None:
             parts.append(self._group(table.kconfig_group, *at, "kconfig-group"))
         parts.append(
@@ -277,26 +179,34 @@ class Resolver:
                 system=tuple(table.system()),
             )
         )
-        return self._named(together(parts), table.ids, *at, "ids")
+        return self._named(together(parts), table, *at)
 
-    def _named(
-        self, controls: Controls, ids: Mapping[str, tuple[str, ...]], *at: str | int
-    ) -> Controls:
-        """Return the controls with the ids that the table gives to some of their names."""
-        if not ids:
+    def _named(self, controls: Controls, table: ControlsTable, *at: str | int) -> Controls:
+        """Return the controls with ids and severities that the table gives to some of them."""
+        ids, severity = table.ids, table.severity
+        if not ids and not severity:
             return controls
         known = {one.name for one in controls.listed()}
         self.problems.extend(
-            self.file.problem(f"there is no control named '{name}' here", *at, name)
-            for name in ids
+            self.file.problem(f"there is no control named '{name}' here", *at, key, name)
+            for key, names in (("ids", ids), ("severity", severity))
+            for name in names
             if name not in known
         )
 
         def named(one: Named) -> Named:
-            return replace(one, ids=ids[one.name]) if one.name in ids else one
+            return replace(
+                one,
+                ids=ids.get(one.name, one.ids),
+                severity=severity.get(one.name, one.severity),
+            )
 
         rules = controls.audit.rules if controls.audit is not None else ()
-        asked = {one.place: ids[one.text] for one in rules if one.place and one.text in ids}
+        asked = {
+            (one.place, one.text): Origin(ids.get(one.text, ()), severity.get(one.text, ""))
+            for one in rules
+            if one.place and (one.text in ids or one.text in severity)
+        }
         return replace(
             controls,
             sysctls=tuple(map(named, controls.sysctls)),
@@ -327,7 +237,7 @@ class Resolver:
             return Controls()
         sets = [RuleSet((), table.backlog_limit)]
         notes: tuple[str, ...] = ()
-        ids: dict[RulePlace, tuple[str, ...]] = {}
+        origins: Origins = {}
         if table.profile is not None:
             profile = self._profile(table.profile, *at, "profile")
             notes = profile.notes
@@ -337,29 +247,27 @@ class Resolver:
                 self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
             elif profile != Controls(audit=profile.audit, notes=notes, asked=profile.asked):
                 notes = (*notes, f"only the audit rules of the profile {table.profile} are used")
-            ids |= profile.asked
+            origins |= dict(profile.asked)
             sets.insert(0, profile.audit or RuleSet(()))
         if table.files:
-            sets.insert(0, self._files(table, ids, *at))
+            sets.insert(0, self._files(table, origins, *at))
         lines = [(line, (*at, "rules", index)) for index, line in enumerate(table.rules)]
         sets.append(self.rules(lines))
         audit = parse.join(sets)
         return Controls(
             audit=audit,
             notes=(*notes, *audit.notes, *watchedpaths.notes(audit.rules)),
-            asked=tuple((place, named) for place, named in ids.items() if named),
+            asked=tuple(origins.items()),
         )
 
-    def _files(
-        self, table: AuditTable, ids: dict[RulePlace, tuple[str, ...]], *at: str | int
-    ) -> RuleSet:
-        """Return the rules of the table's files; `ids` is filled from datastreams."""
+    def _files(self, table: AuditTable, origins: Origins, *at: str | int) -> RuleSet:
+        """Return the rules of the table's files; `origins` is filled from datastreams."""
         files = self._paths(table.files, table.package, *at)
         if not files:
             return RuleSet(())
         try:
             if table.scap_profile is not None:
-                return scap.rule_set(files, table.scap_profile, self.shown, ids)
+                return scap.rule_set(files, table.scap_profile, self.shown, origins)
             return parse.read(files, self.shown)
         except RulesError as error:
             self.problems.extend(problems_of(error))
@@ -377,17 +285,20 @@ class Resolver:
         except InputError as error:
             self.problems.extend(error.problems)
             return Controls()
-        return together(
-            [
-                Controls(
-                    sysctls=tuple(one.sysctls),
-                    boots=tuple(one.boots),
-                    system=tuple(one.system),
-                    notes=tuple(one.notes),
-                )
-                for one in found
+        return together([scapprofile.of_settings(one) for one in found])
+
+    def _scap(self, table: ScapTable, *at: str | int) -> Controls:
+        """Return all that a profile of datastreams requires."""
+        tailoring = None if table.tailoring is None else self.folder / table.tailoring
+        try:
+            found = [
+                scapprofile.controls(file, table.scap_profile, tailoring, self.shown)
+                for file in self._paths(table.files, table.package, *at)
             ]
-        )
+        except InputError as error:
+            self.problems.extend(error.problems)
+            return Controls()
+        return together([part for _, part in found])
 
     def _paths(self, files: Sequence[str], package: str | None, *at: str | int) -> list[Path]:
         """Return the paths of files, relative to this one or within a Debian package."""

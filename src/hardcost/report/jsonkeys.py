@@ -147,7 +147,7 @@ class TotalEntry(Entry):
 
 
 class ItemEntry(Entry):
-    """What a control costs on a metric: (predicted), (findings), (ids) and (caveat)."""
+    """What a control costs on a metric: (predicted), (findings), (ids), (severity), (caveat)."""
 
     control: str
     metric: str
@@ -161,6 +161,7 @@ class ItemEntry(Entry):
     predicted: Number | None = Field(None, exclude_if=_is_unknown)
     findings: tuple[str, ...] = Field((), exclude_if=_says_nothing)
     ids: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+    severity: str = Field("", exclude_if=_says_nothing)
     caveat: str = Field("", exclude_if=_says_nothing)
 
 
@@ -297,14 +298,28 @@ class ComparisonDocument(Head):
     warnings: tuple[str, ...]
 
 
+class AccountedEntry(Entry):
+    """A rule of a benchmark's profile, with what became of it: (why) and (controls)."""
+
+    rule: str
+    title: str
+    severity: str
+    ids: tuple[str, ...]
+    outcome: str
+    kind: str
+    why: str = Field("", exclude_if=_says_nothing)
+    controls: tuple[str, ...] = Field((), exclude_if=_says_nothing)
+
+
 class BillKeys(Entry):
-    """What a bill adds."""
+    """What a bill adds; (accounting) if its profile is a benchmark's."""
 
     totals: tuple[TotalEntry, ...]
     items: tuple[ItemEntry, ...]
     rest: tuple[SumEntry, ...]
     interaction: tuple[SumEntry, ...]
     least: tuple[LeastEntry, ...]
+    accounting: tuple[AccountedEntry, ...] = Field((), exclude_if=_says_nothing)
 
 
 class BesideKeys(Entry):

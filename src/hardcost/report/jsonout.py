@@ -14,6 +14,7 @@ from hardcost.analysis.means import mean_penalties
 from hardcost.report.beside import figures
 from hardcost.report.comparison import Comparison, Pair, compared
 from hardcost.report.jsonkeys import (
+    AccountedEntry,
     AdviceEntry,
     BeforeEntry,
     BesideKeys,
@@ -211,6 +212,7 @@ def _bill(bill: Bill) -> BillKeys:
         rest=tuple(SumEntry.model_validate(remainder) for remainder in bill.rest),
         interaction=tuple(SumEntry.model_validate(remainder) for remainder in bill.interaction),
         least=tuple(LeastEntry.model_validate(one) for one in bill.least),
+        accounting=tuple(AccountedEntry.model_validate(one) for one in bill.accounting),
     )
 
 

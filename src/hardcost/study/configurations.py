@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
-from hardcost.profiles.written import Controls, together
+from hardcost.profiles.bykind import Controls, together
 from hardcost.study.model import Configuration
 
 if TYPE_CHECKING:

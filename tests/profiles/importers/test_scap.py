@@ -8,8 +8,8 @@ import pytest
 from hardcost.auditrules import parse
 from hardcost.controls.control import AuditDaemon
 from hardcost.errors import InputError
-from hardcost.profiles import catalogue
-from hardcost.profiles.importers import scap
+from hardcost.profiles import catalogue, scapprofile
+from hardcost.profiles.importers import scap, scapstream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,12 +245,12 @@ def test_a_value_cant_blow_up_a_script(path: Path) -> None:
 
 def test_a_missing_file_is_said(path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
-        scap.profiles(path)
+        scapstream.profiles(path)
 
 
 def test_profiles_are_listed_with_their_titles(path: Path) -> None:
     path.write_text(stream(profile("p"), profile("q")))
-    assert scap.profiles(path) == (
+    assert scapstream.profiles(path) == (
         (f"{PREFIX}profile_p", "The p"),
         (f"{PREFIX}profile_q", "The q"),
     )
@@ -285,15 +285,24 @@ def test_the_lines_can_be_read_as_rules(path: Path) -> None:
 
 def test_a_profile_of_a_datastream_can_be_loaded_by_itself(path: Path) -> None:
     path.write_text(stream(profile("p"), rule("a", file_of("a", "-w /a", "-b 99"))))
-    loaded = catalogue.load_scap(str(path), "p")
+    loaded = scapprofile.load(path, "p")
     assert [one.name for one in loaded.controls] == ["auditd", "-w /a"]
     assert loaded.name == f"{path} p"
 
 
-def test_a_profile_without_audit_rules_is_no_profile_of_ours(path: Path) -> None:
-    path.write_text(stream(profile("p"), rule("a", file_of("a", "-b 99"))))
-    with pytest.raises(InputError, match="requires no audit rules"):
-        catalogue.load_scap(str(path), "p")
+def test_a_profile_without_a_control_of_ours_is_no_profile_of_ours(path: Path) -> None:
+    path.write_text(stream(profile("p"), rule("file_owner_a", "chown root /a")))
+    with pytest.raises(InputError, match="a control for none of the 1 rules of p"):
+        scapprofile.load(path, "p")
+
+
+def test_a_rule_knows_its_own_names_though_another_begins_on_the_same_line(path: Path) -> None:
+    lines = {"a": "-w /a", "b": "-w /b"}
+    both = file_of("x", *lines.values())
+    path.write_text(stream(profile("p"), rule("both", both, attributes='severity="high"')))
+    loaded = scapprofile.load(path, "p")
+    found = {one.name: (one.ids, one.severity) for one in loaded.controls[1:]}
+    assert found == dict.fromkeys(lines.values(), (("both",), "high"))
 
 
 def test_a_datastream_is_a_file(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from hardcost.cli.commands import completion
@@ -47,7 +49,14 @@ from hardcost.cli.lazy import carried_out_by
 @click.option(
     "--scap-profile",
     metavar="ID",
-    help="Bill the audit rules of this profile; PROFILE is then a SCAP datastream.",
+    help="Bill all that this profile requires and that has a price; PROFILE is then a SCAP"
+    " datastream.",
+)
+@click.option(
+    "--tailoring",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Change that profile as this XCCDF tailoring file says.",
 )
 @click.option(
     "--force-emulated-time",
@@ -74,6 +83,9 @@ def bill() -> None:
                    that is not distinguishable from 0, and goes into the rest
     Costs, rest and interaction add up to the total exactly.
 
+    With --scap-profile, the bill accounts for every rule of the profile: priced, measured and not
+    distinguishable from 0, without a run-time cost, or not priced and why.
+
     A search is faster where each control needs a kernel of its own. It halves the profile until it
     has found what costs more than --resolution, confirms each find alone and by leaving it out, and
     prints its steps.
@@ -84,5 +96,6 @@ def bill() -> None:
                hardcost bill /etc/audit/rules.d --workload 'syscalls calls=open+chmod'
                hardcost bill --sysctl kernel.randomize_va_space=2 --boot init_on_alloc=1
                hardcost bill old.rules new.rules
+               hardcost bill ssg-rhel9-ds.xml --scap-profile stig --tailoring ours.xml
                hardcost bill kspp --workload build,syscalls
     """

@@ -33,7 +33,7 @@ from hardcost.cli.lazy import carried_out_by
 @click.option(
     "--scap-profile",
     metavar="ID",
-    help="Take the audit rules of this profile; PROFILE is then a SCAP datastream.",
+    help="Take what this profile requires; PROFILE is then a SCAP datastream.",
 )
 @profiling_settings
 @carried_out_by("hardcost.cli.profile:profile")

@@ -1,32 +1,38 @@
 """The settings that a profile of a SCAP datastream requires, as far as they apply to the guest.
 
 Repair scripts are read as text, like those of audit rules: the arguments of `sysctl -w` and
-`grubby --args=`, the lines written to auditd.conf and to fstab, SELinux's state. Nothing is run.
-Rules about other things (packages, files' owners, accounts, desktops) are counted and skipped.
+`grubby --args=`, the lines written to auditd.conf and to fstab, SELinux's state. Nothing is run. A
+rule that wants a daemon to run has a control of its own in `_SERVICES`. Rules about other things
+(packages, files' owners, accounts, desktops) are counted and skipped.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from hardcost.controls.control import (
     ENDS_THE_GUEST,
     Auditd,
+    AuditPlugin,
     BootParameter,
+    Fapolicyd,
     Lsm,
     MountOptions,
+    Rsyslog,
     Sysctl,
 )
-from hardcost.profiles.importers import scap
+from hardcost.profiles.importers.scap import gravest
 from hardcost.profiles.importers.scapfix import mentions_rules
+from hardcost.profiles.importers.scapstream import selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from hardcost.controls.control import SystemControl
+    from hardcost.profiles.importers.scapstream import Rule, Selected
 
 _ASSIGNED = re.compile(r"^(\w+)='([^'\n]*)'$", re.MULTILINE)
 _SYSCTL = re.compile(r"sysctl -q -n -w ([\w./:-]+)=(\"[^\"\n]*\"|\S+)")
@@ -48,25 +54,41 @@ _APPLIES = ("/tmp", "/dev/shm", "/home", "/var", "/var/log", "/var/log/audit", "
 _OPTIONS = frozenset({"nodev", "noexec", "nosuid"})
 _PREFIXES = ("sysctl_", "grub2_", "auditd_", "mount_option_", "selinux_state")
 _DAEMON = "service_auditd_enabled"
+_POLICY = "selinux_policytype"
+_SYSLOG, _FORWARDS = "service_rsyslog_enabled", "rsyslog_remote_loghost"
+_PLUGIN = "auditd_audispd_syslog_plugin_activated"
+_APPLICATION_CONTROL = "service_fapolicyd_enabled"
+_SERVICES = (_DAEMON, _SYSLOG, _FORWARDS, _PLUGIN, _APPLICATION_CONTROL, _POLICY)
+"""Rules that are carried out by what the guest has, whatever their scripts do."""
+
+
+class _Names(TypedDict):
+    ids: tuple[str, ...]
+    severity: str
 
 
 @dataclass
 class Settings:
-    """The settings of the scripts; `notes` say what was left out, and why."""
+    """The settings of the scripts.
+
+    `notes` say what was left out, and why; `left_out` says that by rule.
+    """
 
     sysctls: list[Sysctl] = field(default_factory=list)
     boots: list[BootParameter] = field(default_factory=list)
     system: list[SystemControl] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class _Gathered:
-    """Mount options and lines of auditd.conf, each with the ids of the rules that require them."""
+    """What is made of several rules: mount options, lines of auditd.conf, services, SELinux."""
 
-    mounts: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-    auditd: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
-    daemon: tuple[str, ...] | None = None
+    mounts: dict[str, dict[str, list[Rule]]] = field(default_factory=dict)
+    auditd: dict[str, tuple[str, Rule]] = field(default_factory=dict)
+    services: dict[str, Rule] = field(default_factory=dict)
+    states: list[tuple[Literal["permissive", "enforcing"], Rule]] = field(default_factory=list)
 
 
 def settings(path: Path, wanted: str) -> Settings:
@@ -75,28 +97,45 @@ def settings(path: Path, wanted: str) -> Settings:
     Raises:
         InputError: The file is not a datastream, can't be read, or has no such profile.
     """
+    return of_selected(selected(path, wanted))
+
+
+def of_selected(profile: Selected) -> Settings:
+    """Return the settings among what a profile selects."""
     found, gathered = Settings(), _Gathered()
     others = 0
-    without: dict[str, list[str]] = {}
-    for rule in scap.scripted(path, wanted):
-        if rule.name == _DAEMON:
-            gathered.daemon = rule.ids
+    for rule in profile.rules:
+        if rule.elsewhere:
+            continue
+        if rule.name in _SERVICES:
+            gathered.services[rule.name] = rule
         elif not rule.name.startswith(_PREFIXES):
             others += not any(map(mentions_rules, rule.scripts))
         elif why := _take(rule, found, gathered):
-            without.setdefault(why, []).append(rule.name)
-    found.system += _mounts(gathered)
-    found.system += _daemon(gathered, found)
+            found.left_out[rule.name] = why
+    _merge_repeated(found)
+    _add_mounts(gathered, found)
+    _add_selinux(gathered, found)
+    _add_auditd(gathered, found)
+    _add_services(gathered, found)
+    _note(found, others)
+    return found
+
+
+def _note(found: Settings, others: int) -> None:
+    """Say what was left out, and why."""
+    without: dict[str, list[str]] = {}
+    for name, why in found.left_out.items():
+        without.setdefault(why, []).append(name)
     found.notes += [f"{', '.join(names)} left out: {why}" for why, names in without.items()]
     if others:
         found.notes.append(
             f"{others} of its rules are about other things than audit, sysctls, boot parameters, "
-            "auditd.conf, mount options and SELinux's state, and are skipped"
+            "auditd.conf, mount options, services and SELinux's state, and are skipped"
         )
-    return found
 
 
-def _take(rule: scap.Scripted, found: Settings, gathered: _Gathered) -> str | None:
+def _take(rule: Rule, found: Settings, gathered: _Gathered) -> str | None:
     """Import the settings that a rule requires; return why not."""
     if not rule.scripts:
         return "it has no script with its settings"
@@ -105,7 +144,7 @@ def _take(rule: scap.Scripted, found: Settings, gathered: _Gathered) -> str | No
         mode = state[1]
         if mode not in {"enforcing", "permissive"}:
             return f"SELinux has no state {mode} here"
-        found.system.append(Lsm("enforcing" if mode == "enforcing" else "permissive", rule.ids))
+        gathered.states.append(("enforcing" if mode == "enforcing" else "permissive", rule))
         return None
     if rule.name.startswith("mount_option_"):
         return _mount(script, rule, gathered)
@@ -114,11 +153,14 @@ def _take(rule: scap.Scripted, found: Settings, gathered: _Gathered) -> str | No
     return _kernel(script, rule, found)
 
 
-def _kernel(script: str, rule: scap.Scripted, found: Settings) -> str | None:
+def _kernel(script: str, rule: Rule, found: Settings) -> str | None:
     """Import sysctls and boot parameters."""
-    sysctls = [Sysctl(one[1], _bare(one[2]), rule.ids) for one in _SYSCTL.finditer(script)]
+    ids, severity = _origin([rule])
+    sysctls = [
+        Sysctl(one[1], _bare(one[2]), ids, severity=severity) for one in _SYSCTL.finditer(script)
+    ]
     boots = [
-        BootParameter(word, rule.ids)
+        BootParameter(word, ids, severity=severity)
         for one in _BOOT.finditer(script)
         for word in _bare(one[1]).split()
     ]
@@ -128,12 +170,14 @@ def _kernel(script: str, rule: scap.Scripted, found: Settings) -> str | None:
         _ = [one.path for one in sysctls], [one.word for one in boots]
     except ValueError as error:
         return str(error)
+    if not sysctls and not boots:
+        return "its script sets neither a sysctl nor a boot parameter"
     found.sysctls += sysctls
     found.boots += boots
-    return None if sysctls or boots else "its script sets neither a sysctl nor a boot parameter"
+    return None
 
 
-def _mount(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None:
+def _mount(script: str, rule: Rule, gathered: _Gathered) -> str | None:
     """Import a mount option."""
     path, option = _MOUNT.search(script), _OPTION.search(script)
     if path is None or option is None:
@@ -142,11 +186,11 @@ def _mount(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None:
         return f"{option[1]} is not a mount option that restricts files"
     if path[1] not in _APPLIES:
         return f"nothing that is used here is in {path[1]}"
-    gathered.mounts.setdefault(path[1], {})[option[1]] = rule.ids
+    gathered.mounts.setdefault(path[1], {}).setdefault(option[1], []).append(rule)
     return None
 
 
-def _auditd(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None:
+def _auditd(script: str, rule: Rule, gathered: _Gathered) -> str | None:
     """Import a line of auditd.conf."""
     line = next(filter(None, (pattern.search(script) for pattern in _AUDITD)), None)
     if line is None:
@@ -155,26 +199,88 @@ def _auditd(script: str, rule: scap.Scripted, gathered: _Gathered) -> str | None
         return "its script computes the value when it runs"
     if line["value"].lower() in ENDS_THE_GUEST:
         return f"{line['key']} = {line['value']} would end the guest"
-    gathered.auditd[line["key"]] = (line["value"], rule.ids)
+    gathered.auditd[line["key"]] = (line["value"], rule)
     return None
 
 
-def _mounts(gathered: _Gathered) -> Iterator[MountOptions]:
+def _merge_repeated(found: Settings) -> None:
+    """Merge what several rules set alike; of different values of a sysctl, the last one counts."""
+    sysctls: dict[str, Sysctl] = {}
+    for one in found.sysctls:
+        before = sysctls.pop(one.path, one)
+        if before.value == one.value:
+            sysctls[one.path] = replace(one, **_both(before, one))
+        else:
+            found.left_out |= dict.fromkeys(before.ids[:1], f"another rule sets {one.name}")
+            sysctls[one.path] = one
+    boots: dict[str, BootParameter] = {}
+    for boot in found.boots:
+        before_it = boots.get(boot.text, boot)
+        boots[boot.text] = replace(before_it, **_both(before_it, boot))
+    found.sysctls[:], found.boots[:] = sysctls.values(), boots.values()
+
+
+def _both(a: Sysctl | BootParameter, b: Sysctl | BootParameter) -> _Names:
+    """Return the names and the gravest severity of two controls that are one."""
+    return {
+        "ids": tuple(dict.fromkeys((*a.ids, *b.ids))),
+        "severity": gravest((a.severity, b.severity)),
+    }
+
+
+def _add_mounts(gathered: _Gathered, found: Settings) -> None:
+    """Add the mount options of each directory as one control."""
     for path in _APPLIES:
         if options := gathered.mounts.get(path):
-            yield MountOptions(path, tuple(sorted(options)), _joined(options.values()))
+            rules = [rule for of in options.values() for rule in of]
+            found.system.append(MountOptions(path, tuple(sorted(options)), *_origin(rules)))
 
 
-def _daemon(gathered: _Gathered, found: Settings) -> Iterator[Auditd]:
-    """Yield auditd with its configuration lines, if the profile requires it to run."""
-    if gathered.daemon is None:
-        if gathered.auditd:
-            found.notes.append("auditd.conf is left out: nothing requires auditd to run")
+def _add_selinux(gathered: _Gathered, found: Settings) -> None:
+    """Add SELinux's state; the guest's policy stands for the one that is required."""
+    policy = gathered.services.get(_POLICY)
+    for mode, rule in gathered.states[-1:]:
+        rules = [rule, *([policy] if policy else [])]
+        found.system.append(Lsm(mode, *_origin(rules)))
+    if policy and not gathered.states:
+        found.left_out[policy.name] = "nothing requires SELinux's state"
+
+
+def _add_auditd(gathered: _Gathered, found: Settings) -> None:
+    """Add auditd with its configuration lines, if the profile requires it to run."""
+    daemon = gathered.services.get(_DAEMON)
+    if daemon is None:
+        for _, rule in gathered.auditd.values():
+            found.left_out[rule.name] = "nothing requires auditd to run"
         return
     lines = {key: value for key, (value, _) in gathered.auditd.items()}
-    ids = _joined([gathered.daemon, *(ids for _, ids in gathered.auditd.values())])
+    rules = [daemon, *(rule for _, rule in gathered.auditd.values())]
+    ids, severity = _origin(rules)
     freq = lines.pop("freq", str(Auditd.freq))
-    yield Auditd(freq=int(freq), settings=tuple(sorted(lines.items())), ids=ids)
+    configured = tuple(sorted(lines.items()))
+    found.system.append(Auditd(freq=int(freq), settings=configured, ids=ids, severity=severity))
+    if plugin := gathered.services.get(_PLUGIN):
+        found.system.append(AuditPlugin("syslog", *_origin([plugin])))
+
+
+def _add_services(gathered: _Gathered, found: Settings) -> None:
+    """Add the other daemons that the profile requires to run."""
+    log, forward = gathered.services.get(_SYSLOG), gathered.services.get(_FORWARDS)
+    if log is not None:
+        ids, severity = _origin([log, *([forward] if forward else [])])
+        found.system.append(Rsyslog(forward=bool(forward), ids=ids, severity=severity))
+    elif forward is not None:
+        found.left_out[forward.name] = "nothing requires rsyslog to run"
+    if control := gathered.services.get(_APPLICATION_CONTROL):
+        ids, severity = _origin([control])
+        found.system.append(Fapolicyd(ids=ids, severity=severity))
+
+
+def _origin(rules: Iterable[Rule]) -> tuple[tuple[str, ...], str]:
+    """Return what benchmarks call the control that rules require, and its gravest severity."""
+    known = list(rules)
+    names = (one for rule in known for one in (rule.name, *rule.ids))
+    return tuple(dict.fromkeys(names)), gravest(rule.severity for rule in known)
 
 
 def _filled(script: str) -> str:
@@ -185,7 +291,3 @@ def _filled(script: str) -> str:
 
 def _bare(text: str) -> str:
     return text.strip('"')
-
-
-def _joined(ids: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for some in ids for one in some))

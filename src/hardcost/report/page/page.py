@@ -25,6 +25,7 @@ from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.failures import reasons
 from hardcost.report.sentences.search_steps import search_lines
+from hardcost.report.tables.accounting_table import accounting_line, kinds_grid, rules_grids
 from hardcost.report.tables.bill_table import bill_grids, bill_size, matrix_grid, reading_guide
 from hardcost.report.tables.families import summary_grids
 from hardcost.report.tables.layout import split, without_optional
@@ -249,6 +250,7 @@ def _sections(finding: Finding) -> list[Section]:
     return [
         *_advised(finding),
         *_billed(finding),
+        *_accounted(finding),
         *_searched(finding),
         *_profiled(finding),
         *_measured(finding, drawn),
@@ -269,6 +271,18 @@ def _billed(finding: Finding) -> Iterable[Section]:
     yield Section("bill", "The bill", grids=tables[:1])
     matrix = tuple(_matrix(finding))
     yield Section("controls", "Control by control", grids=tables[1:], folded=matrix)
+
+
+def _accounted(finding: Finding) -> Iterable[Section]:
+    accounting = finding.bill.accounting if finding.bill is not None else ()
+    if accounting:
+        yield Section(
+            "accounting",
+            "Every rule of the benchmark",
+            (accounting_line(accounting),),
+            grids=(kinds_grid(accounting),),
+            folded=tuple(rules_grids(accounting)),
+        )
 
 
 def _searched(finding: Finding) -> Iterable[Section]:

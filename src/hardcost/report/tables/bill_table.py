@@ -18,6 +18,7 @@ from hardcost.report.sentences.caveats import (
     unresolved_notes,
 )
 from hardcost.report.sentences.search_steps import search_lines
+from hardcost.report.tables.accounting_table import accounting_line
 from hardcost.report.tables.first_screen import first_screen
 from hardcost.report.tables.layout import (
     Column,
@@ -82,6 +83,7 @@ def bill_table(finding: Finding, top: int = 20, metrics: Sequence[str] = ()) -> 
             *([Lines(left_out)] if left_out else []),
             Lines((bill_heading(finding), *measured_on(finding))),
             *(GridText(grid) for grid in grids),
+            *([Lines((accounting_line(bill.accounting),))] if bill.accounting else []),
             *([Lines(tuple(search_lines(finding.search)))] if finding.search else []),
             *([Lines(tuple(note_lines(finding)))] if finding.notes else []),
             Terms(reading_guide(bill)),

@@ -1,0 +1,98 @@
+"""What becomes of each rule of a SCAP profile: priced, without a run-time cost, or not priced.
+
+Every rule that the profile selects is accounted for exactly once. What no control carries out is
+classified by its id; `scapclasses.toml` has the classes and their reasons. What no class names is
+of an unknown kind and not priced: nothing is called free without a reason.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal
+
+from hardcost.controls.accounted import Accounted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hardcost.controls.accounted import Outcome
+    from hardcost.controls.control import Control
+    from hardcost.profiles.importers.scapstream import Rule, Selected
+
+_FILE = "scapclasses.toml"
+_UNKNOWN = "unknown kind"
+
+
+@dataclass(frozen=True)
+class RuleClass:
+    """A class of rules that no control carries out: its name, and what is known of its cost."""
+
+    kind: str
+    cost: Literal["none", "unknown"]
+    reason: str
+    rules: tuple[re.Pattern[str], ...]
+
+    def has(self, rule: str) -> bool:
+        """Say whether a rule belongs to it."""
+        return any(pattern.match(rule) for pattern in self.rules)
+
+
+def accounted(
+    profile: Selected, controls: Sequence[Control], left_out: Mapping[str, str]
+) -> tuple[Accounted, ...]:
+    """Return each rule of a profile with what became of it, in the profile's order.
+
+    A control names its rules among its `ids`; `left_out` says why others were not imported.
+    """
+    by_rule: dict[str, list[Control]] = {}
+    for control in controls:
+        for name in control.ids:
+            by_rule.setdefault(name, []).append(control)
+    return tuple(_one(rule, by_rule.get(rule.name, ()), left_out) for rule in profile.rules)
+
+
+def class_of(rule: str) -> RuleClass | None:
+    """Return the first class that names a rule, by its id without the content's prefix."""
+    return next((one for one in classes() if one.has(rule)), None)
+
+
+@cache
+def classes() -> tuple[RuleClass, ...]:
+    """Return the classes in the order of precedence."""
+    text = resources.files("hardcost.profiles.importers").joinpath(_FILE).read_text("utf-8")
+    return tuple(
+        RuleClass(
+            one["kind"],
+            one["cost"],
+            one["reason"],
+            tuple(re.compile(translate(pattern)) for pattern in one["rules"]),
+        )
+        for one in tomllib.loads(text)["class"]
+    )
+
+
+def _one(rule: Rule, controls: Iterable[Control], left_out: Mapping[str, str]) -> Accounted:
+    names = tuple(dict.fromkeys(control.name for control in controls))
+    kinds = dict.fromkeys(control.mechanism for control in controls)
+    if names:
+        return _with(rule, "priced", " and ".join(kinds), controls=names)
+    if rule.elsewhere:
+        return _with(rule, "not-priced", "other machines", rule.elsewhere)
+    known = class_of(rule.name)
+    if known is not None:
+        outcome: Outcome = "no-run-time-cost" if known.cost == "none" else "not-priced"
+        return _with(rule, outcome, known.kind, known.reason)
+    if rule.name in left_out:
+        return _with(rule, "not-priced", "not in the guest", left_out[rule.name])
+    return _with(rule, "not-priced", _UNKNOWN, "hardcost does not know what such a rule costs")
+
+
+def _with(
+    rule: Rule, outcome: Outcome, kind: str, why: str = "", controls: tuple[str, ...] = ()
+) -> Accounted:
+    return Accounted(rule.name, rule.title, rule.severity, rule.ids, outcome, kind, why, controls)

@@ -1,0 +1,78 @@
+"""XML of SCAP content, read as untrusted input.
+
+Entities are not expanded, document types are refused, nothing external is loaded, and libxml2's own
+limits of depth and size apply.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from hardcost.auditrules import bounded
+from hardcost.errors import InputError, Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+XCCDF = "{http://checklists.nist.gov/xccdf/1.2}"
+CPE = "{http://cpe.mitre.org/language/2.0}"
+
+
+def parsed(path: Path, largest: int, what: str) -> etree._Element:
+    """Return the root of an XML file of at most `largest` bytes; `what` says what it should be.
+
+    Raises:
+        InputError: It is not XML, has a document type, or can't be read.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    place = Place(str(path))
+    try:
+        bounded.check(path, largest)
+        tree = etree.parse(path, parser)
+    except bounded.UnreadableError as error:
+        raise InputError(str(error), place=place, hint=f"name {what}") from None
+    except etree.XMLSyntaxError as error:
+        line = error.lineno or None
+        raise InputError(f"it is not XML: {error.msg}", place=Place(str(path), line)) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"it can't be read: {error}", place=place) from None
+    if tree.docinfo.internalDTD is not None:
+        raise InputError("it has a document type, which SCAP content never has", place=place)
+    return tree.getroot()
+
+
+def id_of(element: etree._Element) -> str:
+    """Return an element's id."""
+    return element.get("id") or ""
+
+
+def line_of(element: etree._Element) -> int:
+    """Return the line on which an element begins, from 1."""
+    return element.sourceline or 1
+
+
+def short(name: str) -> str:
+    """Return an id without `xccdf_NAMESPACE_rule_`, and without characters that ids can't have."""
+    bare = re.sub(r"^xccdf_[^_]+_(?:rule|profile|group|value)_", "", name)
+    return re.sub(r"[^\w.:-]", "_", bare)
+
+
+def title_of(element: etree._Element) -> str:
+    """Return an element's title on one line, or its id."""
+    title = element.find(f"{XCCDF}title")
+    text = element_text(title) if title is not None else id_of(element)
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
+
+
+def element_text(element: etree._Element) -> str:
+    """Return all text within an element."""
+    return "".join(str(part) for part in element.itertext())

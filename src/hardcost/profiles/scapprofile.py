@@ -1,0 +1,87 @@
+"""All that a profile of a SCAP datastream requires, as controls, with each rule accounted for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.controls import watchedpaths
+from hardcost.controls.control import Profile
+from hardcost.errors import InputError, Place
+from hardcost.profiles.bykind import Controls, together
+from hardcost.profiles.importers import scap, scapaccount, scapsettings
+from hardcost.profiles.importers.scapstream import selected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hardcost.profiles.importers.scap import Origins
+    from hardcost.profiles.importers.scapsettings import Settings
+    from hardcost.profiles.importers.scapstream import Selected
+
+
+def load(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
+    """Return all that a profile of a SCAP datastream requires, as a profile.
+
+    Raises:
+        InputError: A file is not what it should be, or the profile asks for nothing that hardcost
+            has a control for.
+    """
+    chosen, found = controls(path, wanted, tailoring)
+    listed = found.listed()
+    if not listed:
+        raise InputError(
+            f"hardcost has a control for none of the {len(chosen.rules)} rules of {wanted}",
+            place=Place(str(path)),
+        )
+    return Profile(
+        name=f"{path} {wanted}",
+        title=chosen.title,
+        source=f"{path}, profile {chosen.profile}",
+        controls=listed,
+        notes=found.notes,
+        accounting=found.accounting,
+    )
+
+
+def controls(
+    path: Path, wanted: str, tailoring: Path | None = None, shown: Callable[[Path], str] = str
+) -> tuple[Selected, Controls]:
+    """Return what a profile of a SCAP datastream selects, and its controls.
+
+    Raises:
+        InputError: A file is not what it should be, or can't be read.
+    """
+    chosen = selected(path, wanted, tailoring)
+    audit = scap.of_selected(chosen)
+    origins: Origins = {}
+    rules = scap.as_rule_set(audit, shown(path), origins)
+    settings = scapsettings.of_selected(chosen)
+    loads = bool(rules.rules) or rules.backlog_limit is not None or bool(rules.options)
+    found = together(
+        [
+            Controls(
+                audit=rules if loads else None,
+                notes=(*chosen.notes, *rules.notes, *watchedpaths.notes(rules.rules)),
+                asked=tuple(origins.items()),
+            ),
+            of_settings(settings),
+        ]
+    )
+    left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
+    return chosen, together(
+        [
+            found,
+            Controls(accounting=scapaccount.accounted(chosen, found.listed(), left_out)),
+        ]
+    )
+
+
+def of_settings(found: Settings) -> Controls:
+    """Return settings as controls."""
+    return Controls(
+        sysctls=tuple(found.sysctls),
+        boots=tuple(found.boots),
+        system=tuple(found.system),
+        notes=tuple(found.notes),
+    )
