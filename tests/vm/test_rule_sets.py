@@ -5,6 +5,7 @@ No guest is booted; but the packages are fetched on first use.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -15,7 +16,8 @@ from hardcost.auditrules.translate import translate_all
 from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache
 from hardcost.machines.debianpackages import unpacked
-from hardcost.profiles.importers import scap
+from hardcost.profiles import scapprofile
+from hardcost.profiles.importers import scap, scapstream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,3 +86,31 @@ def test_the_rules_of_a_scap_profile_are_all_found_and_load(cache_root: Path, pr
     loaded, refused = translate_all([one.rule for one in readings if one.rule])
     assert (len(loaded), refused) == (rules, ())
     assert {one.text for one in readings if not one.rule} == settings
+
+
+# By the beginning of the package's version: how many rules of each profile have controls, have no
+# run-time cost, and are not priced.
+ACCOUNTS: dict[str, dict[str, tuple[int, int, int]]] = {
+    "0.1.65-": {"stig": (153, 275, 69), "cis": (94, 183, 24)},
+}
+ALL = {"stig": 497, "cis": 301}
+
+
+@pytest.mark.parametrize("profile", ["stig", "cis"])
+def test_every_rule_of_a_scap_profile_is_accounted_for_exactly_once(
+    cache_root: Path, profile: str
+) -> None:
+    package = unpacked(Cache(cache_root), "ssg-nondebian")
+    stream = package / "usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml"
+    selected = [one.name for one in scapstream.selected(stream, profile).rules]
+    accounting = scapprofile.load(stream, profile).accounting
+    assert [one.rule for one in accounting] == selected
+    assert len(set(selected)) == len(selected)
+    outcomes = Counter(one.outcome for one in accounting)
+    counts = outcomes["priced"], outcomes["no-run-time-cost"], outcomes["not-priced"]
+    expected = counted("ssg-nondebian", ACCOUNTS, cache_root)[profile]
+    assert (counts, sum(counts)) == (expected, ALL[profile])
+    for one in accounting:
+        assert one.kind != "unknown kind"
+        assert bool(one.controls) == (one.outcome == "priced")
+        assert bool(one.why) == (one.outcome != "priced")
