@@ -21,8 +21,9 @@ from hardcost.controls.control import (
     needed,
 )
 from hardcost.errors import InputError, Problem
+from hardcost.profiles.bykind import of_profile, together
 from hardcost.profiles.tomlfile import parse, validated
-from hardcost.profiles.written import ControlsTable, Resolver, of_profile, together
+from hardcost.profiles.written import ControlsTable, Resolver
 from hardcost.study.read import read
 
 

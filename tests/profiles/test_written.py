@@ -16,15 +16,10 @@ from hardcost.controls.control import (
     Sysctl,
 )
 from hardcost.errors import InputError, Problem
+from hardcost.profiles.bykind import Controls, of_profile, together
 from hardcost.profiles.kernel import kerneloptions
 from hardcost.profiles.tomlfile import parse, validated
-from hardcost.profiles.written import (
-    Controls,
-    ControlsTable,
-    Resolver,
-    of_profile,
-    together,
-)
+from hardcost.profiles.written import ControlsTable, Resolver
 
 if TYPE_CHECKING:
     from hardcost.profiles.written import PackageRoot

@@ -129,3 +129,56 @@ def kconfig() -> None:
     \b
     Example:  hardcost export kconfig kspp -o kspp.config
     """
+
+
+_DECISION = click.argument("decision", type=click.Path(path_type=Path, dir_okay=False))
+
+
+@export.command()
+@_DECISION
+@_OUT
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "markdown", "oscal"]),
+    help="The file's format (default: by its name, .csv, .md or .json; csv on standard output).",
+)
+@_FORCE
+@carried_out_by("hardcost.cli.exportdecision:waivers")
+def waivers() -> None:
+    """Write a waiver for each control that a decision gives up.
+
+    DECISION is a file that `hardcost advise -o` writes. Each waiver has the control, its ids and
+    severity in the benchmark, its measured cost with interval and conditions, and the reason that
+    you filled in there, or have to fill in here. The format oscal is OSCAL's plan of action and
+    milestones in JSON.
+
+    \b
+    Examples:  hardcost export waivers decision.toml -o waivers.csv
+               hardcost export waivers decision.toml -o poam.json
+    """
+
+
+@export.command()
+@click.argument("datastream", type=click.Path(path_type=Path, dir_okay=False))
+@_DECISION
+@click.option(
+    "--scap-profile",
+    required=True,
+    metavar="ID",
+    help="The datastream's profile to tailor: its id, or the end of it, such as stig.",
+)
+@_OUT
+@_FORCE
+@carried_out_by("hardcost.cli.exportdecision:tailoring")
+def tailoring() -> None:
+    """Write an XCCDF tailoring file that unselects what a decision gives up.
+
+    DATASTREAM is a SCAP datastream, DECISION a file that `hardcost advise -o` writes. oscap, SCAP
+    Workbench and OpenSCAP's Anaconda add-on read such files. Every id is looked up in the
+    datastream; a control that it has no rule for is listed.
+
+    \b
+    Example:  hardcost export tailoring ssg-rhel9-ds.xml decision.toml --scap-profile stig -o t.xml
+              oscap xccdf eval --tailoring-file t.xml
+              --profile xccdf_hardcost_profile_stig_decided ssg-rhel9-ds.xml
+    """

@@ -1,0 +1,213 @@
+"""Waivers: what a decision gives up, each with its cost as evidence and a reason to fill in.
+
+As CSV for spreadsheets, as Markdown, and as OSCAL's plan of action and milestones (POA&M) in JSON
+(version 1.1.2, <https://pages.nist.gov/OSCAL/resources/concepts/layer/assessment/poam/>). Names and
+reasons may hold anything: in CSV and Markdown characters that could act on a terminal are escaped,
+and a cell that a spreadsheet would take for a formula begins with an apostrophe.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from hardcost.report.exports.markdowntext import code, escaped, table
+from hardcost.report.text import number, percent, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from hardcost.profiles.decisions import Decision
+    from hardcost.profiles.givenup import GivenUp
+
+    Writer = Callable[[Decision, datetime], str]
+
+COLUMNS = (
+    "control",
+    "ids",
+    "severity",
+    "metric",
+    "cost",
+    "low",
+    "high",
+    "unit",
+    "baseline",
+    "share_of_baseline",
+    "conditions",
+    "reason",
+)
+_NUMBERS = frozenset({"cost", "low", "high", "baseline", "share_of_baseline"})
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+"""What a cell begins with that spreadsheets don't take for text; and our own mark for those."""
+
+_OSCAL = "1.1.2"
+_OURS = uuid.UUID("5b3ce1a2-0f59-5d1c-9f4e-3f0a4f4b7a10")
+"""The name space of our UUIDs: the same waiver keeps its UUID from one export to the next."""
+_NAMESPACE = "urn:hardcost:waivers"
+_DIGITS = 2
+_UNKNOWN = "Nothing was measured of its cost."
+
+
+def csv_text(decision: Decision, _: datetime) -> str:
+    """Return a row for each control that is given up, with a header."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in decision.given_up:
+        writer.writerow(
+            [
+                cell if name in _NUMBERS else guarded(visible(cell))
+                for name, cell in _cells(one).items()
+            ]
+        )
+    return out.getvalue()
+
+
+def guarded(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: an apostrophe before it, if need be."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def markdown_text(decision: Decision, _: datetime) -> str:
+    """Return a table with a row for each control that is given up."""
+    header = ("control", "ids", "severity", "measured cost", "conditions", "reason")
+    rows = [
+        (
+            code(one.control),
+            escaped(" ".join(one.ids)),
+            escaped(one.severity),
+            escaped(evidence(one)),
+            escaped(one.conditions),
+            escaped(one.reason),
+        )
+        for one in decision.given_up
+    ]
+    title = f"# Waivers for {escaped(decision.kept.title)}\n\n"
+    return f"{title}{table(header, rows)}\n"
+
+
+def oscal_text(decision: Decision, now: datetime) -> str:
+    """Return a plan of action and milestones: an item, a risk and an observation for each control.
+
+    A decision does not say when its costs were measured: the observations are of `now`.
+    """
+    title = decision.kept.title or decision.kept.name
+    each = [_Waiver(one, nth, title) for nth, one in enumerate(decision.given_up)]
+    plan: dict[str, Any] = {
+        "uuid": _uuid(title),
+        "metadata": {
+            "title": f"Waivers for {title}",
+            "last-modified": now.isoformat(timespec="seconds"),
+            "version": "1",
+            "oscal-version": _OSCAL,
+        },
+        "observations": [one.observation(now) for one in each],
+        "risks": [one.risk() for one in each],
+        "poam-items": [one.item() for one in each],
+    }
+    if not each:
+        del plan["observations"], plan["risks"]
+    return json.dumps({"plan-of-action-and-milestones": plan}, indent=2, allow_nan=False) + "\n"
+
+
+WRITERS: dict[str, Writer] = {"csv": csv_text, "markdown": markdown_text, "oscal": oscal_text}
+
+
+def evidence(one: GivenUp) -> str:
+    """Return what was measured of a control's cost, as a sentence."""
+    if not one.metric:
+        return _UNKNOWN
+    interval = ""
+    if one.low != one.high:
+        interval = f" (95 % interval {number(one.low, _DIGITS)} to {number(one.high, _DIGITS)})"
+    share = _share(one)
+    of = f", {percent(share)} of {number(one.baseline, _DIGITS)} without it" if share else ""
+    return f"{one.metric}: {signed(one.cost, _DIGITS)} {one.unit}{interval}{of}."
+
+
+def _cells(one: GivenUp) -> dict[str, str]:
+    """Return the cells of a row by their columns; unknown numbers are empty."""
+    share = _share(one)
+    measured = {
+        "cost": repr(one.cost),
+        "low": repr(one.low),
+        "high": repr(one.high),
+        "baseline": repr(one.baseline),
+        "share_of_baseline": "" if share is None else repr(share),
+    }
+    cells = {
+        "control": one.control,
+        "ids": " ".join(one.ids),
+        "severity": one.severity,
+        "metric": one.metric,
+        "unit": one.unit,
+        "conditions": one.conditions,
+        "reason": one.reason,
+        **(measured if one.metric else dict.fromkeys(measured, "")),
+    }
+    return {name: cells[name] for name in COLUMNS}
+
+
+def _share(one: GivenUp) -> float | None:
+    return one.cost / one.baseline if one.metric and one.baseline > 0 else None
+
+
+class _Waiver:
+    """A control that is given up, as OSCAL's objects.
+
+    OSCAL's properties are single words or lines, so that whatever may hold anything stands in
+    descriptions and remarks.
+    """
+
+    def __init__(self, one: GivenUp, nth: int, title: str) -> None:
+        self.one = one
+        self.name = f"{title}\0{one.control}\0{one.metric}\0{nth}"
+
+    def observation(self, now: datetime) -> dict[str, Any]:
+        """Return what was measured."""
+        return {
+            "uuid": _uuid(self.name, "observation"),
+            "title": f"Cost of {self.one.control}",
+            "description": self.one.conditions or "The decision does not say how it was measured.",
+            "methods": ["TEST"],
+            "relevant-evidence": [{"description": evidence(self.one)}],
+            "collected": now.isoformat(timespec="seconds"),
+        }
+
+    def risk(self) -> dict[str, Any]:
+        """Return what is accepted."""
+        return {
+            "uuid": _uuid(self.name, "risk"),
+            "title": f"Without {self.one.control}",
+            "description": "The control is not applied.",
+            "statement": self.one.reason or "To be filled in.",
+            "status": "deviation-requested",
+            "related-observations": [{"observation-uuid": _uuid(self.name, "observation")}],
+        }
+
+    def item(self) -> dict[str, Any]:
+        """Return the item of the plan."""
+        named = f"In benchmarks: {', '.join(self.one.ids)}." if self.one.ids else ""
+        props = [_property("severity", self.one.severity)] if self.one.severity else []
+        cost = [_property("cost", repr(self.one.cost))] if self.one.metric else []
+        return {
+            "uuid": _uuid(self.name, "item"),
+            "title": self.one.control,
+            "description": " ".join(filter(None, (evidence(self.one), named))),
+            **({"props": [*props, *cost]} if props or cost else {}),
+            "related-observations": [{"observation-uuid": _uuid(self.name, "observation")}],
+            "related-risks": [{"risk-uuid": _uuid(self.name, "risk")}],
+            "remarks": self.one.reason or "Reason: to be filled in.",
+        }
+
+
+def _property(name: str, value: str) -> dict[str, str]:
+    return {"name": name, "ns": _NAMESPACE, "value": value}
+
+
+def _uuid(*names: str) -> str:
+    return str(uuid.uuid5(_OURS, "\0".join(names)))
