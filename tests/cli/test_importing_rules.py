@@ -33,8 +33,10 @@ EOF
 </x:Benchmark>
 """
 NOTES = [
-    "b is not imported: it has no shell script with its lines",
-    "1 of its rules are not about audit rules and are skipped",
+    "b: it has no shell script with its lines",
+    "1 of the benchmark profile's 3 rules has controls here",
+    "1 rule (not priced): not imported: it has no shell script with its lines",
+    "1 rule (not priced): unknown kind: hardcost does not know what such a rule costs",
 ]
 
 
@@ -53,11 +55,29 @@ def test_a_scap_profile_becomes_a_profile_that_can_be_loaded(stream: Path, tmp_p
     output = tmp_path / "p.toml"
     result = run("scap", str(stream), "--scap-profile", "p", "-o", str(output))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.splitlines() == [f"2 lines of audit rules in {output}", *NOTES]
+    assert result.stderr.splitlines() == [f"2 controls in {output}", *NOTES]
     profile = catalogue.load(str(output))
-    assert profile.title == "The audit rules of The p"
+    assert profile.title == "The p"
     assert [one.name for one in profile.controls] == ["auditd", "-w /etc/passwd -p wa -k id"]
     assert list(profile.notes) == NOTES
+    assert profile.controls[1].ids == ("a",)
+
+
+def test_a_tailoring_file_changes_the_profile(stream: Path, tmp_path: Path) -> None:
+    tailoring = tmp_path / "t.xml"
+    tailoring.write_text(
+        '<Tailoring xmlns="http://checklists.nist.gov/xccdf/1.2"><Profile id="own" '
+        'extends="xccdf_org.example_profile_p"><select idref="b" selected="false"/></Profile>'
+        "</Tailoring>"
+    )
+    words = ("scap", str(stream), "--scap-profile", "own", "--tailoring", str(tailoring))
+    result = run(*words)
+    assert "of the benchmark profile's 2 rules" in result.stderr
+    rules = tmp_path / "p.rules"
+    assert run(*words, "-o", str(rules)).exit_code == 0
+    assert "not imported" not in rules.read_text()
+    again = run(*words, "-o", str(tailoring))
+    assert isinstance(again.exception, InputError)
 
 
 def test_an_output_in_rules_is_a_file_of_rules(stream: Path, tmp_path: Path) -> None:
@@ -68,9 +88,12 @@ def test_an_output_in_rules_is_a_file_of_rules(stream: Path, tmp_path: Path) -> 
 
 
 def test_a_scap_profile_without_audit_rules_makes_no_profile(stream: Path) -> None:
-    result = run("scap", str(stream), "--scap-profile", "none")
+    result = run("scap", str(stream), "--scap-profile", "none", "-o", "x.rules")
     assert isinstance(result.exception, InputError)
     assert str(result.exception) == "the profile none requires no audit rules"
+    result = run("scap", str(stream), "--scap-profile", "none")
+    assert isinstance(result.exception, InputError)
+    assert "hardcost has a control for none of the 1 rule of none" in str(result.exception)
 
 
 def test_a_folder_of_rules_becomes_one_profile_in_the_order_of_loading(tmp_path: Path) -> None:

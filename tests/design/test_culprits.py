@@ -82,9 +82,11 @@ def test_a_search_is_worth_it_where_single_trials_would_take_long() -> None:
     options = [KernelOption(f"O{n}", "y") for n in range(75)]
     words = [BootParameter(f"w{n}") for n in range(75)]
     sysctls = [Sysctl(f"kernel.x{n}", "1") for n in range(75)]
-    assert culprits.worth_searching(options)
-    assert culprits.worth_searching(words)
-    assert not culprits.worth_searching(sysctls)
-    assert culprits.worth_searching([*sysctls, Auditd()])
-    assert not culprits.worth_searching(options[:3])
-    assert not culprits.worth_searching(words[:20])
+    calls, load = (Workload("syscalls"),), (Workload("filecopy"),)
+    assert culprits.worth_searching(options, calls)
+    assert culprits.worth_searching(words, calls)
+    assert not culprits.worth_searching(sysctls, calls)
+    assert not culprits.worth_searching([*sysctls, Auditd()], calls)
+    assert culprits.worth_searching([*sysctls, Auditd()], load)
+    assert not culprits.worth_searching(options[:3], calls)
+    assert not culprits.worth_searching(words[:20], calls)

@@ -57,7 +57,7 @@ def bill(  # noqa: PLR0913  (click's options)
     ]
     for one in loaded:
         refused.check(one)
-    if _is_searched(loaded, method, limit):
+    if _is_searched(loaded, workloads, method, limit):
         billsearch.bill(loaded[0], workloads, chosen, wanted)
     elif len(loaded) > 1:
         billseveral.bill(loaded, workloads, chosen, limit)
@@ -65,7 +65,12 @@ def bill(  # noqa: PLR0913  (click's options)
         billsingle.bill(loaded[0], workloads, chosen, limit)
 
 
-def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None) -> bool:
+def _is_searched(
+    profiles: Sequence[Profile],
+    workloads: Sequence[Workload],
+    method: str,
+    limit: Budget | None,
+) -> bool:
     """Say whether culprits are searched for, rather than each control measured.
 
     Raises:
@@ -77,7 +82,7 @@ def _is_searched(profiles: Sequence[Profile], method: str, limit: Budget | None)
             hint="--method single measures each",
         )
     if method == "auto":
-        lengthy = [one for one in profiles if worth_searching(one.controls)]
+        lengthy = [one for one in profiles if worth_searching(one.controls, workloads)]
         searches = limit is None and bool(lengthy)
     else:
         searches = method == "search"

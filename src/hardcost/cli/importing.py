@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import tomli_w
 
 from hardcost import files
 from hardcost.cli.console import note
 from hardcost.errors import InputError
-from hardcost.profiles import auditprofile
+from hardcost.profiles import auditprofile, profiletoml, scapprofile
 from hardcost.profiles.importers import khc as reports
 from hardcost.profiles.importers import sysctld
 from hardcost.report.text import visible
@@ -38,9 +40,18 @@ def khc(file: Path, output: Path) -> None:
     note(f"{count(settings, 'setting')}{where}{left_out}")
 
 
-def scap(file: Path, scap_profile: str, output: Path) -> None:
-    """Make a profile of the audit rules that a profile of a SCAP datastream asks for."""
-    _write(auditprofile.of_scap(file, scap_profile), output)
+def scap(file: Path, scap_profile: str, tailoring: Path | None, output: Path) -> None:
+    """Make a profile of what a SCAP profile requires; if a file of rules, of its audit rules."""
+    _check_kept(output, [file, *([tailoring] if tailoring else [])])
+    if output.suffix == ".rules":
+        _write(auditprofile.of_scap(file, scap_profile, tailoring), output)
+        return
+    profile = scapprofile.load(file, scap_profile, tailoring)
+    noted = replace(profile, notes=(*profile.notes, *scapprofile.notes(profile.accounting)))
+    where = _put(tomli_w.dumps(profiletoml.tables(noted)), output)
+    note(f"{count(len(profile.controls), 'control')}{where}")
+    for one in noted.notes:
+        note(visible(one))
 
 
 def audit(paths: tuple[Path, ...], output: Path) -> None:

@@ -16,6 +16,7 @@ from hardcost.controls.control import (
     BootParameter,
     Kernel,
     KernelOption,
+    Lsm,
     SystemControl,
     comparable,
     needed,
@@ -35,14 +36,18 @@ if TYPE_CHECKING:
     from hardcost.design.group_testing import Question
     from hardcost.design.plan import Workload
 
-BUILD_SECONDS, SYSTEM_SECONDS, BOOT_SECONDS, TRIAL_SECONDS = 300.0, 15.0, 8.0, 1.0
-"""Guesses of how long one configuration takes: with its own kernel, with a whole system and its
-services, with a boot, or with none of these."""
+BUILD_SECONDS, BOOT_SECONDS = 300.0, 8.0
+"""Guesses of how long it takes to build a kernel, and to boot one for its snapshot."""
 
-WORTH_SECONDS = 600.0
+TRIAL_SECONDS, SYSTEM_TRIAL_SECONDS, LOAD_SECONDS = 1.5, 3.0, 15.0
+"""Guesses of how long a trial takes: of calls alone; of calls beside a whole system and its
+services; of any other workload on such a system."""
+
+WORTH_SECONDS = 1200.0
 """Below this, single trials always win over a search: they itemise everything."""
 
 _EXPECTED_CULPRITS = 2
+_CALLS = "syscalls"
 
 
 @dataclass(frozen=True)
@@ -96,18 +101,28 @@ def _distinct_names(controls: Sequence[Control]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def worth_searching(controls: Sequence[Control]) -> bool:
+def worth_searching(controls: Sequence[Control], workloads: Sequence[Workload]) -> bool:
     """Say whether single trials of each control take so long that a search is preferable."""
     found = [one for one in controls if not isinstance(one, AuditDaemon | Kernel)]
-    seconds = TRIAL_SECONDS
-    if any(isinstance(one, BootParameter) for one in found):
-        seconds = BOOT_SECONDS
-    if any(isinstance(one, SystemControl) for one in found):
-        seconds = SYSTEM_SECONDS
-    if any(isinstance(one, KernelOption) for one in found):
-        seconds = BUILD_SECONDS
     single = 2 * len(found) + 2
-    return single * seconds > WORTH_SECONDS and bound(len(found), _EXPECTED_CULPRITS) < single
+    seconds = single * _trial_seconds(found, workloads) + _boots(found) * BOOT_SECONDS
+    return seconds > WORTH_SECONDS and bound(len(found), _EXPECTED_CULPRITS) < single
+
+
+def _trial_seconds(controls: Sequence[Control], workloads: Sequence[Workload]) -> float:
+    """Return about how long a trial takes, with the kernel that has to be built for it."""
+    if any(isinstance(one, KernelOption) for one in controls):
+        return BUILD_SECONDS
+    if not any(isinstance(one, SystemControl) for one in controls):
+        return TRIAL_SECONDS
+    calls = all(one.name == _CALLS for one in workloads)
+    return SYSTEM_TRIAL_SECONDS if calls else LOAD_SECONDS
+
+
+def _boots(controls: Sequence[Control]) -> int:
+    """Return how many boots single trials take: those of the same boot line share a snapshot."""
+    changing = [one for one in controls if isinstance(one, BootParameter | Lsm)]
+    return 2 * len(changing) + 2
 
 
 def name_of(on: Sequence[int], count: int) -> str:

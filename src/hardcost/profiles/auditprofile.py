@@ -11,6 +11,7 @@ from hardcost.auditrules import parse
 from hardcost.auditrules.rule import Kind, RulesError
 from hardcost.errors import InputError
 from hardcost.profiles.importers import scap
+from hardcost.profiles.importers.scapstream import selected
 from hardcost.profiles.written import problems_of
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ class Imported:
         return "\n".join(blocks) + "\n"
 
 
-def of_scap(path: Path, wanted: str) -> Imported:
+def of_scap(path: Path, wanted: str, tailoring: Path | None = None) -> Imported:
     """Return the audit rules that the profile `wanted` of a SCAP datastream requires.
 
     Raises:
         InputError: As `scap.audit_rules` does; or the profile requires no audit rules.
     """
-    found = scap.audit_rules(path, wanted)
+    found = scap.of_selected(selected(path, wanted, tailoring))
     shown = _shown(str(path))
     missing = [f"{one.rule} is not imported: {one.why}" for one in found.not_found]
     if not found.lines:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hardcost.controls import watchedpaths
@@ -10,14 +12,18 @@ from hardcost.errors import InputError, Place
 from hardcost.profiles.bykind import Controls, together
 from hardcost.profiles.importers import scap, scapaccount, scapsettings
 from hardcost.profiles.importers.scapstream import selected
+from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from hardcost.controls.accounted import Accounted, Outcome
     from hardcost.profiles.importers.scap import Origins
     from hardcost.profiles.importers.scapsettings import Settings
     from hardcost.profiles.importers.scapstream import Selected
+
+_WORDS: dict[Outcome, str] = {"no-run-time-cost": "no run-time cost", "not-priced": "not priced"}
 
 
 def load(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
@@ -30,8 +36,9 @@ def load(path: Path, wanted: str, tailoring: Path | None = None) -> Profile:
     chosen, found = controls(path, wanted, tailoring)
     listed = found.listed()
     if not listed:
+        rules = count(len(chosen.rules), "rule")
         raise InputError(
-            f"hardcost has a control for none of the {len(chosen.rules)} rules of {wanted}",
+            f"hardcost has a control for none of the {rules} of {wanted}",
             place=Place(str(path)),
         )
     return Profile(
@@ -65,7 +72,7 @@ def controls(
                 notes=(*chosen.notes, *rules.notes, *watchedpaths.notes(rules.rules)),
                 asked=tuple(origins.items()),
             ),
-            of_settings(settings),
+            replace(of_settings(settings), notes=()),  # the accounting says what is left out
         ]
     )
     left_out = settings.left_out | {one.rule: one.why for one in audit.not_found}
@@ -85,3 +92,17 @@ def of_settings(found: Settings) -> Controls:
         system=tuple(found.system),
         notes=tuple(found.notes),
     )
+
+
+def notes(accounting: Sequence[Accounted]) -> tuple[str, ...]:
+    """Return how many rules of a profile have controls, and why the others have none."""
+    kinds = Counter((one.outcome, one.kind, one.why) for one in accounting)
+    with_controls = sum(1 for one in accounting if one.outcome == "priced")
+    lines = [
+        f"{count(number, 'rule')} ({_WORDS[outcome]}): {kind}: {why}"
+        for (outcome, kind, why), number in kinds.most_common()
+        if outcome in _WORDS
+    ]
+    total = count(len(accounting), "rule")
+    has = "has" if with_controls == 1 else "have"
+    return (f"{with_controls} of the benchmark profile's {total} {has} controls here", *lines)

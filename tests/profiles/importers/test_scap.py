@@ -292,7 +292,7 @@ def test_a_profile_of_a_datastream_can_be_loaded_by_itself(path: Path) -> None:
 
 def test_a_profile_without_a_control_of_ours_is_no_profile_of_ours(path: Path) -> None:
     path.write_text(stream(profile("p"), rule("file_owner_a", "chown root /a")))
-    with pytest.raises(InputError, match="a control for none of the 1 rules of p"):
+    with pytest.raises(InputError, match="a control for none of the 1 rule of p"):
         scapprofile.load(path, "p")
 
 

@@ -41,7 +41,7 @@ def test_every_selected_rule_is_accounted_for_once_and_in_order(tmp_path: Path) 
         ("file_owner_etc_x", "no-run-time-cost", "file owners and modes"),
         ("audit_a", "priced", "audit"),
         ("sysctl_kernel_x", "priced", "sysctl"),
-        ("sysctl_kernel_y", "not-priced", "not in the guest"),
+        ("sysctl_kernel_y", "not-priced", "not imported"),
         ("of_no_known_kind", "not-priced", "unknown kind"),
     ]
     assert found["audit_a"].controls == ("-w /a",)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardcost.controls.control import Profile, Sysctl
@@ -31,12 +31,13 @@ OPEN = GivenUp(
     reason="too dear",
 )
 BARE = GivenUp(control="kernel.x=1")
+quick = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 HOSTILE = st.one_of(
     st.text(max_size=40),
     st.sampled_from(
         [
             "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", '"', '","', "a\nb",
-            "|", "`", "]]>", "<script>", "{{ x }}", "\\", "\x1b[2J", "\u202e", "${x}", "$(x)", "# x",
+            "|", "`", "]]>", "<script>", "{{ x }}", "\\", "\x1b[2J", "\u202e", "${x}", "$(x)",
         ]
     ),
 )  # fmt: skip
@@ -62,6 +63,11 @@ def decision(*given_up: GivenUp, title: str = "stig") -> Decision:
 
 def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def unguarded(cell: str) -> str:
+    """Return what a cell says, as docs/accounting.md tells readers."""
+    return cell.removeprefix("'")
 
 
 def plan(text: str) -> dict[str, Any]:
@@ -92,6 +98,7 @@ def test_evidence_is_a_sentence_with_unit_interval_and_share() -> None:
     )
 
 
+@quick
 @given(MANY)
 def test_csv_is_read_back_and_no_cell_is_a_formula(given_up: list[GivenUp]) -> None:
     text = waivers.csv_text(decision(*given_up), NOW)
@@ -100,12 +107,12 @@ def test_csv_is_read_back_and_no_cell_is_a_formula(given_up: list[GivenUp]) -> N
     for row, one in zip(found, given_up, strict=True):
         for name in ("control", "conditions", "reason", "unit", "metric"):
             own = visible(getattr(one, name))
-            assert row[name].removeprefix("'") == own.removeprefix("'")
-            assert row[name] in {own, f"'{own}"}
+            assert unguarded(row[name]) == own
             assert not row[name].startswith(("=", "+", "-", "@", "\t", "\r"))
-        assert row["ids"].removeprefix("'") == visible(" ".join(one.ids)).removeprefix("'")
+        assert unguarded(row["ids"]) == visible(" ".join(one.ids))
 
 
+@quick
 @given(MANY, HOSTILE)
 def test_markdown_has_a_line_for_each_control_and_no_markup_of_theirs(
     given_up: list[GivenUp], title: str
@@ -119,10 +126,15 @@ def test_markdown_has_a_line_for_each_control_and_no_markup_of_theirs(
         assert "<" not in unescaped.split("|", 2)[2].replace("\\<", "")
 
 
+@quick
 @given(MANY, HOSTILE)
 def test_oscal_holds_texts_as_they_are(given_up: list[GivenUp], title: str) -> None:
     found = plan(waivers.oscal_text(decision(*given_up, title=title), NOW))
-    assert [one["title"] for one in found["poam-items"]] == [one.control for one in given_up]
+    titles = [one["title"] for one in found["poam-items"]]
+    assert titles == [visible(one.control) for one in given_up]
+    assert [one["description"] for one in found.get("risks", ())] == [
+        f"This control is not applied: {one.control}" for one in given_up
+    ]
     reasons = [one.reason or "Reason: to be filled in." for one in given_up]
     assert [one["remarks"] for one in found["poam-items"]] == reasons
     conditions = [one["description"] for one in found.get("observations", ())]

@@ -26,7 +26,7 @@ from hardcost.cli.lazy import carried_out_by
     default="auto",
     show_default=True,
     help="Measure each control by itself, or search by halving for the few that cost most; auto"
-    " searches where single trials would take more than ten minutes and a search less.",
+    " searches where single trials would take more than twenty minutes and a search less.",
 )
 @click.option(
     "--resolution",

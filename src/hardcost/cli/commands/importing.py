@@ -54,18 +54,26 @@ def khc() -> None:
     metavar="ID",
     help="The datastream's profile: its id, or the end of it, such as stig.",
 )
+@click.option(
+    "--tailoring",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Change that profile as this XCCDF tailoring file says.",
+)
 @_output
 @carried_out_by("hardcost.cli.importing:scap")
 def scap() -> None:
-    """Make a profile of the audit rules that a SCAP datastream's profile requires.
+    """Make a profile of what a SCAP datastream's profile requires.
 
-    The rules are those that the datastream's repair scripts would write on an x86_64 machine that
-    has none; no script is run. The notes list rules whose lines were not found, and how much else
-    the SCAP profile requires. An output named *.rules is a file for auditctl.
+    That is audit rules, sysctls, boot parameters, mount options, daemons and SELinux's state, as
+    the datastream's repair scripts would set them on an x86_64 machine without any; no script is
+    run. The notes account for every rule of the SCAP profile. An output named *.rules is a file of
+    its audit rules for auditctl.
 
     \b
-    Example:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
-              --scap-profile stig -o stig.toml && hardcost bill stig.toml
+    Examples:  hardcost import scap /usr/share/xml/scap/ssg/content/ssg-rhel9-ds.xml
+               --scap-profile stig -o stig.toml && hardcost bill stig.toml
+               hardcost import scap ssg-rhel9-ds.xml --scap-profile stig --tailoring ours.xml
     """
 
 

@@ -88,7 +88,7 @@ def _one(rule: Rule, controls: Iterable[Control], left_out: Mapping[str, str]) -
         outcome: Outcome = "no-run-time-cost" if known.cost == "none" else "not-priced"
         return _with(rule, outcome, known.kind, known.reason)
     if rule.name in left_out:
-        return _with(rule, "not-priced", "not in the guest", left_out[rule.name])
+        return _with(rule, "not-priced", "not imported", left_out[rule.name])
     return _with(rule, "not-priced", _UNKNOWN, "hardcost does not know what such a rule costs")
 
 

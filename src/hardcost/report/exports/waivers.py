@@ -68,7 +68,7 @@ def csv_text(decision: Decision, _: datetime) -> str:
 
 
 def guarded(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: an apostrophe before it, if need be."""
+    """Return a text that no spreadsheet takes for a formula, if need be behind an apostrophe."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -100,7 +100,7 @@ def oscal_text(decision: Decision, now: datetime) -> str:
     plan: dict[str, Any] = {
         "uuid": _uuid(title),
         "metadata": {
-            "title": f"Waivers for {title}",
+            "title": f"Waivers for {visible(title)}",
             "last-modified": now.isoformat(timespec="seconds"),
             "version": "1",
             "oscal-version": _OSCAL,
@@ -159,19 +159,20 @@ def _share(one: GivenUp) -> float | None:
 class _Waiver:
     """A control that is given up, as OSCAL's objects.
 
-    OSCAL's properties are single words or lines, so that whatever may hold anything stands in
-    descriptions and remarks.
+    OSCAL's titles and properties are single lines: a title shows a control as reports do, and what
+    may hold anything stands in descriptions and remarks.
     """
 
     def __init__(self, one: GivenUp, nth: int, title: str) -> None:
         self.one = one
+        self.shown = visible(one.control)
         self.name = f"{title}\0{one.control}\0{one.metric}\0{nth}"
 
     def observation(self, now: datetime) -> dict[str, Any]:
         """Return what was measured."""
         return {
             "uuid": _uuid(self.name, "observation"),
-            "title": f"Cost of {self.one.control}",
+            "title": f"Cost of {self.shown}",
             "description": self.one.conditions or "The decision does not say how it was measured.",
             "methods": ["TEST"],
             "relevant-evidence": [{"description": evidence(self.one)}],
@@ -182,8 +183,8 @@ class _Waiver:
         """Return what is accepted."""
         return {
             "uuid": _uuid(self.name, "risk"),
-            "title": f"Without {self.one.control}",
-            "description": "The control is not applied.",
+            "title": f"Without {self.shown}",
+            "description": f"This control is not applied: {self.one.control}",
             "statement": self.one.reason or "To be filled in.",
             "status": "deviation-requested",
             "related-observations": [{"observation-uuid": _uuid(self.name, "observation")}],
@@ -196,7 +197,7 @@ class _Waiver:
         cost = [_property("cost", repr(self.one.cost))] if self.one.metric else []
         return {
             "uuid": _uuid(self.name, "item"),
-            "title": self.one.control,
+            "title": self.shown,
             "description": " ".join(filter(None, (evidence(self.one), named))),
             **({"props": [*props, *cost]} if props or cost else {}),
             "related-observations": [{"observation-uuid": _uuid(self.name, "observation")}],
