@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 BUILD_SECONDS, BOOT_SECONDS = 300.0, 8.0
 """Guesses of how long it takes to build a kernel, and to boot one for its snapshot."""
 
-TRIAL_SECONDS, SYSTEM_TRIAL_SECONDS, LOAD_SECONDS = 1.5, 3.0, 15.0
+TRIAL_SECONDS, SYSTEM_TRIAL_SECONDS, LOAD_SECONDS = 1.5, 4.0, 15.0
 """Guesses of how long a trial takes: of calls alone; of calls beside a whole system and its
 services; of any other workload on such a system."""
 

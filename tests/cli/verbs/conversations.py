@@ -113,6 +113,29 @@ CONFIG = """\
 CONFIG_INIT_ON_ALLOC_DEFAULT_ON=y
 # CONFIG_AUDIT is not set
 """
+TAILORING = """<Tailoring xmlns="http://checklists.nist.gov/xccdf/1.2" id="t">
+  <Profile id="xccdf_org.example_profile_ours" extends="xccdf_org.example_profile_p">
+    <select idref="no_such_rule" selected="false"/>
+  </Profile>
+</Tailoring>
+"""
+DECISION = """title = "what is kept"
+sysctl = { "kernel.kptr_restrict" = 2 }
+[[given_up]]
+control = "-w /etc/passwd -p wa -k id"
+ids = ["a"]
+severity = "medium"
+metric = "chmod"
+cost = 117.0
+low = 115.5
+high = 118.0
+unit = "insn/op"
+baseline = 1000.0
+conditions = "bill of p on syscalls calls=chmod"
+reason = "=too dear"
+[[given_up]]
+control = "kernel.x=1"
+"""
 FILES = {
     "my.rules": RULES,
     "few.rules": "".join(RULES.splitlines(keepends=True)[:2]),
@@ -127,6 +150,8 @@ FILES = {
     "mixed.toml": 'boot = ["quiet"]\nsysctl = { "kernel.kptr_restrict" = 2 }\n',
     "khc.json": KHC,
     "ds.xml": SCAP,
+    "tailoring.xml": TAILORING,
+    "decision.toml": DECISION,
     "99-x.conf": SYSCTLS,
     "98-pattern.conf": "net.*.odd = 1\n",
     "config": CONFIG,
@@ -166,6 +191,23 @@ CONVERSATIONS = {
         f"bill my.rules {CALLS}",
         f"bill my.rules {CALLS} --format json --fresh",
         f"bill --sysctl vm.overcommit_memory=2 --boot init_on_alloc=1 {CALLS}",
+    ),
+    "bill-scap": (
+        f"bill ds.xml --scap-profile p {CALLS}",
+        f"bill ds.xml --scap-profile p {CALLS} --format json",
+        f"bill ds.xml --scap-profile ours --tailoring tailoring.xml {CALLS} --dry-run",
+        f"bill ds.xml --scap-profile p --tailoring my.rules {CALLS}",
+        f"bill my.rules --tailoring tailoring.xml {CALLS}",
+    ),
+    "export-decision": (
+        "export waivers decision.toml -o -",
+        "export waivers decision.toml -o - --format markdown",
+        "export waivers decision.toml -o waivers.txt",
+        "export waivers misspelt.rules -o -",
+        "export waivers mixed.toml -o -",
+        "export tailoring ds.xml decision.toml --scap-profile p -o t.xml",
+        "export tailoring ds.xml decision.toml --scap-profile p -o t.xml",
+        "export tailoring ds.xml decision.toml --scap-profile nosuch -o t.xml",
     ),
     "bill-budget": (f"bill my.rules {CALLS} --budget 'chmod<=100%,20%'",),
     "bill-search": (
