@@ -80,8 +80,7 @@ def tailoring(path: Path, wanted: str, decision: Decision, now: datetime) -> Tai
 
 
 def _rules(benchmark: etree._Element) -> Iterable[etree._Element]:
-    rules: Iterable[etree._Element] = benchmark.iter(f"{XCCDF}Rule")
-    return rules
+    return benchmark.iter(f"{XCCDF}Rule")
 
 
 def _named(names: Sequence[str], ids: Sequence[str]) -> bool:
@@ -136,7 +135,7 @@ def _file(  # noqa: PLR0913, PLR0917  (the parts of a file)
         for one in given_up:
             remark = etree.SubElement(select, f"{XCCDF}remark")
             remark.text = _remark(one)
-    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    written = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
     return written.decode()
 
 
