@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.verbs.spoken import said
@@ -29,11 +29,11 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my.rules").write_text(RULES)
 
 
-def advised(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, object], str]:
+def advised(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
     """Return the choice in the JSON that is printed, and the exit status."""
     text = said(f"advise {words} {ON} --format json", capsys)
     document = text.partition("--- stdout\n")[2].partition("--- ")[0]
-    choice: dict[str, object] = json.loads(document)["choice"]
+    choice: dict[str, Any] = json.loads(document)["choice"]
     return choice, text.rstrip()[-1]
 
 
@@ -42,10 +42,10 @@ def test_what_is_proposed_was_measured_within_the_budget(
 ) -> None:
     choice, status = advised("my.rules --no-equivalents --budget 'chmod<=100%'", capsys)
     assert status == "0"
-    (after,) = choice["after"]  # type: ignore[misc]  (JSON's)
+    (after,) = choice["after"]
     assert after["share"] <= 1
-    assert [one["control"] for one in choice["given_up"]] == [RULES.splitlines()[2]]  # type: ignore[attr-defined]  (JSON's)
-    assert all(level["measured"] for level in choice["frontier"])  # type: ignore[attr-defined]  (JSON's)
+    assert [one["control"] for one in choice["given_up"]] == [RULES.splitlines()[2]]
+    assert all(level["measured"] for level in choice["frontier"])
 
 
 def test_a_control_that_has_to_be_kept_is_kept_or_the_answer_is_no(
