@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -226,6 +227,7 @@ def test_a_b32_rule_names_the_64_bit_calls_that_it_taxes() -> None:
 
 # Histograms ---------------------------------------------------------------------------------------
 
+DATA = Path(__file__).with_name("data")
 STRACE = b"""\
 strace: Process 12 attached
 % time     seconds  usecs/call     calls    errors syscall
@@ -293,6 +295,16 @@ def test_bpftraces_counts_by_call_are_read_and_its_other_maps_are_not() -> None:
     assert counts(b"@calls[257]: 2\n") == {"openat": 2}
     one_liner = b"Attaching 331 probes...\n^C\n\n@[tracepoint:syscalls:sys_enter_newfstat]: 4\n"
     assert counts(one_liner) == {"fstat": 4}
+
+
+def test_what_debians_bpftrace_printed_in_a_guest_is_read() -> None:
+    """The exported scripts' output, bpftrace 0.17 on Debian's kernel 6.1."""
+    found = counts((DATA / "bpftrace-calls.txt").read_bytes())
+    assert (found["rmdir"], found["fchmodat"], found["openat"]) == (3, 3, 52)
+    assert sum(found.values()) == 937
+    for other in ("bpftrace-records.txt", "bpftrace-filter.txt"):
+        with pytest.raises(RulesError, match="does not count any system call"):
+            histogram.read((DATA / other).read_bytes(), other)
 
 
 def test_counts_in_json_are_read_with_and_without_architectures() -> None:

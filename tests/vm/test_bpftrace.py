@@ -74,6 +74,7 @@ def test_debian_s_bpftrace_runs_the_scripts_and_the_counts_are_read_back(cache_r
     counts = histogram.read(found["calls"].encode(), "calls.txt")
     assert counts["b64", lookup.calls("b64")["rmdir"]] == 3
     events = dict(line.rsplit(": ", 1) for line in found["records"].splitlines() if ": " in line)
-    assert (events[f"@events[{ODD}]"], events["@events_without_key"]) == ("3", "3")
-    assert int(events["@events[identity]"]) >= 3  # opened for writing, and its time set
+    assert events[f"@events[{ODD}]"] == "3"
+    # Opened for writing, and its time set; removed, and what changed the rules.
+    assert min(int(events["@events[identity]"]), int(events["@events_without_key"])) >= 3
     assert "@filter_calls: " in found["filter"]
