@@ -80,7 +80,7 @@ def tailoring(path: Path, wanted: str, decision: Decision, now: datetime) -> Tai
 
 
 def _rules(benchmark: etree._Element) -> Iterable[etree._Element]:
-    return benchmark.iter(f"{XCCDF}Rule")
+    yield from benchmark.iter(f"{XCCDF}Rule")
 
 
 def _named(names: Sequence[str], ids: Sequence[str]) -> bool:
@@ -136,7 +136,7 @@ def _file(  # noqa: PLR0913, PLR0917  (the parts of a file)
             remark = etree.SubElement(select, f"{XCCDF}remark")
             remark.text = _remark(one)
     written = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-    return written.decode()
+    return str(written, "utf-8")
 
 
 def _remark(one: GivenUp) -> str:
