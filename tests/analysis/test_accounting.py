@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardcost.analysis.accounting import counted, with_accounting
@@ -68,6 +68,7 @@ def test_a_rule_without_controls_stays_as_it_is() -> None:
     assert settled(own, bill([])) == own
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.lists(st.sampled_from([*NAMES, "other"]), min_size=1), max_size=20),
     st.sets(st.sampled_from(NAMES)),
