@@ -6,6 +6,7 @@
 import { decoded, encoded, mixed, profileFile, switched, totals, weighted } from "./choice.js";
 
 const DEAREST = 3;
+const WORTH = 1 / 20; // the least share of a cost that is worth a decision of its own
 const CHANCE = " (~0)";
 const BASIS = {
   none: "This is what everything is compared with.",
@@ -47,7 +48,8 @@ function signed(value, digits) {
 }
 
 /** @type {(share: number) => string} */
-const percent = (share) => (Number.isFinite(share) ? `${signed(100 * share, 1)}%` : "n/a");
+const percent = (share) =>
+  Number.isFinite(share) ? `${signed(100 * share, Math.abs(share) < 1 ? 1 : 0)}%` : "n/a";
 
 /** @type {(low: number, high: number, show: (value: number) => string) => string} */
 function range(low, high, show) {
@@ -96,7 +98,7 @@ function showAnswer() {
   const order = bill.controls.map((_, index) => index).toSorted((a, b) => costs[b] - costs[a]);
   const dearest = order.slice(0, DEAREST).filter((index) => costs[index] > 0);
   showDearest(dearest, costs, of);
-  showAdvice(dearest, of);
+  showAdvice(dearest.filter((index, nth) => !nth || costs[index] >= WORTH * of.cost), of);
 }
 
 function showDearest(dearest, costs, of) {
