@@ -7,7 +7,9 @@ taken, and among those the cheapest.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hardcost.analysis.choice import Kept, Problem
     from hardcost.analysis.interplay import Model, Term
@@ -28,6 +30,7 @@ SECONDS = 20.0
 
 _GAP = 1e-7  # relative to values, which are scaled to a sum of 1
 _ON = 0.5
+_STDOUT = 1  # the file descriptor
 _COUNT = 1e-6  # what keeping one more control adds to the value of a choice
 
 
@@ -145,17 +148,36 @@ def _link(rows: _Rows, columns: Mapping[Term, int]) -> None:
             rows.add(several, 0.0, math.inf)
 
 
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Let nothing reach the process's stdout, where results go: HiGHS writes remarks there."""
+    try:
+        stdout = os.dup(_STDOUT)
+    except OSError:  # it is closed
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, _STDOUT)
+        yield
+    finally:
+        os.dup2(stdout, _STDOUT)
+        os.close(stdout)
+        os.close(nowhere)
+
+
 def _solved(rows: _Rows, objective: _Numbers, problem: Problem) -> _Numbers | None:
     """Return the unknowns that make the objective least; None if there are none."""
     low = np.zeros(rows.columns)
     low[list(problem.bound)] = 1.0
     integral = np.zeros(rows.columns, dtype=np.int64)
     integral[: len(problem.values)] = 1
-    result = milp(
-        objective,
-        integrality=integral,
-        bounds=Bounds(low, np.ones(rows.columns)),
-        constraints=rows.constraint(),
-        options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
-    )
+    with _silent():
+        result = milp(
+            objective,
+            integrality=integral,
+            bounds=Bounds(low, np.ones(rows.columns)),
+            constraints=rows.constraint(),
+            options={"time_limit": SECONDS, "mip_rel_gap": 0.0},
+        )
     return None if result.x is None else np.asarray(result.x, dtype=np.float64)

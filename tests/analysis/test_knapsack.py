@@ -1,0 +1,47 @@
+"""The choice that is worth most under a model of costs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import scipy.optimize
+
+from hardcost.analysis import knapsack
+from hardcost.analysis.choice import Kept, Problem
+from hardcost.analysis.interplay import Model, Term
+from hardcost.analysis.knapsack import Wanted
+
+if TYPE_CHECKING:
+    import pytest
+
+PROBLEM = Problem((1.0, 1.0, 3.0), {"open": 50.0}, {"open": 100.0})
+MODEL = Model({"open": {Term(Kept({one})): 30.0 for one in range(3)}})
+
+
+def test_the_choice_of_the_largest_value_within_the_limits_is_taken() -> None:
+    assert knapsack.solve(PROBLEM, MODEL) == {2}
+
+
+def test_what_was_tried_is_not_chosen_again() -> None:
+    assert knapsack.solve(PROBLEM, MODEL, Wanted(tried=[Kept({2})])) in ({0}, {1})
+
+
+def test_with_slack_more_may_be_kept() -> None:
+    assert len(knapsack.solve(PROBLEM, MODEL, Wanted(slack=0.1)) or ()) == 2
+
+
+def test_where_nothing_is_worth_enough_there_is_no_choice() -> None:
+    assert knapsack.solve(PROBLEM, MODEL, Wanted(least=4.0)) is None
+
+
+def test_the_solver_s_remarks_stay_out_of_results(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def talkative(*words: Any, **named: Any) -> Any:  # noqa: ANN401  (scipy's)
+        os.write(1, b"a remark")
+        return scipy.optimize.milp(*words, **named)
+
+    monkeypatch.setattr(knapsack, "milp", talkative)
+    assert knapsack.solve(PROBLEM, MODEL) == {2}
+    assert not capfd.readouterr().out
