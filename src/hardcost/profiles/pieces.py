@@ -6,7 +6,6 @@ whoever chooses among the controls has nothing to write in TOML itself.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import tomli_w
@@ -17,16 +16,14 @@ from hardcost.controls.control import (
     AuditPlugin,
     AuditRule,
     BootParameter,
-    Fapolicyd,
     Kernel,
     KernelOption,
     Lsm,
     MountOptions,
-    Rsyslog,
-    Scanner,
     Sysctl,
     SystemControl,
 )
+from hardcost.profiles.profiletoml import anywhere, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -90,14 +87,9 @@ def _head(profile: Profile) -> Iterator[Piece]:
     title = profile.title or profile.name
     yield Piece(_lines(title=f"A choice of: {title}", source=profile.source or profile.name))
     for one in _of(profile.controls, Kernel):
-        yield Piece(_lines(kernel=_named(one.base)))
+        yield Piece(_lines(kernel=anywhere(one.base)))
         if one.patches:
-            yield Piece(_lines(**{"kernel-patches": list(map(_named, one.patches))}))
-
-
-def _named(word: str) -> str:
-    """Return a name that comes with hardcost as it is, and a path so that it holds anywhere."""
-    return str(Path(word).absolute()) if {".", "/"} & set(word) else word
+            yield Piece(_lines(**{"kernel-patches": list(map(anywhere, one.patches))}))
 
 
 def _audit(controls: Sequence[Control]) -> Iterator[Piece]:
@@ -119,22 +111,9 @@ def _services(controls: Sequence[Control]) -> Iterator[Piece]:
             if one.settings:
                 yield Piece("\n[auditd.settings]\n" + _lines(**dict(one.settings)), (one.name,))
         else:
-            table = _service(one)
+            table = service(one)
             if table:
                 yield Piece("\n" + tomli_w.dumps(table), (one.name,))
-
-
-def _service(control: Control) -> dict[str, dict[str, Any]]:
-    match control:
-        case Rsyslog(forward, rate_limit, burst, interval):
-            limit = {"rate-limit": rate_limit, "burst": burst, "interval": interval}
-            return {"rsyslog": {"forward": forward, **limit}}
-        case Fapolicyd(rules, integrity):
-            return {"fapolicyd": {"rules": rules, "integrity": integrity}}
-        case Scanner(paths, prevention, signatures):
-            own = {"paths": list(paths), "prevention": prevention, "signatures": signatures}
-            return {"scanner": own}
-    return {}
 
 
 def _array(

@@ -67,15 +67,15 @@ def _kernel(controls: Sequence[Control]) -> _Table:
     found: _Table = {}
     for one in controls:
         if isinstance(one, Kernel):
-            found["kernel"] = _anywhere(one.base)
+            found["kernel"] = anywhere(one.base)
             if one.patches:
-                found["kernel-patches"] = [_anywhere(patch) for patch in one.patches]
+                found["kernel-patches"] = [anywhere(patch) for patch in one.patches]
             if one.tolerant:
                 found["kconfig-tolerant"] = True
     return found
 
 
-def _anywhere(name: str) -> str:
+def anywhere(name: str) -> str:
     """Return a name that comes with hardcost, or a path that is right in any folder."""
     return name if is_bare(name) else str(Path(name).absolute())
 
@@ -108,18 +108,23 @@ def _system(controls: Sequence[Control]) -> _Table:
             found["auditd"] = {"flush": one.flush, "freq": one.freq, "plugins": plugins}
             if one.settings:
                 found["auditd"]["settings"] = dict(one.settings)
-        elif isinstance(one, Rsyslog):
-            limits = {"rate-limit": one.rate_limit, "burst": one.burst, "interval": one.interval}
-            found["rsyslog"] = {"forward": one.forward, **limits}
-        elif isinstance(one, Fapolicyd):
-            found["fapolicyd"] = {"rules": one.rules, "integrity": one.integrity}
-        elif isinstance(one, Scanner):
-            found["scanner"] = {
-                "paths": list(one.paths),
-                "prevention": one.prevention,
-                "signatures": one.signatures,
-            }
+        else:
+            found |= service(one)
     return found
+
+
+def service(control: Control) -> _Table:
+    """Return the table of a service that has one of its own; nothing for any other control."""
+    match control:
+        case Rsyslog(forward, rate_limit, burst, interval):
+            limit = {"rate-limit": rate_limit, "burst": burst, "interval": interval}
+            return {"rsyslog": {"forward": forward, **limit}}
+        case Fapolicyd(rules, integrity):
+            return {"fapolicyd": {"rules": rules, "integrity": integrity}}
+        case Scanner(paths, prevention, signatures):
+            own = {"paths": list(paths), "prevention": prevention, "signatures": signatures}
+            return {"scanner": own}
+    return {}
 
 
 def _ids(controls: Sequence[Control]) -> _Table:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardcost.cli.commands import completion
 from hardcost.cli.commands.shared import store_option
 from hardcost.cli.lazy import LazyGroup, carried_out_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @click.group(cls=LazyGroup)
@@ -58,15 +64,20 @@ _FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
 _PROFILE = click.argument("profile", shell_complete=completion.profiles)
 
 
+def _folder(what: str) -> _Option:
+    """Return the option that names a folder to write."""
+    return click.option(
+        "-o",
+        "--out",
+        required=True,
+        type=click.Path(path_type=Path, file_okay=False),
+        help=what,
+    )
+
+
 @export.command()
 @_PROFILE
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.",
-)
+@_folder("The folder to write, as /etc/audit/rules.d is one; it has to be empty or new.")
 @_FORCE
 @carried_out_by("hardcost.cli.exportprofile:augenrules")
 def augenrules() -> None:
@@ -186,13 +197,7 @@ def tailoring() -> None:
 
 @export.command()
 @_PROFILE
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write, whose name is the role's; it has to be empty or new.",
-)
+@_folder("The folder to write, whose name is the role's; it has to be empty or new.")
 @_FORCE
 @carried_out_by("hardcost.cli.exportprofile:ansible")
 def ansible() -> None:
@@ -208,13 +213,7 @@ def ansible() -> None:
 
 @export.command()
 @_PROFILE
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder to write; it has to be empty or new.",
-)
+@_folder("The folder to write; it has to be empty or new.")
 @_FORCE
 @carried_out_by("hardcost.cli.exportprofile:bpftrace")
 def bpftrace() -> None:
