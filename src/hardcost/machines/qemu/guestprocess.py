@@ -225,7 +225,8 @@ async def guest_process(
             still.pid = process.pid
             try:
                 await qmp.connect(ours)
-            except (QMPError, EOFError, OSError) as error:
+            except (QMPError, EOFError, OSError, AssertionError) as error:
+                # QMPClient asserts that a QEMU which has greeted it is still there.
                 await process.wait()
                 if "not found" in guest.console():
                     raise guest.failure(f"{QEMU} did not start", hint=REMEDY) from error

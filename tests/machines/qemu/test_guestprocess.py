@@ -1,0 +1,51 @@
+"""A QEMU that goes away at its start."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hardcost.errors import MachineError
+from hardcost.machines.confined import Files
+from hardcost.machines.qemu.argv import Streams
+from hardcost.machines.qemu.guestprocess import guest_process
+from hardcost.machines.qemu.guesttime import Standstill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# It speaks QMP as QEMU does, without waiting for what it is asked, and ends.
+GREETS_AND_ENDS = """\
+import socket, sys
+with socket.socket(fileno=int(sys.argv[1])) as qmp:
+    version = '{"QMP": {"version": {"qemu": {}, "package": ""}, "capabilities": []}}'
+    qmp.sendall(f'{version}\\r\\n{{"return": {{}}}}\\r\\n'.encode())
+"""
+
+
+def streams(folder: Path) -> Streams:
+    """Return streams whose files are there."""
+    places = [folder / name for name in ("console", "answers", "serial", "job")]
+    for place in places:
+        place.touch()
+    return Streams(None, *places, qmp_descriptor=-1)
+
+
+@pytest.mark.parametrize("program", [GREETS_AND_ENDS, "raise SystemExit(1)"])
+def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
+    program: str, tmp_path: Path
+) -> None:
+    async def started() -> None:
+        def words(descriptor: int) -> list[str]:
+            return [sys.executable, "-c", program, str(descriptor)]
+
+        files = Files(other_user=False)
+        async with guest_process(words, streams(tmp_path), files, (), Standstill()) as guest:
+            await guest.command("cont")
+
+    for _ in range(5):
+        with pytest.raises(MachineError, match="did not start|failed at 'cont'"):
+            asyncio.run(started())
