@@ -60,13 +60,23 @@ def names(kind: type) -> set[str]:
 
 def test_audit_rules_come_back_from_a_folder(tmp_path: Path) -> None:
     made = exporters.augenrules(profile(*ALL))
-    (tmp_path / "x.rules").write_text(made.text)
+    for name, text in made.files("x").items():
+        (tmp_path / name).write_text(text)
     found = parse.read([tmp_path])
     assert [rule.text for rule in found.rules] == ["-w /etc/passwd -p wa -k identity"]
     assert (found.backlog_limit, found.tolerant) == (64, True)
     assert found.options == ("--backlog_wait_time 60000",)
     assert left(made) == {one.name for one in ALL[2:]}
     assert made.controls + len(made.left) == len(ALL)
+
+
+def test_audit_settings_hold_against_those_that_debian_s_own_file_has(tmp_path: Path) -> None:
+    for name, text in exporters.augenrules(profile(*ALL)).files("a").items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "audit.rules").write_text("-D\n-b 8192\n--backlog_wait_time 1\n-f 1\n")
+    found = parse.read([tmp_path])
+    assert found.backlog_limit == 64
+    assert found.options[-1] == "--backlog_wait_time 60000"
 
 
 def test_sysctls_come_back_from_a_file(tmp_path: Path) -> None:

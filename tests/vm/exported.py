@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.vm.applied import FAST
 
+from hardcost.errors import TrialError
 from hardcost.machines.cache import Cache
 from hardcost.machines.debianpackages import unpacked
 from hardcost.machines.machine import Boot
@@ -59,7 +60,11 @@ def said(
     """Carry out a job in a Debian guest; return what each program printed, by its name."""
     machine = VirtualMachine(Cache(cache_root), FAST)
     boot = Boot(guest="debian", init=init)
-    answers = asyncio.run(machine.execute(boot, list(job), limit_seconds)).answers
+    try:
+        answers = asyncio.run(machine.execute(boot, list(job), limit_seconds)).answers
+    except TrialError as error:
+        error.add_note(error.console)  # what the program that failed has printed
+        raise
     return {one.name: one.stdout for one in all_of(answers, RanAnswer)}
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardcost.controls.control import Profile
     from hardcost.profiles.exporters import Exported, Form
 
-_RULES = "50-hardcost.rules"
+_NAME = "hardcost"
 _FORMS: dict[str, Form] = {".cfg": "grub", ".toml": "bootc"}
 
 
@@ -25,8 +25,8 @@ def augenrules(profile: str, out: Path, *, force: bool) -> None:
     """Write a profile's audit rules as a folder that augenrules reads."""
     read = _loaded(profile)
     made = exporters.augenrules(read).required(read)
-    _folder(out, force=force)
-    _written(read, made, out / _RULES)
+    _to_folder(out, made.files(_NAME), force=force)
+    _said(read, made.controls, made.left, f" to {out}")
 
 
 def sysctl(profile: str, out: Path, *, force: bool) -> None:

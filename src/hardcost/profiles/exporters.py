@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from hardcost.auditrules import parse
@@ -43,13 +43,20 @@ _SOURCE = "exported"
 class Exported:
     """A file's text, how many controls it has, and the controls that it has not, with why.
 
-    `what` names the kind of control that it is for.
+    `what` names the kind of control that it is for. `settings` is a second file, of audit's
+    settings, which has to be read last; it may be empty.
     """
 
     text: str
     controls: int
     left: tuple[tuple[str, str], ...]
     what: str
+    settings: str = ""
+
+    def files(self, name: str) -> dict[str, str]:
+        """Return the files for /etc/audit/rules.d, by their names, which have `name` in them."""
+        both = {f"50-{name}.rules": self.text, f"zz-{name}.rules": self.settings}
+        return {at: text for at, text in both.items() if text}
 
     def required(self, profile: Profile) -> Exported:
         """Return it.
@@ -63,18 +70,25 @@ class Exported:
 
 
 def augenrules(profile: Profile) -> Exported:
-    """Return a profile's audit rules as a file for /etc/audit/rules.d."""
+    """Return a profile's audit rules and settings as files for /etc/audit/rules.d.
+
+    Of settings the last holds, and Debian's own `audit.rules` has some: so these get a file that
+    comes after it. `-i` holds for the lines below it only, so it stands with the rules.
+    """
     lines = ["-D"]
+    settings: list[str] = []
     done = 0
     left: list[tuple[str, str]] = []
     for control in profile.controls:
         if isinstance(control, AuditDaemon):
-            own = [f"-b {control.backlog_limit}", *control.options, *["-i"] * control.tolerant]
-            back = _read_rules(own)
+            own = ["-i"] * control.tolerant
+            lasting = [f"-b {control.backlog_limit}", *control.options]
+            back = _read_rules([*own, *lasting])
             wanted = (control.backlog_limit, control.options, control.tolerant)
             if back is None or (back.backlog_limit, back.options, back.tolerant) != wanted:
                 left.append((control.name, "its settings would be read back as others"))
                 continue
+            settings += lasting
         elif isinstance(control, AuditRule):
             own = [control.rule.text]
             back = _read_rules(own)
@@ -86,7 +100,9 @@ def augenrules(profile: Profile) -> Exported:
             continue
         lines += own
         done += 1
-    return _exported(profile, lines, done, left, "audit rules")
+    made = _exported(profile, lines, done, left, "audit rules")
+    head = f"# {shown(f'The audit settings of the profile {profile.name}.')}"
+    return replace(made, settings="\n".join([head, *settings]) + "\n" if settings else "")
 
 
 def sysctl(profile: Profile) -> Exported:

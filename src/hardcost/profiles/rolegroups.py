@@ -95,7 +95,9 @@ def _part(profile: Profile, *kinds: type[Control]) -> Profile:
 
 def _audit(profile: Profile) -> _Found:
     made = exporters.augenrules(_part(profile, AuditRule, AuditDaemon))
-    return Group("audit", "audit rules", made.controls, {}, {"50-ROLE.rules": made.text}), made.left
+    files = made.files("ROLE")
+    values = {"audit_files": list(files)}
+    return Group("audit", "audit rules", made.controls, values, files), made.left
 
 
 def _auditd(profile: Profile) -> _Found:
