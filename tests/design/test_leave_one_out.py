@@ -150,9 +150,11 @@ def test_what_rules_watch_is_gathered_once_for_all_controls(
     asked = []
     real = watchedpaths.paths
 
-    def counted(rules: Sequence[Rule]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def counted(
+        rules: Sequence[Rule], *more: Sequence[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         asked.append(rules)
-        return real(rules)
+        return real(rules, *more)
 
     monkeypatch.setattr(watchedpaths, "paths", counted)
     leave_one_out.steady(PROFILE.controls)

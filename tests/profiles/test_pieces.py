@@ -26,6 +26,7 @@ from hardcost.controls.control import (
     Sysctl,
     needed,
 )
+from hardcost.design.leave_one_out import steady
 from hardcost.profiles import catalogue
 from hardcost.profiles.pieces import joined, pieces
 
@@ -83,6 +84,16 @@ def test_a_profile_of_the_catalogue_comes_back(tmp_path: Path, name: str) -> Non
     profile = catalogue.load(name)
     read = written(tmp_path / "whole.toml", profile, profile.controls)
     assert names(read.controls) == names(profile.controls)
+    assert steady(read.controls)[0] == steady(profile.controls)[0]
+
+
+def test_a_part_is_billed_in_the_guest_of_the_whole(tmp_path: Path) -> None:
+    profile = catalogue.load("stig-reduced")
+    daemon, *rules = steady(profile.controls)
+    part = written(tmp_path / "part.toml", profile, tuple(rules[:1]))
+    assert steady(part.controls)[0] == daemon
+    again = written(tmp_path / "again.toml", part, tuple(rules[:1]))
+    assert again.controls[0] == daemon
 
 
 def written(file: Path, profile: Profile, chosen: set[Control] | tuple[Control, ...]) -> Profile:

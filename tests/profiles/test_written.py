@@ -83,6 +83,20 @@ def test_audit_alone_is_a_daemon() -> None:
     assert resolved("audit = {}")[0].listed() == (AuditDaemon(),)
 
 
+def test_paths_that_exist_are_the_daemon_s() -> None:
+    controls, problems = resolved('audit.exist = ["/etc/x.d/", "/etc/y z"]')
+    assert problems == []
+    assert controls.listed() == (AuditDaemon(directories=("/etc/x.d",), files=("/etc/y z",)),)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "etc/x", "/etc/../x", "/a//b", "/a\\nb", "/proc/x", "/dev/sda"]
+)
+def test_a_path_that_no_guest_can_have_is_refused_at_its_line(path: str) -> None:
+    _, problems = resolved(f'audit.exist = [\n"/fine",\n"{path}",\n]')
+    assert [line for line, _ in problems] == [3]
+
+
 def test_audit_that_is_not_enabled_is_none() -> None:
     assert resolved("audit.enabled = false")[0].listed() == ()
 

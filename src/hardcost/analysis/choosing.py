@@ -7,7 +7,8 @@ A coroutine: it yields choices to be measured, several at a time, and is sent th
    what was measured already, and that is within the limits.
 3. Where predictions were off, what keeps more and exceeds the limits by no more than that is
    measured, too. So are the choices that leave out the dearest in order, and each control that was
-   given up is put back. What turns out better starts the search again.
+   given up is put back. The model has learned from all these, so 2 is repeated. What turns out
+   better starts the search again.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def search(
         yield from state.doubts()
         yield from state.in_order()
         yield from state.put_back()
+        yield from state.climb()
         if state.best is before or not state.left:
             break
     return state.outcome()

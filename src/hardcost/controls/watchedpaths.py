@@ -68,6 +68,26 @@ def paths(
     return _made(trees), _made(others - trees)
 
 
+def as_written(directories: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
+    """Return directories and files as a profile names them: a directory ends in a slash.
+
+    Those that a profile can't name are left out.
+    """
+    named = (*(f"{path}/" for path in directories), *files)
+    return tuple(sorted(path for path in named if refused(path) is None))
+
+
+def refused(path: str) -> str | None:
+    """Return why a guest can't have a path, as a profile may name one; None if it can."""
+    if not path.startswith("/") or not path.isprintable():
+        return "it has to begin with / and consist of printable characters"
+    if any(part in {"", ".", ".."} for part in path.strip("/").split("/")):
+        return "it has to be plain, without //, . and .."
+    if path.startswith(_NOT_MADE):
+        return "the kernel owns what is there"
+    return None
+
+
 def _made(found: Iterable[str]) -> tuple[str, ...]:
     """Return the paths, sorted, without those that can't be created."""
     return tuple(sorted(path for path in found if path != "/" and not path.startswith(_NOT_MADE)))

@@ -203,19 +203,20 @@ def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
 
 
 def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
-    """Return the controls; a daemon that lists no files creates those that the rules watch.
+    """Return the controls, with a daemon that creates what any of the rules watches.
 
     Leaving out a rule then doesn't shift the inode numbers of other files, and with them the cost
     of other rules.
     """
     rules = [control.rule for control in controls if isinstance(control, AuditRule)]
-    directories, files = watchedpaths.paths(rules)
-    return tuple(
-        dataclasses.replace(control, directories=directories, files=files)
-        if isinstance(control, AuditDaemon) and not (control.directories or control.files)
-        else control
-        for control in controls
-    )
+
+    def made(control: Control) -> Control:
+        if not isinstance(control, AuditDaemon):
+            return control
+        directories, files = watchedpaths.paths(rules, control.directories, control.files)
+        return dataclasses.replace(control, directories=directories, files=files)
+
+    return tuple(map(made, controls))
 
 
 def _keyed(control: Control, index: int) -> Control:

@@ -28,7 +28,17 @@ def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
         for control in profile.controls
         if isinstance(control, AuditRule)
     ]
-    directories, files = watchedpaths.paths(rules)
+    daemons = [
+        control
+        for profile in profiles
+        for control in profile.controls
+        if isinstance(control, AuditDaemon)
+    ]
+    directories, files = watchedpaths.paths(
+        rules,
+        (path for daemon in daemons for path in daemon.directories),
+        (path for daemon in daemons for path in daemon.files),
+    )
     return tuple(
         dataclasses.replace(
             profile,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.auditrules import parse
 from hardcost.auditrules.rule import RuleSet
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -42,7 +43,8 @@ class Controls:
     default here would override what another table names. `tolerant` says that some of the options
     come from the catalogue, and on each base some of them lack a dependency. `system` are those
     that need a whole Debian system, one for each slot. `asked` are the origins of audit rules.
-    `accounting` has each rule of a benchmark's profile.
+    `accounting` has each rule of a benchmark's profile. `exist` are paths that the guest has beside
+    those that audit rules watch; a directory's ends in a slash.
     """
 
     audit: RuleSet | None = None
@@ -56,6 +58,7 @@ class Controls:
     system: tuple[SystemControl, ...] = ()
     asked: Asked = ()
     accounting: tuple[Accounted, ...] = ()
+    exist: tuple[str, ...] = ()
 
     def listed(self) -> tuple[Control, ...]:
         """Return the controls in the order of a profile.
@@ -81,6 +84,8 @@ class Controls:
             backlog_limit=_DEFAULT_BACKLOG_LIMIT if limit is None else limit,
             options=self.audit.options,
             tolerant=self.audit.tolerant,
+            directories=tuple(path.rstrip("/") for path in self.exist if path.endswith("/")),
+            files=tuple(path for path in self.exist if not path.endswith("/")),
         )
         asked = dict(self.asked)
         origins = (
@@ -120,6 +125,7 @@ def together(parts: Sequence[Controls]) -> Controls:
         system=tuple(system.values()),
         asked=tuple(dict.fromkeys(one for part in parts for one in part.asked)),
         accounting=tuple(one for part in parts for one in part.accounting),
+        exist=tuple(dict.fromkeys(path for part in parts for path in part.exist)),
     )
 
 
@@ -128,8 +134,8 @@ def of_profile(profile: Profile) -> Controls:
     daemons = [control for control in profile.controls if isinstance(control, AuditDaemon)]
     rules = tuple(one.rule for one in profile.controls if isinstance(one, AuditRule))
     audit = None
+    daemon = daemons[0] if daemons else AuditDaemon()
     if daemons or rules:
-        daemon = daemons[0] if daemons else AuditDaemon()
         audit = RuleSet(rules, daemon.backlog_limit, daemon.options, daemon.tolerant)
     kernel = next((one for one in profile.controls if isinstance(one, Kernel)), None)
     options = tuple(one for one in profile.controls if isinstance(one, KernelOption))
@@ -153,4 +159,5 @@ def of_profile(profile: Profile) -> Controls:
             if isinstance(one, AuditRule) and one.rule.place and one.ids
         ),
         accounting=profile.accounting,
+        exist=watchedpaths.as_written(daemon.directories, daemon.files),
     )

@@ -43,8 +43,8 @@ _SOURCE = "exported"
 class Exported:
     """A file's text, how many controls it has, and the controls that it has not, with why.
 
-    `what` names the kind of control that it is for. `settings` is a second file, of audit's
-    settings, which has to be read last; it may be empty.
+    `what` names the kind of control that it is for. `settings` is the second file of audit rules,
+    which has to be read last.
     """
 
     text: str
@@ -55,8 +55,7 @@ class Exported:
 
     def files(self, name: str) -> dict[str, str]:
         """Return the files for /etc/audit/rules.d, by their names, which have `name` in them."""
-        both = {f"50-{name}.rules": self.text, f"zz-{name}.rules": self.settings}
-        return {at: text for at, text in both.items() if text}
+        return {f"50-{name}.rules": self.text, f"zz-{name}.rules": self.settings}
 
     def required(self, profile: Profile) -> Exported:
         """Return it.
@@ -102,7 +101,7 @@ def augenrules(profile: Profile) -> Exported:
         done += 1
     made = _exported(profile, lines, done, left, "audit rules")
     head = f"# {shown(f'The audit settings of the profile {profile.name}.')}"
-    return replace(made, settings="\n".join([head, *settings]) + "\n" if settings else "")
+    return replace(made, settings="\n".join([head, *settings]) + "\n")
 
 
 def sysctl(profile: Profile) -> Exported:

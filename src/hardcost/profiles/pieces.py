@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import tomli_w
 
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -90,13 +91,19 @@ def _head(profile: Profile) -> Iterator[Piece]:
         yield Piece(_lines(kernel=anywhere(one.base)))
         if one.patches:
             yield Piece(_lines(**{"kernel-patches": list(map(anywhere, one.patches))}))
+        if one.tolerant:
+            yield Piece(_lines(**{"kconfig-tolerant": True}))
 
 
 def _audit(controls: Sequence[Control]) -> Iterator[Piece]:
     rules = _of(controls, AuditRule)
     for daemon in _of(controls, AuditDaemon):
         own = [*daemon.options, *["-i"] * daemon.tolerant]
-        yield Piece(f"\n[audit]\nbacklog_limit = {daemon.backlog_limit}\nrules = [\n")
+        yield Piece(f"\n[audit]\nbacklog_limit = {daemon.backlog_limit}\n")
+        made = watchedpaths.paths([one.rule for one in rules], daemon.directories, daemon.files)
+        exist = watchedpaths.as_written(*made)
+        yield Piece(_lines(exist=exist) if exist else "")
+        yield Piece("rules = [\n")
         yield from (Piece(f"    {_value(line)},\n") for line in own)
         yield from (Piece(f"    {_value(one.rule.text)},\n", (one.name,)) for one in rules)
         yield Piece("]\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardcost.controls import watchedpaths
 from hardcost.controls.control import (
     Auditd,
     AuditDaemon,
@@ -87,7 +88,14 @@ def _audit(controls: Sequence[Control]) -> _Table:
         return {}
     daemon = daemons[0] if daemons else AuditDaemon()
     lines = [*["-i"] * daemon.tolerant, *daemon.options, *rules]
-    return {"audit": {"backlog_limit": daemon.backlog_limit, **({"rules": lines} if lines else {})}}
+    exist = watchedpaths.as_written(daemon.directories, daemon.files)
+    return {
+        "audit": {
+            "backlog_limit": daemon.backlog_limit,
+            **({"exist": exist} if exist else {}),
+            **({"rules": lines} if lines else {}),
+        }
+    }
 
 
 def _settings(controls: Sequence[Control]) -> _Table:

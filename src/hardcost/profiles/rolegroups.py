@@ -95,9 +95,7 @@ def _part(profile: Profile, *kinds: type[Control]) -> Profile:
 
 def _audit(profile: Profile) -> _Found:
     made = exporters.augenrules(_part(profile, AuditRule, AuditDaemon))
-    files = made.files("ROLE")
-    values = {"audit_files": list(files)}
-    return Group("audit", "audit rules", made.controls, values, files), made.left
+    return Group("audit", "audit rules", made.controls, {}, made.files("ROLE")), made.left
 
 
 def _auditd(profile: Profile) -> _Found:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ALL_GROUPS = "all"
+_MOST_PATHS = 10_000
 Severity = Literal["high", "medium", "low", "info", "unknown"]
 Named = TypeVar("Named", Sysctl, BootParameter, SystemControl, KernelOption)
 
@@ -51,7 +52,9 @@ class AuditTable(BaseModel):
     `rules` are lines of a rules file; `files` are such files, or folders read as augenrules does,
     relative to the TOML file; `package` names the Debian package that holds the files; `profile` is
     the name or path of a profile whose audit rules are used. With `scap-profile`, the `files` are
-    SCAP datastreams, and the rules are those that this profile of theirs requires.
+    SCAP datastreams, and the rules are those that this profile of theirs requires. `exist` are
+    paths that the guest has beside those that the rules watch; a directory's ends in a slash. A
+    part of a profile has them, so that it is measured in the same guest as the whole.
     """
 
     model_config = TABLE
@@ -63,6 +66,7 @@ class AuditTable(BaseModel):
     package: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")] | None = None
     profile: str | None = None
     scap_profile: Annotated[str | None, Field(alias="scap-profile")] = None
+    exist: Annotated[tuple[str, ...], Field(max_length=_MOST_PATHS)] = ()
 
 
 class SettingsTable(BaseModel):
@@ -238,6 +242,7 @@ class Resolver:
         sets = [RuleSet((), table.backlog_limit)]
         notes: tuple[str, ...] = ()
         origins: Origins = {}
+        exist = table.exist
         if table.profile is not None:
             profile = self._profile(table.profile, *at, "profile")
             notes = profile.notes
@@ -245,12 +250,18 @@ class Resolver:
                 message = f"the profile {table.profile} has no audit rules"
                 hint = "name it as `profile`, beside `audit`"
                 self.problems.append(self.file.problem(message, *at, "profile", hint=hint))
-            elif profile != Controls(audit=profile.audit, notes=notes, asked=profile.asked):
+            elif profile != _only_audit(profile):
                 notes = (*notes, f"only the audit rules of the profile {table.profile} are used")
             origins |= dict(profile.asked)
+            exist = (*profile.exist, *exist)
             sets.insert(0, profile.audit or RuleSet(()))
         if table.files:
             sets.insert(0, self._files(table, origins, *at))
+        for index, path in enumerate(table.exist):
+            why = watchedpaths.refused(path)
+            if why is not None:
+                message = f"{path!r} is no path that the guest can have: {why}"
+                self.problems.append(self.file.problem(message, *at, "exist", index))
         lines = [(line, (*at, "rules", index)) for index, line in enumerate(table.rules)]
         sets.append(self.rules(lines))
         audit = parse.join(sets)
@@ -258,6 +269,7 @@ class Resolver:
             audit=audit,
             notes=(*notes, *audit.notes, *watchedpaths.notes(audit.rules)),
             asked=tuple(origins.items()),
+            exist=exist,
         )
 
     def _files(self, table: AuditTable, origins: Origins, *at: str | int) -> RuleSet:
@@ -405,3 +417,8 @@ def _within(root: Path, file: str) -> list[Path]:
     """Return a file of a package, or those that match its pattern; if none does, the pattern."""
     name = file.lstrip("/")
     return (sorted(root.glob(name)) if "*" in name else []) or [root / name]
+
+
+def _only_audit(found: Controls) -> Controls:
+    """Return what of controls is about audit rules, and the notes."""
+    return Controls(audit=found.audit, notes=found.notes, asked=found.asked, exist=found.exist)

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from tests.auditrules.drawn import Drawing
 
@@ -407,6 +407,14 @@ def test_a_random_set_is_proved_and_decides_drawn_events_alike_and_no_call_pays_
 @given(
     st.lists(lines(), min_size=1, max_size=7, unique=True),
     st.builds(Options, st.booleans(), st.booleans()),
+)
+@example(  # without 32-bit calls, the third rule takes over the second one's call
+    [
+        "-a always,exit -F arch=b64 -S open -F auid>=1000 -k one",
+        "-a always,exit -F arch=b64 -S openat -k two",
+        "-a always,exit -S open -k two",
+    ],
+    Options(b32=False, never_first=False),
 )
 def test_nothing_costs_less_than_the_least(drawn: list[str], options: Options) -> None:
     originals = rules(*drawn)

@@ -47,5 +47,5 @@ def test_a_qemu_that_ends_at_its_start_is_an_error_of_the_machine(
             await guest.command("cont")
 
     for _ in range(5):
-        with pytest.raises(MachineError, match="did not start|failed at 'cont'"):
+        with pytest.raises(MachineError, match=r"did not start|failed at 'cont'"):
             asyncio.run(started())

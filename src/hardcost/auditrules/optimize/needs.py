@@ -232,6 +232,8 @@ class Needs:
     def _works_out_to_two(self, a: Witness, b: Witness) -> bool:
         for between, has_number_of_a in self.pool.mixed(a.ids, b.ids):
             does = self._does_about(between)
+            if not self._is_asked_about(between):
+                continue
             if does == a.does or not self._told_by_no_permission(a.ids, b.ids, between):
                 continue
             if does is None:
@@ -276,13 +278,21 @@ class Needs:
         )
 
     def undecided(self, event: Event) -> bool:
-        """Say whether nothing at all decides about a call."""
+        """Say whether a call has to stay one about which nothing decides."""
         return self._is_undecided(self.pool.ids(event))
 
     def _is_undecided(self, ids: Ids) -> bool:
         if ids not in self._undecided:
-            self._undecided[ids] = self._does_about(ids) is None and not self._in_a_bucket(ids)
+            self._undecided[ids] = (
+                self._is_asked_about(ids)
+                and self._does_about(ids) is None
+                and not self._in_a_bucket(ids)
+            )
         return self._undecided[ids]
+
+    def _is_asked_about(self, ids: Ids) -> bool:
+        """Say whether a call exists: where no program uses the 32-bit ABI, its calls don't."""
+        return self.b32 or self.pool.event(ids).arch == "b64"
 
     def _in_a_bucket(self, ids: Ids) -> bool:
         """Say whether a rule of a bucket decides about a call, where none of the exit list does."""
