@@ -28,10 +28,10 @@ with socket.socket(fileno=int(sys.argv[1])) as qmp:
 
 def streams(folder: Path) -> Streams:
     """Return streams whose files are there."""
-    places = [folder / name for name in ("console", "answers", "serial", "job")]
-    for place in places:
+    console, answers, serial, job = (folder / name for name in ("log", "answers", "serial", "job"))
+    for place in (console, answers, serial, job):
         place.touch()
-    return Streams(None, *places, qmp_descriptor=-1)
+    return Streams(None, console, answers, serial, job, qmp_descriptor=-1)
 
 
 @pytest.mark.parametrize("program", [GREETS_AND_ENDS, "raise SystemExit(1)"])
