@@ -41,8 +41,8 @@ FIXED: tuple[Control, ...] = (
 )
 CHOSEN: tuple[Control, ...] = (
     AuditRule(Rule('-a always,exit -F arch=b64 -S open -F key="a"')),
-    AuditRule(Rule("-w /etc/pass\\wd -p wa -k identity")),
-    Sysctl("kernel.kptr_restrict", "2", ids=("CCE-1",)),
+    AuditRule(Rule("-w /etc/pass\\wd -p wa -k identity"), ("RHEL-09-2",), "medium"),
+    Sysctl("kernel.kptr_restrict", "2", ids=("CCE-1",), severity="high"),
     Sysctl("net/ipv4/conf/eth0.1/forwarding", "0"),
     Sysctl("kernel.core_pattern", '|/bin/false "%p" #'),
     BootParameter("init_on_alloc=1"),
@@ -75,8 +75,9 @@ def test_the_pieces_of_a_choice_are_a_profile_of_just_that(
     assert set(read.controls) >= set(FIXED)
     rules = [one.name for one in read.controls if isinstance(one, AuditRule)]
     assert rules == [one.name for one in CHOSEN if isinstance(one, AuditRule) and one in chosen]
-    ids = {one.name: one.ids for one in read.controls}
-    assert all(set(one.ids) <= set(ids[one.name]) for one in chosen)
+    called = {one.name: (one.ids, one.severity) for one in read.controls}
+    assert all(set(one.ids) <= set(called[one.name][0]) for one in chosen)
+    assert all(one.severity == called[one.name][1] for one in chosen)
 
 
 @pytest.mark.parametrize("name", ["stig-reduced", "kspp", "userspace-hardening"])

@@ -22,7 +22,6 @@ from hardcost.controls.control import (
     Lsm,
     MountOptions,
     Sysctl,
-    SystemControl,
 )
 from hardcost.profiles.profiletoml import anywhere, service
 
@@ -42,9 +41,6 @@ Kind = TypeVar(
     MountOptions,
     Sysctl,
 )
-
-Called = Sysctl | BootParameter | SystemControl
-
 
 class Piece(NamedTuple):
     """A text that is wanted if one of the named controls is, or always if there are no names."""
@@ -73,7 +69,10 @@ def pieces(profile: Profile) -> tuple[Piece, ...]:
             [(one.name, one.path, list(one.options)) for one in _of(controls, MountOptions)],
         ),
         *_services(controls),
-        *_table("ids", [(one.name, one.name, list(one.ids)) for one in _called(controls)]),
+        *_table("ids", [(one.name, one.name, list(one.ids)) for one in controls if one.ids]),
+        *_table(
+            "severity", [(one.name, one.name, one.severity) for one in controls if one.severity]
+        ),
     )
 
 
@@ -145,11 +144,6 @@ def _table(key: str, entries: Sequence[tuple[str, str, str | list[str]]]) -> Ite
 
 def _of(controls: Iterable[Control], kind: type[Kind]) -> list[Kind]:
     return [one for one in controls if isinstance(one, kind)]
-
-
-def _called(controls: Iterable[Control]) -> list[Called]:
-    """Return the controls with ids that a profile's file can hold; audit rules have no place."""
-    return [one for one in controls if isinstance(one, Called) and one.ids]
 
 
 def _lines(**values: Any) -> str:  # noqa: ANN401  (TOML's values)
