@@ -226,6 +226,15 @@ def test_two_revisions_of_a_folder_are_compared_under_their_names_there(
         assert status(text) == 1
         (line,) = result(text)["lines"]
         assert (line["file"], line["line"]) == ("rules.d/10.rules", 4)
+    (tmp_path / "new.d").mkdir()
+    (tmp_path / "new.d" / "20.rules").write_text(DIR)
+    for how in ("--predict", ON):
+        new = result(say(f"--git HEAD new.d {how} --max 'any<=1%' --format json"))
+        assert new["base"] == "HEAD (which has no new.d)"
+        assert [(one["file"], one["change"]) for one in new["lines"]] == [
+            ("new.d/20.rules", "added")
+        ]
+    assert status(say("--git HEAD nothing.d --predict")) == 2
     back = say("--git HEAD..HEAD~ rules.d --predict --max 'any<=1%' --format json")
     assert status(back) == 0
     (removed,) = result(back)["lines"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hardcost.analysis.saved import unpacked
 from hardcost.auditrules.rule import Place as RulePlace
 from hardcost.cli import options, refused
-from hardcost.controls.control import AuditRule, BootParameter, Sysctl
+from hardcost.controls.control import AuditDaemon, AuditRule, BootParameter, Kernel, Sysctl
 from hardcost.errors import InputError, Place
 from hardcost.machines import gitrevisions
 from hardcost.profiles import catalogue
@@ -103,10 +103,10 @@ def _result(name: str, store: Path) -> Finding | None:
 
 
 def _of_git(git: str, states: Sequence[str]) -> Profiles:
-    """Return a file or folder at two revisions.
+    """Return a file or folder at two revisions; where BASE has none, it is HEAD's without controls.
 
     Raises:
-        InputError: There is no such revision, or no such file in it.
+        InputError: There is no such revision, or HEAD has no such file.
     """
     if len(states) != 1:
         raise InputError(
@@ -116,15 +116,19 @@ def _of_git(git: str, states: Sequence[str]) -> Profiles:
     folder = next(one for one in (path.absolute(), *path.absolute().parents) if one.is_dir())
     found = gitrevisions.revisions(git, folder)
     name = gitrevisions.name_in(found.top, path)
-    with _copied(found.top, found.base_commit, name) as place:
-        base = _loaded(place, f"{found.base}:{name}", name)
     if found.head_commit is None:
         head = _loaded(found.top / name, name, name)
     else:
         with _copied(found.top, found.head_commit, name) as place:
             head = _loaded(place, name, name)
-    label = found.head if found.head is not None else "the files as they are"
-    return Profiles(base, head, (f"{found.base}:{name}", f"{label}:{name}"))
+    label = f"{found.head if found.head is not None else 'the files as they are'}:{name}"
+    if not gitrevisions.has(found.top, found.base_commit, name):
+        fixed = tuple(one for one in head.controls if isinstance(one, AuditDaemon | Kernel))
+        base = replace(head, controls=fixed, notes=(), accounting=())
+        return Profiles(base, head, (f"{found.base} (which has no {name})", label))
+    with _copied(found.top, found.base_commit, name) as place:
+        base = _loaded(place, f"{found.base}:{name}", name)
+    return Profiles(base, head, (f"{found.base}:{name}", label))
 
 
 @contextmanager

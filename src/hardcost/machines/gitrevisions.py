@@ -90,6 +90,11 @@ def name_in(top: Path, path: Path) -> str:
     return real.relative_to(top.resolve()).as_posix()
 
 
+def has(top: Path, commit: str, name: str) -> bool:
+    """Say whether something lies at a name in a commit."""
+    return name == "." or bool(_listed(top, "--full-tree", commit, "--", name))
+
+
 def copied(top: Path, commit: str, name: str, into: Path) -> Path:
     """Copy what lies at a name in a commit into an empty folder, and return where it is.
 

@@ -42,6 +42,7 @@ Kind = TypeVar(
     Sysctl,
 )
 
+
 class Piece(NamedTuple):
     """A text that is wanted if one of the named controls is, or always if there are no names."""
 
