@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.errors import MachineError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines import debianpackages
 from hardcost.machines.cache import Cache, digest
 
@@ -93,3 +93,39 @@ def test_a_version_is_known_where_it_is_what_was_recorded(tmp_path: Path) -> Non
     assert debianpackages._recorded_version(place) == "2.36-9+deb12u8"
     (place / "version").write_text("-o1")
     assert debianpackages._recorded_version(place) is None
+
+
+KERNELS = (
+    "linux-image-6.1.0-56-amd64",
+    "linux-image-6.1.0-9-amd64",
+    "linux-image-6.12-amd64",
+    "linux-image-6.12.9+deb12-amd64",
+    "linux-image-6.12.117+deb12-amd64",
+    "linux-image-6.12.117+deb12-cloud-amd64",
+    "linux-image-6.12.117+deb12-rt-amd64",
+    "linux-image-7.3.4-amd64",
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "package"),
+    [
+        ("6.1", KERNELS[0]),
+        ("6.12", KERNELS[4]),
+        ("6.12.9", KERNELS[3]),
+        ("6.12.117+deb12", KERNELS[4]),
+        ("7.3", KERNELS[7]),
+        ("6.12.11", None),
+        ("7.4", None),
+    ],
+)
+def test_the_newest_ordinary_kernel_of_a_version_is_taken(
+    version: str, package: str | None
+) -> None:
+    assert debianpackages.newest_kernel(KERNELS, version) == package
+
+
+@pytest.mark.parametrize("version", ["", "6", "x", "6.1;id", "-o6.1", "6.1 ", "../6.1", "6.1\n"])
+def test_what_is_no_version_is_refused_before_apt_sees_it(version: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="names no version of Linux"):
+        debianpackages.kernel_of(Cache(tmp_path), version)

@@ -52,6 +52,18 @@ class Apt:
             )
         return found
 
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Return the packages whose names match a pattern of apt's, with fresh lists if none does.
+
+        Raises:
+            MachineError: Its lists can't be fetched.
+        """
+        found = self._matching(pattern)
+        if not found:
+            self._fetch_lists()
+            found = self._matching(pattern)
+        return found
+
     def depends(self, package: str) -> str:
         """Return the output of `apt-cache depends` for an offered package."""
         return run(["apt-cache", *self._options(), "depends", "--", package])
@@ -97,6 +109,12 @@ class Apt:
             if name in candidates(run(["apt-cache", *self._options(), "policy", "--", name])):
                 return name
         return None
+
+    def _matching(self, pattern: str) -> tuple[str, ...]:
+        if self._codename is not None and not self._own.is_dir():
+            return ()
+        words = ["apt-cache", *self._options(), "search", "--names-only", "--", pattern]
+        return tuple(sorted(line.split(" ")[0] for line in run(words).splitlines() if line))
 
     def _fetch_lists(self) -> None:
         for folder in ("lists/partial", "archives/partial"):

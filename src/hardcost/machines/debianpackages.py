@@ -6,10 +6,11 @@ import platform
 import re
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines import host
 from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
+from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 from hardcost.machines.manifest import WHOLE, damage, is_there
 from hardcost.machines.process import run
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
 
 _CONCRETE_KERNEL = re.compile(r"^\s*Depends:\s+(linux-image-\d\S*)", re.MULTILINE)
+_KERNELS = r"^linux-image-[0-9].*-amd64$"
+_ORDINARY = re.compile(r"linux-image-(\d+\.\d+\.\d+(?:[+.-][0-9a-z+.]+)?)-amd64")
+_SERIES = re.compile(r"linux-image-(\d+\.\d+)\.\d")
+_KERNEL_VERSION = re.compile(r"\d{1,3}\.\d{1,3}(?:[.+-][0-9a-z]+)*")
+_RELEASES = ("bookworm", "trixie", f"trixie{BACKPORTS}", UNSTABLE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _VERSION = "version"  # the file beside a package's files that holds its version
 _VERSION_NUMBER = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
@@ -90,6 +96,73 @@ def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
 
     cache.make("packages", place.name, "Debian's kernel", fill)
     return unpacked(cache, (place / "package").read_text(), parts)
+
+
+def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
+    """Return the package of Debian's newest kernel of a version, and the release that has it.
+
+    `version` is as in `uname -r` or begins so: `6.12`, `6.12.117+deb13`. The host's own release is
+    asked first, then the others. What was found is remembered, so that later results are
+    comparable.
+
+    Raises:
+        InputError: It is no version, or Debian has no such kernel; the hint names those it has.
+        MachineError: Its lists can't be fetched.
+    """
+    if _KERNEL_VERSION.fullmatch(version) is None:
+        raise InputError(
+            f"debian:{version} names no version of Linux", hint="such as debian:6.12 or debian:6.1"
+        )
+
+    def fill(folder: Path) -> None:
+        own = host.check()
+        others = [one for one in _RELEASES if one != own.codename]
+        seen: set[str] = set()
+        for codename in (None, *others):
+            offered = _kernels_of(cache, own, codename)
+            seen.update(offered)
+            found = newest_kernel(offered, version)
+            if found is not None:
+                (folder / "package").write_text(_checked(found))
+                (folder / "release").write_text(codename or own.codename)
+                return
+        has = sorted({match[1] for one in seen if (match := _SERIES.match(one))}, key=_numbers)
+        raise InputError(
+            f"Debian has no kernel {version} for this machine",
+            hint=f"it has {', '.join(has)}" if has else "apt-get update, then try again",
+        )
+
+    name = _place(cache, f"the kernel {version}").name
+    place = cache.make("packages", name, f"which of Debian's kernels is {version}", fill)
+    return (place / "package").read_text(), (place / "release").read_text()
+
+
+def _kernels_of(cache: Cache, own: host.Release, codename: str | None) -> tuple[str, ...]:
+    """Return the kernels that a release offers; none of another release whose lists don't come."""
+    try:
+        return Apt(cache, own, codename).matching(_KERNELS)
+    except MachineError:
+        if codename is None:
+            raise
+        return ()
+
+
+def newest_kernel(packages: Sequence[str], version: str) -> str | None:
+    """Return the package of the newest of Debian's ordinary kernels of a version, None if none is.
+
+    Not those for clouds and real time, nor those whose name says nothing but the series.
+    """
+    found = [
+        one
+        for one in packages
+        if (match := _ORDINARY.fullmatch(one))
+        and re.match(rf"{re.escape(version)}(?![0-9])", match[1])
+    ]
+    return max(found, key=_numbers, default=None)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
 
 
 def sample_rules(cache: Cache) -> Path:

@@ -87,3 +87,11 @@ def test_another_release_of_debian_comes_from_the_same_places(tmp_path: Path) ->
     assert "Suites: bookworm-security\n" in written
     assert "URIs: http://trixie.example/debian\n" in written
     assert "backports" not in written
+
+
+@pytest.mark.parametrize("codename", ["sid", "trixie-backports"])
+def test_what_has_no_updates_of_its_own_is_asked_for_none(tmp_path: Path, codename: str) -> None:
+    written = debian_sources("bookworm", apt(tmp_path, debian_sources=DEBIANS), as_of=codename)
+    assert [line for line in written.splitlines() if line.startswith("Suites:")] == [
+        f"Suites: {codename}"
+    ]

@@ -19,6 +19,8 @@ APT = Path("/etc/apt")
 _ONE_LINE = re.compile(r"^\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(\S.*)$")
 _FIELD = re.compile(r"^([A-Za-z0-9-]+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _KEPT = ("signed-by", "trusted", "check-valid-until")
+UNSTABLE = "sid"
+BACKPORTS = "-backports"
 _DEBIANS_KEYS = "/debian-archive-"
 
 Stanza = dict[str, str]
@@ -28,7 +30,8 @@ def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> 
     """Return the host's sources of Debian's release `codename`, component main, in deb822 form.
 
     With `as_of`, the release of that code name replaces the host's own, at the same locations:
-    Debian's mirrors hold all maintained releases.
+    Debian's mirrors hold all maintained releases. Unstable and backports have neither updates nor
+    security fixes apart.
 
     Raises:
         MachineError: It has none.
@@ -40,8 +43,11 @@ def debian_sources(codename: str, apt: Path = APT, as_of: str | None = None) -> 
             hint=f"add one with the suite {codename} and the component main, then apt-get update",
         )
     if as_of is not None:
+        alone = as_of == UNSTABLE or as_of.endswith(BACKPORTS)
         for stanza in stanzas:
-            stanza["suites"] = stanza["suites"].replace(codename, as_of)
+            suites = (one for one in stanza["suites"].split() if one == codename or not alone)
+            stanza["suites"] = " ".join(one.replace(codename, as_of) for one in suites)
+        stanzas = [stanza for stanza in stanzas if stanza["suites"]]
     return "\n".join(_written(stanza) for stanza in stanzas)
 
 

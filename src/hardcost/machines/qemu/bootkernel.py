@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost import files
-from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages
+from hardcost.errors import InputError
 from hardcost.machines.cache import digest, file_digest
-from hardcost.machines.qemu import vmlinux
+from hardcost.machines.qemu import kernelfiles, vmlinux
 
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
-_MODULES = "lib/modules"  # below usr in packages since Debian 13
 
 
 @dataclass(frozen=True)
@@ -41,27 +38,29 @@ def debian_kernel(cache: Cache) -> Kernel:
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    package = debianpackages.kernel_package(cache, ["files/boot/*"])
-    images = sorted((package / "boot").glob("vmlinuz-*"))
-    if not images:
-        raise MachineError(
-            f"Debian's kernel package holds no kernel: there is no {package}/boot/vmlinuz-*",
-            hint="name a kernel with --kernel",
-        )
-    below_usr = package / "usr" / _MODULES
-    return from_file(cache, images[0], below_usr if below_usr.is_dir() else package / _MODULES)
+    found = kernelfiles.debian(cache)
+    return from_file(cache, found.image, found.modules)
 
 
-def from_file(cache: Cache, image: Path, modules: Path = Path("/", _MODULES)) -> Kernel:
-    """Return the kernel in `image`, a bzImage or a vmlinux; `host` stands for the running one.
+def named_kernel(cache: Cache, name: Path) -> Kernel:
+    """Return the kernel that `--kernel` names; see `kernelfiles.named`.
+
+    Raises:
+        InputError: There is none of that name, or it can't be booted.
+        MachineError: It can't be fetched.
+    """
+    found = kernelfiles.named(cache, name)
+    return from_file(cache, found.image, found.modules)
+
+
+def from_file(cache: Cache, image: Path, modules: Path = Path("/lib/modules")) -> Kernel:
+    """Return the kernel in `image`, a bzImage or a vmlinux.
 
     Its modules are looked for below `modules`, by its release.
 
     Raises:
         InputError: It can't be read or booted.
     """
-    if str(image) == "host":
-        image = Path(f"/boot/vmlinuz-{platform.release()}")
     files.check(image, "the kernel", vmlinux.LARGEST, vmlinux.HINT)
     content = file_digest(image)
     name = digest({"image": content, "recipe": _RECIPE})

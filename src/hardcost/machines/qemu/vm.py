@@ -107,7 +107,7 @@ class VirtualMachine:
     def kernel(self) -> bootkernel.Kernel:
         """The kernel that the guests boot."""
         if self._image is not None:
-            return bootkernel.from_file(self.cache, self._image)
+            return bootkernel.named_kernel(self.cache, self._image)
         own = self.roots.kernel(self.cache)
         if own is not None:
             return bootkernel.from_file(self.cache, own.image, own.modules)

@@ -1,0 +1,152 @@
+"""Where the kernel is that `--kernel` names: an image, a package, a folder, one of Debian's."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost import files
+from hardcost.errors import InputError, MachineError
+from hardcost.machines import debianpackages
+from hardcost.machines.cache import digest, file_digest
+from hardcost.machines.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.machines.cache import Cache
+
+DEBIAN = "debian:"
+"""What stands before the version of one of Debian's kernels."""
+
+_MODULES = "lib/modules"  # below usr in packages since Debian 13
+_LARGEST_PACKAGE = 1 << 30
+_ARCHITECTURES = frozenset({"amd64", "all"})
+_IMAGES = (
+    "boot/vmlinuz-*",
+    "boot/vmlinux-*",
+    f"{_MODULES}/*/vmlinuz",
+    f"usr/{_MODULES}/*/vmlinuz",
+    "vmlinuz*",
+    "vmlinux",
+    "bzImage",
+)
+"""Where a kernel lies: in Debian's packages, in Red Hat's, in a folder of one's own."""
+
+
+@dataclass(frozen=True)
+class KernelFiles:
+    """A kernel's image, and the folder below which its modules are, by their release."""
+
+    image: Path
+    modules: Path
+
+
+def debian(cache: Cache) -> KernelFiles:
+    """Return Debian's own kernel, fetched on first use.
+
+    Raises:
+        MachineError: It can't be fetched, or there is none in the package.
+    """
+    return _of_package(debianpackages.kernel_package(cache, ["files/boot/*"]))
+
+
+def named(cache: Cache, name: Path) -> KernelFiles:
+    """Return the kernel of a name: an image, `host`, `debian:VERSION`, a package, or a folder.
+
+    Raises:
+        InputError: There is no such thing, or no kernel in it.
+        MachineError: It can't be fetched or unpacked.
+    """
+    text = str(name)
+    if text == "host":
+        return KernelFiles(Path(f"/boot/vmlinuz-{platform.release()}"), Path("/", _MODULES))
+    if text.startswith(DEBIAN):
+        return _of_debian(cache, *debianpackages.kernel_of(cache, text.removeprefix(DEBIAN)))
+    if name.suffix == ".deb":
+        return in_folder(_unpacked(cache, name), f"the package {name}")
+    if name.suffix == ".rpm":
+        raise InputError(
+            f"{name} is an RPM package, which hardcost does not unpack",
+            hint=f"mkdir kernel; rpm2cpio {name} | (cd kernel && cpio -idm); --kernel kernel",
+        )
+    if name.is_dir():
+        return in_folder(name, f"the folder {name}")
+    return KernelFiles(name, Path("/", _MODULES))
+
+
+def in_folder(folder: Path, what: str) -> KernelFiles:
+    """Return the one kernel in a folder.
+
+    Raises:
+        InputError: There is none, or more than one.
+    """
+    found = list(_images(folder))
+    if len(found) != 1:
+        names = ", ".join(str(one.relative_to(folder)) for one in found[:5])
+        raise InputError(
+            f"{what} holds no kernel" if not found else f"{what} holds several kernels: {names}",
+            hint="name the image itself" if found else f"a kernel lies at {', '.join(_IMAGES[:3])}",
+        )
+    return KernelFiles(found[0], _modules(folder))
+
+
+def _images(folder: Path) -> Iterator[Path]:
+    for pattern in _IMAGES:
+        yield from sorted(one for one in folder.glob(pattern) if one.is_file())
+
+
+def _modules(folder: Path) -> Path:
+    below_usr = folder / "usr" / _MODULES
+    return below_usr if below_usr.is_dir() else folder / _MODULES
+
+
+def _of_debian(cache: Cache, package: str, release: str) -> KernelFiles:
+    """Return the kernel of a package; since Linux 7 it only depends on those that hold the files.
+
+    Raises:
+        MachineError: They can't be fetched, or hold no kernel.
+    """
+    whole = debianpackages.unpacked(cache, package, elsewhere=release)
+    if any(_images(whole)):
+        return _of_package(whole)
+    names = (package.replace("-image-", f"-{part}-", 1) for part in ("binary", "modules"))
+    binary, modules = (debianpackages.unpacked(cache, one, elsewhere=release) for one in names)
+    return replace(_of_package(binary), modules=_modules(modules))
+
+
+def _of_package(package: Path) -> KernelFiles:
+    image = next(_images(package), None)
+    if image is None:
+        raise MachineError(
+            f"Debian's kernel package holds no kernel: there is no {package}/{_IMAGES[0]}",
+            hint="name a kernel with --kernel",
+        )
+    return KernelFiles(image, _modules(package))
+
+
+def _unpacked(cache: Cache, package: Path) -> Path:
+    """Return the folder with the files of a package of Debian's kind, unpacked on first use.
+
+    Raises:
+        InputError: It can't be read, is damaged, or is for another architecture.
+    """
+    files.check(package, "the package", _LARGEST_PACKAGE)
+    words = ["dpkg-deb", "-f", "--", str(package), "Architecture"]
+    try:
+        architecture = run(words, remedy="apt-get install dpkg").strip()
+    except MachineError as error:
+        raise InputError(f"the package {package} is damaged, or is none of Debian's") from error
+    if architecture not in _ARCHITECTURES:
+        raise InputError(f"the package {package} is for {architecture}, and guests are amd64")
+
+    def fill(folder: Path) -> None:
+        try:
+            run(["dpkg-deb", "-x", "--", package, folder / "files"])
+        except MachineError as error:
+            raise InputError(f"the package {package} is damaged") from error
+
+    name = digest({"file": file_digest(package)})
+    return cache.make("packages", name, f"the package {package}", fill) / "files"

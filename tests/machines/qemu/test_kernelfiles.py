@@ -1,0 +1,98 @@
+"""Which image and modules the names of kernels stand for."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hardcost.errors import InputError
+from hardcost.machines.cache import Cache
+from hardcost.machines.qemu import kernelfiles
+from hardcost.machines.qemu.kernelfiles import KernelFiles
+
+RELEASE = "7.3.4-x"
+
+
+def holding(folder: Path, *files: str) -> Path:
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text("a kernel")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("image", "modules"),
+    [
+        (f"boot/vmlinuz-{RELEASE}", "lib/modules"),
+        (f"lib/modules/{RELEASE}/vmlinuz", "lib/modules"),
+        (f"usr/lib/modules/{RELEASE}/vmlinuz", "usr/lib/modules"),
+        ("vmlinux", "lib/modules"),
+    ],
+    ids=["Debian 12", "Red Hat", "Linux 7 of Debian", "one's own"],
+)
+def test_a_folder_is_searched_for_its_kernel(tmp_path: Path, image: str, modules: str) -> None:
+    holding(tmp_path, image)
+    found = kernelfiles.named(Cache(tmp_path / "cache"), tmp_path)
+    assert found == KernelFiles(tmp_path / image, tmp_path / modules)
+
+
+def test_a_folder_with_no_kernel_or_several_is_refused(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    folder = holding(tmp_path / "none", "README")
+    with pytest.raises(InputError, match="holds no kernel"):
+        kernelfiles.named(cache, folder)
+    folder = holding(tmp_path / "two", "boot/vmlinuz-1", "boot/vmlinuz-2")
+    with pytest.raises(InputError, match="several kernels: boot/vmlinuz-1, boot/vmlinuz-2"):
+        kernelfiles.named(cache, folder)
+
+
+def test_an_image_is_itself_and_host_is_the_one_that_runs(tmp_path: Path) -> None:
+    image = holding(tmp_path, "image") / "image"
+    assert kernelfiles.named(Cache(tmp_path / "cache"), image).image == image
+    host = kernelfiles.named(Cache(tmp_path / "cache"), Path("host"))
+    assert host.image.name.startswith("vmlinuz-")
+    assert host.modules == Path("/lib/modules")
+
+
+def deb(folder: Path, architecture: str = "amd64") -> Path:
+    """Make a package of Debian's kind that holds something in the place of a kernel."""
+    tree = holding(folder / "tree", f"boot/vmlinuz-{RELEASE}")
+    (tree / "DEBIAN").mkdir()
+    fields = {"Package": "linux-x", "Version": "1", "Architecture": architecture}
+    fields |= {"Maintainer": "A <a@b.c>", "Description": "a kernel"}
+    control = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    (tree / "DEBIAN" / "control").write_text(control)
+    words = ["dpkg-deb", "--build", "-Znone", str(tree), str(folder / "x.deb")]
+    subprocess.run(words, check=True, capture_output=True)
+    return folder / "x.deb"
+
+
+def test_a_package_is_unpacked_once(tmp_path: Path) -> None:
+    cache, package = Cache(tmp_path / "cache"), deb(tmp_path)
+    found = kernelfiles.named(cache, package)
+    assert found.image.name == f"vmlinuz-{RELEASE}"
+    assert found.image.read_text() == "a kernel"
+    assert kernelfiles.named(cache, package) == found
+
+
+def test_a_package_for_another_architecture_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is for arm64, and guests are amd64"):
+        kernelfiles.named(Cache(tmp_path / "cache"), deb(tmp_path, "arm64"))
+
+
+@pytest.mark.parametrize("kept", [0, 10, 200, -1], ids=str)
+def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: int) -> None:
+    package = deb(tmp_path)
+    package.write_bytes(package.read_bytes()[:kept])
+    cache = Cache(tmp_path / "cache")
+    with pytest.raises(InputError, match="is damaged"):
+        kernelfiles.named(cache, package)
+    assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
+
+
+def test_an_rpm_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is an RPM package") as error:
+        kernelfiles.named(Cache(tmp_path / "cache"), Path("kernel-core.rpm"))
+    assert "rpm2cpio kernel-core.rpm" in str(error.value.problems[0].hint)
