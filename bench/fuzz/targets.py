@@ -30,7 +30,8 @@ from hardcost.machines import kernelconfig
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
 from hardcost.machines.kernels import patches
-from hardcost.machines.qemu import answerlines, vmlinux
+from hardcost.machines import answerlines
+from hardcost.machines.qemu import vmlinux
 from hardcost.profiles import auditprofile, catalogue
 from hardcost.profiles.importers import khc, scapsettings
 from hardcost.report.text import visible

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 from hardcost.machines import names
 from hardcost.machines.cache import Cache
 from hardcost.machines.machine import Boot
@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 def test_a_machine_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InputError, match="no machine 'nosuch'") as error:
         names.check("nosuch", Wanted())
-    assert error.value.problems[0].hint == "the machines are: vm"
+    assert error.value.problems[0].hint == "the machines are: vm, host, ssh:USER@HOST"
 
 
 def test_a_machine_that_takes_nothing_after_a_colon_is_not_named_with_it() -> None:
     assert names.is_known("fake")
     assert not names.is_known("fake:somewhere")
+    assert not names.is_known("host:somewhere")
+
+
+def test_a_host_behind_ssh_is_named_with_its_address() -> None:
+    assert names.is_known("ssh:web1")
+    assert not names.is_known("ssh")
+    assert not names.is_known("ssh:")
+
+
+def test_no_worker_measures_for_a_machine_whose_times_are_its_own() -> None:
+    for name in ("host", "ssh:web1"):
+        with pytest.raises(MachineError, match=f"no worker can measure for the machine {name}"):
+            names.facts(name)
 
 
 @pytest.mark.parametrize("module", names._MAKERS.values())

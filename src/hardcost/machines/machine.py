@@ -76,7 +76,8 @@ class Execution:
 
     `start_seconds` of host time passed until the guest ran the job's first instruction,
     `host_seconds` in all. `console` is the end of the console log, as text. `stacks` is what was
-    seen of a boot that is profiled.
+    seen of a boot that is profiled. `surroundings` is what went on beside the job on a machine that
+    others use too, by name.
     """
 
     answers: tuple[Answer, ...]
@@ -84,6 +85,7 @@ class Execution:
     start_seconds: float
     host_seconds: float
     stacks: Stacks | None = None
+    surroundings: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class Capabilities:
 
     `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
     kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
-    `profiles`: it sees which functions execute how much. `at_once` trials are carried out at a
+    `profiles`: it sees which functions execute how much. `requests` are those of the probe that it
+    carries out, by their names; None: all. `at_once` trials are carried out at a
     time; None: as many as the user wants. `builds_at_once` kernels are built at a time; None: it is
     given all, and holds back what it has no room for.
     """
@@ -105,6 +108,7 @@ class Capabilities:
     layouts: bool = True
     fresh: bool = True
     profiles: bool = False
+    requests: frozenset[str] | None = None
     at_once: int | None = None
     builds_at_once: int | None = 1
 

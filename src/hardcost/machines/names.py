@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hardcost.errors import InputError
+from hardcost.errors import InputError, MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,22 +20,44 @@ if TYPE_CHECKING:
     from hardcost.machines.supplies import Order, Supply
     from hardcost.machines.wanted import Wanted
 
-TITLES = {"vm": "a guest under QEMU: emulated and exact, or KVM for time"}
+TITLES = {
+    "vm": "a guest under QEMU: emulated and exact, or KVM for time",
+    "host": "this machine itself, for time; nothing of it is changed",
+    "ssh:USER@HOST": "another machine over OpenSSH, for time; nothing of it is changed",
+}
 """The machines that a user is shown, each with what it is."""
 
-_MAKERS = {"vm": "hardcost.machines.qemu.maker", "fake": "hardcost.machines.fake"}
-"""Modules with `check`, `make`, `facts`, `supplied`, and three for builds as below, by name.
+_MAKERS = {
+    "vm": "hardcost.machines.qemu.maker",
+    "host": "hardcost.machines.real.thishost",
+    "ssh": "hardcost.machines.real.sshhost",
+    "fake": "hardcost.machines.fake",
+}
+"""Modules with `check` and `make`, by name.
 
+A machine that is not in `_ALONE` has `facts`, `supplied`, and three for builds as below, too.
 `fake` computes its answers, and is for tests: no list shows it.
 """
 
-_EXAMINERS = {"vm": "hardcost.machines.qemu.examination", "fake": "hardcost.machines.fake"}
+_EXAMINERS = {
+    "vm": "hardcost.machines.qemu.examination",
+    "host": "hardcost.machines.real.hostexamination",
+    "ssh": "hardcost.machines.real.hostexamination",
+    "fake": "hardcost.machines.fake",
+}
 """Modules with `examine` and `try_out` as below, by the machine's name."""
+
+_ALONE = frozenset({"host", "ssh"})
+"""Machines whose numbers are their own: no worker can measure for them."""
+
+_ADDRESSED = frozenset({"ssh"})
+"""Machines whose name goes on behind a colon, with where they are."""
 
 
 def is_known(name: str) -> bool:
     """Say whether there is a machine of that name."""
-    return name in _MAKERS
+    kind, colon, address = name.partition(":")
+    return kind in _MAKERS and (kind in _ADDRESSED) == bool(colon and address)
 
 
 def check(name: str, wanted: Wanted) -> None:
@@ -44,7 +67,7 @@ def check(name: str, wanted: Wanted) -> None:
         InputError: There is none of that name, or what is wanted of it can't be.
         MachineError: Something is missing on this host.
     """
-    _module(name, _MAKERS).check(wanted)
+    _module(name, _MAKERS).check(_addressed(name, wanted))
 
 
 async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
@@ -54,7 +77,7 @@ async def make(name: str, wanted: Wanted, listener: Listener) -> Machine:
         InputError: There is none of that name.
         MachineError: It can't measure what is wanted.
     """
-    machine: Machine = await _module(name, _MAKERS).make(wanted, listener)
+    machine: Machine = await _module(name, _MAKERS).make(_addressed(name, wanted), listener)
     return machine
 
 
@@ -65,7 +88,7 @@ def facts(name: str) -> dict[str, str]:
         InputError: There is no machine of that name.
         MachineError: The host lacks something.
     """
-    found: dict[str, str] = _module(name, _MAKERS).facts()
+    found: dict[str, str] = _for_others(name).facts()
     return found
 
 
@@ -76,7 +99,7 @@ def supplied(order: Order, files: Mapping[str, Path], cache: Cache) -> Machine:
         InputError: There is no machine of that name.
         MachineError: What the order asks for does not come out here.
     """
-    machine: Machine = _module(order.machine, _MAKERS).supplied(order, files, cache)
+    machine: Machine = _for_others(order.machine).supplied(order, files, cache)
     return machine
 
 
@@ -87,7 +110,7 @@ def build_facts(name: str) -> dict[str, str]:
         InputError: There is no machine of that name.
         MachineError: No kernels can be built here.
     """
-    found: dict[str, str] = _module(name, _MAKERS).build_facts()
+    found: dict[str, str] = _for_others(name).build_facts()
     return found
 
 
@@ -98,7 +121,7 @@ def check_builder(name: str) -> None:
         InputError: There is no machine of that name.
         MachineError: They can't.
     """
-    _module(name, _MAKERS).check_builder()
+    _for_others(name).check_builder()
 
 
 async def built(
@@ -112,9 +135,7 @@ async def built(
         InputError: There is no machine of that name.
         MachineError: The build fails, or the same order is another kernel here.
     """
-    made: tuple[Supply, ...] = await _module(order.machine, _MAKERS).built(
-        order, files, cache, jobs
-    )
+    made: tuple[Supply, ...] = await _for_others(order.machine).built(order, files, cache, jobs)
     return made
 
 
@@ -138,8 +159,29 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     return found
 
 
+def _addressed(name: str, wanted: Wanted) -> Wanted:
+    """Return what is wanted of a machine, with where it is."""
+    return replace(wanted, address=name.partition(":")[2])
+
+
+def _for_others(name: str) -> ModuleType:
+    """Return the module of a machine that does another host's work.
+
+    Raises:
+        InputError: There is no machine of that name.
+        MachineError: Its numbers are its own.
+    """
+    module = _module(name, _MAKERS)
+    if name.partition(":")[0] in _ALONE:
+        raise MachineError(
+            f"no worker can measure for the machine {name}: its times are its own",
+            hint="leave --workers out",
+        )
+    return module
+
+
 def _module(name: str, modules: Mapping[str, str]) -> ModuleType:
     if not is_known(name):
         hint = f"the machines are: {', '.join(TITLES)}"
         raise InputError(f"there is no machine '{name}'", hint=hint)
-    return import_module(modules[name])
+    return import_module(modules[name.partition(":")[0]])

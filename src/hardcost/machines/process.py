@@ -11,6 +11,7 @@ import select
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections import deque
@@ -58,15 +59,18 @@ def run(
     return found.decode(errors="replace")
 
 
-def output(
+def output(  # noqa: PLR0913  (each is a thing of its own)
     argv: Sequence[str | Path],
     *,
     folder: Path | None = None,
     remedy: str | None = None,
     limit_seconds: float = 600,
     environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
 ) -> bytes:
     """Run a program to its end and return the bytes that it printed; it ends with hardcost.
+
+    It reads `stdin`.
 
     Raises:
         MachineError: It is missing, takes longer than `limit_seconds`, or ends with a status
@@ -81,7 +85,7 @@ def output(
         done = subprocess.run(  # noqa: S603  (no shell but for the guard; the words are ours)
             [*_WITH_US, *_STILL_OURS, str(os.getpid()), *words],
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             timeout=limit_seconds,
             check=False,
@@ -228,6 +232,49 @@ async def running(
     finally:
         kill(process)
         await process.wait()
+
+
+@contextlib.asynccontextmanager
+async def talking(
+    argv: Sequence[str], *, errors_to: Path, ending: Callable[[int], None], patience: float
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, asyncio.subprocess.Process]]:
+    """Give a running program whose standard input and output are the other end of a stream.
+
+    When the block ends, however it does, the stream is closed. A program that does not end within
+    `patience` seconds of that is killed, with what `ending` does of its process id. What it says on
+    standard error goes to `errors_to`.
+
+    Raises:
+        MachineError: setpriv is missing.
+    """
+    ours, theirs = socket.socketpair()
+    with errors_to.open("wb") as errors, theirs:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(*_WITH_US, *_STILL_OURS, str(os.getpid()), *argv),
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=errors,
+                start_new_session=True,
+                env=_plain_environment(),
+            )
+        except FileNotFoundError as error:
+            ours.close()
+            raise MachineError(
+                "setpriv is not installed", hint="apt-get install util-linux"
+            ) from error
+    reader, writer = await asyncio.open_connection(sock=ours)
+    try:
+        yield reader, writer, process
+    finally:
+        writer.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await process.wait()
+        if process.returncode is None:
+            ending(process.pid)
+            kill(process)
+            await process.wait()
 
 
 def kill(process: asyncio.subprocess.Process) -> None:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 USER = 1000
-"""The ordinary user's id, and its login id, in every guest."""
+"""The ordinary user's id, and its login id, in every guest.
+
+A machine that is there already may have hardcost's own user in its place.
+"""
+
+ROOT = 0
+"""The id of the user as whom nothing is measured."""
 
 _Seconds = int | float
 _Paths = tuple[str, ...]

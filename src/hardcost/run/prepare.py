@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hardcost.controls import apply
 from hardcost.design.factorial import start_order
 from hardcost.design.perturbations import UNPERTURBED
-from hardcost.errors import InputError
+from hardcost.errors import InputError, Problem
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from hardcost.protocol.requests import Request
     from hardcost.run.monitor import Monitor
     from hardcost.workloads.names import WorkloadModule
+
+_WORDS = {
+    "make": "creating files",
+    "write": "writing settings of the kernel",
+    "audit": "loading audit rules",
+    "run": "running programs as root",
+    "start": "starting services",
+    "stop": "stopping services",
+    "mount": "mounting",
+    "dropcaches": "dropping caches",
+    "watch": "a recorder",
+    "unwatch": "its end",
+}
+"""What a request does to a machine, by its name."""
 
 FIXED_LAYOUT_SEED = 0
 """The seed that stands for no randomness: one memory layout, the same for every trial."""
@@ -83,11 +97,12 @@ def prepare_all(plan: Plan, machine: Machine, monitor: Monitor) -> tuple[Prepare
     boots = tuple(dict.fromkeys(boot for _, boot in trials))
     check_able(boots, plan.instrument, machine)
     machine.fetch(boots, monitor.note)
-    prepared = []
+    prepared: list[Prepared] = []
     with monitor.stage("trials worked out", len(trials)) as advance:
         for trial, boot in trials:
             prepared.append(_prepared(trial, boot, machine))
             advance()
+    _check_requests(prepared, machine)
     return tuple(prepared)
 
 
@@ -173,11 +188,39 @@ def _guest(trial: Trial, workload: WorkloadModule[Any]) -> Guest:
     )
 
 
+def _check_requests(trials: Iterable[Prepared], machine: Machine) -> None:
+    """Check that a machine carries out all that the probe is asked to do there.
+
+    Raises:
+        InputError: It does not: it is not to be changed so.
+    """
+    able = machine.capabilities.requests
+    if able is None:
+        return
+    beyond = {
+        one.trial.configuration.name: sorted({request.do for request in one.job} - able)
+        for one in trials
+    }
+    problems = tuple(
+        Problem(
+            f"the machine {machine.name} can't be put into the state '{name}': it is not to be"
+            f" changed, and {', '.join(_WORDS.get(do, do) for do in asked)}"
+            f" {'is' if len(asked) == 1 else 'are'} asked for",
+            hint="--machine vm measures it in a guest",
+        )
+        for name, asked in beyond.items()
+        if asked
+    )
+    if problems:
+        raise InputError.of(problems)
+
+
 def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
     """Yield what a boot needs that the machine does not have."""
     able = machine.capabilities
     if instrument not in able.instruments:
-        yield f"it does not have the instrument {instrument}"
+        others = ", ".join(sorted(able.instruments))
+        yield f"it does not have the instrument {instrument} (--instrument {others})"
     if boot.guest not in able.guests:
         yield f"it has no guest '{boot.guest}'"
     if boot.init not in able.inits:

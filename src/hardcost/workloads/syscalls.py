@@ -18,7 +18,7 @@ from pydantic import Field
 from hardcost.errors import TrialError
 from hardcost.instruments.windows import Windows
 from hardcost.protocol.answers import CallAnswer, ClockAnswer, PerturbedAnswer, find, only
-from hardcost.protocol.requests import USER, CallPlan, Calls, Perturb
+from hardcost.protocol.requests import ROOT, USER, CallPlan, Calls, Perturb
 from hardcost.workloads.measured import Measured
 from hardcost.workloads.parameters import JOINED, ONCE, WorkloadParameters, one_of
 
@@ -220,7 +220,8 @@ def _metric(
             f"the guest gave {len(ticks)} samples of {call.name} instead of {expected}"
         )
     audit = answer.audit
-    if answer.uid != USER or (audit is not None and answer.loginuid != USER):
+    audited = audit is not None and (answer.uid, answer.loginuid) != (USER, USER)
+    if answer.uid == ROOT or audited:
         raise TrialError(
             f"{call.name} ran as user {answer.uid} with login user {answer.loginuid},"
             f" not as {USER}: rules that test who acts would not be measured"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardcost.errors import MachineError
 from hardcost.machines import debianpackages
 from hardcost.machines.cache import digest, file_digest
+from hardcost.machines.ourprograms import built
 from hardcost.machines.qemu import compiler, cpio, modules
 from hardcost.machines.qemu.packaged import Packages
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hardcost.machines.cache import Cache
     from hardcost.machines.machine import Guest
     from hardcost.machines.qemu.bootkernel import Kernel
@@ -69,18 +69,6 @@ def probe_binary() -> Path:
         MachineError: It was not built.
     """
     return built("hardcost-probe")
-
-
-def built(name: str) -> Path:
-    """Return one of our programs, by its name.
-
-    Raises:
-        MachineError: It was not built.
-    """
-    program = Path(str(resources.files("hardcost"))) / "bin" / name
-    if not program.is_file():
-        raise MachineError(f"the program {program} is missing", hint="`make setup` builds it")
-    return program
 
 
 def toolchain() -> str:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import MachineError, TrialError
-from hardcost.machines import stacks
+from hardcost.machines import answerlines, stacks
 from hardcost.machines.confined import Files, guard, is_other_user, sandbox_words
 from hardcost.machines.folders import REMEDY, is_full
 from hardcost.machines.machine import Execution
-from hardcost.machines.qemu import answerlines, profiler
+from hardcost.machines.qemu import profiler
 from hardcost.machines.qemu.argv import QEMU, Recipe, Streams, boots_afresh
 from hardcost.machines.qemu.guestprocess import GuestProcess, guest_process
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited

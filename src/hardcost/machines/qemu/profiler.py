@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines.ourprograms import built
 from hardcost.machines.qemu import elfsymbols
-from hardcost.machines.qemu.initramfs import built
 from hardcost.protocol.answers import ContentAnswer, all_of
 from hardcost.protocol.requests import Install, read
 

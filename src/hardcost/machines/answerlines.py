@@ -24,9 +24,18 @@ def read(*places: Path) -> tuple[Answer, ...]:
     Raises:
         TrialError: A line is no answer, the probe reports an error, or the end is missing.
     """
-    answers: list[Answer] = []
     written = next((place for place in places if place.stat().st_size), places[0])
-    for line in written.read_bytes().splitlines():
+    return of(written.read_bytes())
+
+
+def of(written: bytes) -> tuple[Answer, ...]:
+    """Return the answers in what a probe wrote, from `hello` to `end`, without `end`.
+
+    Raises:
+        TrialError: As of `read`.
+    """
+    answers: list[Answer] = []
+    for line in written.splitlines():
         answer = protocol.read(line)
         match answer:
             case ReadyAnswer():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.protocol.said import typed
 
 from hardcost.errors import TrialError
-from hardcost.machines.qemu import answerlines
+from hardcost.machines import answerlines
 
 HELLO = {"event": "hello", "protocol": 1, "probe": "1", "kernel": "6.1", "gap": None}
 END = {"event": "end"}

@@ -1,0 +1,126 @@
+"""A conversation with a probe that runs as a child, here or behind ssh: a job, and its answers.
+
+Whatever comes back is hostile until it is parsed: it is bounded in size and in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError, TrialError
+from hardcost.machines import answerlines
+from hardcost.machines.process import talking
+from hardcost.machines.real.leftovers import end_all_below
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+_MOST_BYTES = 64 << 20  # of all answers to a job
+_PIECE = 1 << 16
+_PATIENCE_SECONDS = 3.0  # for a probe that nobody listens to any more: it ends at its next answer
+_SAID_BYTES = 2000  # of what a program complained about that an error repeats
+_CONTROL = re.compile(r"[^\n\t -~]")
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What came of a program: all that it wrote, its status, its complaints, and the seconds."""
+
+    written: bytes
+    status: int
+    said: str
+    seconds: float
+
+
+async def converse(
+    argv: Sequence[str], job: Sequence[Request], limit_seconds: float, *, remedy: str | None = None
+) -> tuple[tuple[Answer, ...], float]:
+    """Start a probe by `argv`, give it a job, and return its answers and the seconds that it took.
+
+    Raises:
+        MachineError: It does not start; the message has what it complained about, and `remedy`.
+        TrialError: It fails, takes longer than `limit_seconds`, answers without end, or what it
+            answers is no answer.
+    """
+    lines = b"".join(json.dumps(one.as_json()).encode() + b"\n" for one in job)
+    came = await exchange(argv, lines, limit_seconds)
+    said = f": {came.said}" if came.said else ""
+    if not came.written:
+        raise MachineError(f"the probe did not start (status {came.status}){said}", hint=remedy)
+    try:
+        return answerlines.of(came.written), came.seconds
+    except TrialError as error:
+        hint = error.problems[0].hint
+        raise TrialError(f"{error}{said}", hint=hint, console=error.console) from None
+
+
+async def exchange(argv: Sequence[str], sent: bytes, limit_seconds: float) -> Exchange:
+    """Start a program, send it all that, and return what came of it.
+
+    Raises:
+        TrialError: It takes longer than `limit_seconds`, or writes without end.
+    """
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hardcost-") as folder:
+        errors = Path(folder) / "errors"
+        try:
+            async with (
+                asyncio.timeout(limit_seconds),
+                talking(
+                    argv, errors_to=errors, ending=end_all_below, patience=_PATIENCE_SECONDS
+                ) as (reader, writer, process),
+            ):
+                sending = asyncio.ensure_future(_send(writer, sent))
+                try:
+                    written = await _all_of(reader)
+                finally:
+                    sending.cancel()
+                status = await process.wait()
+        except TimeoutError:
+            raise TrialError(
+                f"{argv[0]} was still running after {limit_seconds:.0f} s",
+                hint="`--timeout SECONDS` gives it longer",
+            ) from None
+        return Exchange(written, status, _text(errors), time.monotonic() - begun)
+
+
+async def _send(writer: asyncio.StreamWriter, lines: bytes) -> None:
+    """Send a job, and say that it is all of it; a probe that has gone takes none."""
+    with contextlib.suppress(ConnectionError):
+        writer.write(lines)
+        await writer.drain()
+        writer.write_eof()
+
+
+async def _all_of(reader: asyncio.StreamReader) -> bytes:
+    """Return all that is written to a stream.
+
+    Raises:
+        TrialError: It has no end.
+    """
+    pieces, size = [], 0
+    with contextlib.suppress(ConnectionError):
+        while piece := await reader.read(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST_BYTES:
+                raise TrialError("the probe wrote without end")
+    return b"".join(pieces)
+
+
+def _text(errors: Path) -> str:
+    """Return the end of what a program complained about, without what acts on a terminal."""
+    with errors.open("rb") as file:
+        file.seek(max(0, errors.stat().st_size - _SAID_BYTES))
+        return _CONTROL.sub("?", file.read().decode(errors="replace")).strip()

@@ -1,0 +1,122 @@
+"""What is known of a real machine: who it is, its processors, its kernel, as it says itself."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.errors import MachineError
+from hardcost.protocol.answers import ContentAnswer, all_of
+from hardcost.protocol.requests import Read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+_PATHS = {
+    "machine": "/etc/machine-id",
+    "boot": "/proc/sys/kernel/random/boot_id",
+    "release": "/proc/sys/kernel/osrelease",
+    "version": "/proc/sys/kernel/version",
+    "name": "/proc/sys/kernel/hostname",
+    "line": "/proc/cmdline",
+    "cpuinfo": "/proc/cpuinfo",
+    "status": "/proc/self/status",
+    "clock": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "governor": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "siblings": "/sys/devices/system/cpu/smt/active",
+    "boost": "/sys/devices/system/cpu/cpufreq/boost",
+}
+_TAIL = 1 << 20
+_LONGEST = 200  # characters of a fact that a reader is shown
+_ALLOWED = re.compile(r"^Cpus_allowed_list:\s*([\d,-]+)$", re.MULTILINE)
+_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
+_HYPERVISOR = re.compile(r"^flags\s*:.*\bhypervisor\b", re.MULTILINE)
+_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """A machine, by its own words: each is "" where it does not say.
+
+    `machine` and `line` are hashes: of what names the machine among all others, and of the
+    kernel's command line. `cpus` are the processors that we may use.
+    """
+
+    machine: str
+    boot: str
+    kernel: str
+    name: str
+    line: str
+    model: str
+    cpus: tuple[int, ...]
+    clock: str
+    governor: str
+    virtual: bool
+    siblings: bool
+    boost: bool
+
+    @property
+    def cpu(self) -> int | None:
+        """The processor on which calls are measured: the last, since the first has most to do."""
+        return self.cpus[-1] if self.cpus else None
+
+
+def questions() -> tuple[Request, ...]:
+    """Return what a probe is asked for the facts."""
+    return tuple(Read(name=name, path=path, tail=_TAIL) for name, path in _PATHS.items())
+
+
+def read(answers: Sequence[Answer]) -> HostFacts:
+    """Return the facts in a probe's answers.
+
+    Raises:
+        MachineError: It does not say which kernel runs.
+    """
+    said = {one.name: one.text or "" for one in all_of(answers, ContentAnswer)}
+    release, version = _fact(said, "release"), _fact(said, "version")
+    if not release:
+        raise MachineError("the machine does not say which kernel it runs: is /proc mounted?")
+    model = _MODEL.search(said.get("cpuinfo", ""))
+    allowed = _ALLOWED.search(said.get("status", ""))
+    return HostFacts(
+        machine=_hash(said.get("machine", "").strip()),
+        boot=_fact(said, "boot"),
+        kernel=f"{release} {version}",
+        name=_fact(said, "name"),
+        line=_hash(said.get("line", "").strip()),
+        model=_shown(model[1]) if model else "",
+        cpus=_cpus(allowed[1]) if allowed else (),
+        clock=_fact(said, "clock"),
+        governor=_fact(said, "governor"),
+        virtual=bool(_HYPERVISOR.search(said.get("cpuinfo", ""))),
+        siblings=_fact(said, "siblings") == "1",
+        boost=_fact(said, "boost") == "1",
+    )
+
+
+def _fact(said: Mapping[str, str], name: str) -> str:
+    return _shown(said.get(name, ""))
+
+
+def _shown(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _hash(text: str) -> str:
+    """Return what stands for a text that others need not know: machine-id(5) asks for that."""
+    return hashlib.sha256(f"hardcost {text}".encode()).hexdigest()[:_DIGITS] if text else ""
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    """Return the numbers in a list such as `0-3,8`; at most as many as Linux knows processors."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit() and len(first) < 6 and len(last) < 6:  # noqa: PLR2004  (digits)
+            found += range(int(first), min(int(last or first), int(first) + 8191) + 1)
+    return tuple(found)

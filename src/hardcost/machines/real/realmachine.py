@@ -1,0 +1,237 @@
+"""A machine that is there already: this host, or one over ssh. It is measured, and never changed.
+
+The probe runs there as a child and speaks over its standard streams. Everything that would change
+the machine is refused before anything starts.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from hardcost.errors import InputError, MachineError, TrialError
+from hardcost.machines.bootline import Account
+from hardcost.machines.machine import Capabilities, Earlier, Execution
+from hardcost.machines.real import hostfacts, surroundings
+from hardcost.machines.real.conversation import converse
+from hardcost.protocol.answers import CallAnswer, all_of
+from hardcost.protocol.requests import Command, Install
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hardcost.machines.machine import Boot, Builder, KernelRecipe, Relations
+    from hardcost.machines.real.hostfacts import HostFacts
+    from hardcost.machines.supplies import Order
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Request
+
+_REQUESTS = frozenset({"calls", "command", "install", "perturb", "read"})
+_FACTS_SECONDS = 60.0
+_MONOTONIC = 1e9  # ticks of that clock in a second
+_KERNELS = "hardcost builds no kernels for a machine that it does not boot"
+
+CAPABILITIES = Capabilities(
+    instruments=frozenset({"time"}),
+    guests=frozenset({"small"}),
+    inits=frozenset({"probe"}),
+    parameters=False,
+    kernels=False,
+    layouts=False,
+    fresh=False,
+    requests=_REQUESTS,
+    at_once=1,
+)
+"""What can be done without changing anything: two trials at a time would disturb each other."""
+
+
+class Reach(Protocol):
+    """How a machine is reached."""
+
+    @property
+    def name(self) -> str:
+        """The machine's name, such as `host` or `ssh:web1`."""
+
+    @property
+    def remedy(self) -> str | None:
+        """What to do where the probe does not start."""
+
+    async def prepare(self) -> None:
+        """Bring our programs there, unless they are.
+
+        Raises:
+            MachineError: They can't be brought.
+        """
+
+    def words(self, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+        """Return the command that starts the probe, on one processor if one is named.
+
+        `scratch` is a folder to be made for it, and to be removed once it has ended, which is after
+        so many `seconds` at the latest.
+        """
+
+
+@dataclass(frozen=True)
+class RealMachine:
+    """A machine: how it is reached, what it says of itself, and the hash of our programs."""
+
+    reach: Reach
+    facts: HostFacts
+    programs: str
+    remarks: tuple[str, ...] = ()
+    capabilities: Capabilities = CAPABILITIES
+
+    @property
+    def name(self) -> str:
+        """The name by which the user has named it."""
+        return self.reach.name
+
+    def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
+        """Fetch nothing: the probe came with hardcost."""
+
+    def environment(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+        """Return what a reader has to know of the machine."""
+        facts = self.facts
+        known = {
+            "kernel": facts.kernel,
+            "cpu_model": facts.model,
+            "host": facts.name,
+            "clock": facts.clock,
+            "governor": facts.governor,
+            "measured on": "" if facts.cpu is None else f"processor {facts.cpu}",
+            "hypervisor": "yes" if facts.virtual else "",
+        }
+        return {name: value for name, value in known.items() if value}
+
+    def identity(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+        """Return which machine it is, in which boot: times of two of them never mix."""
+        facts = self.facts
+        return {
+            "machine": self.name.partition(":")[0],
+            "machine_id": facts.machine or facts.name,
+            "boot_id": facts.boot,
+            "kernel": facts.kernel,
+            "kernel_line": facts.line,
+            "cpu_model": facts.model,
+            "processor": str(facts.cpu),
+            "programs": self.programs,
+        }
+
+    def kernel_identity(self) -> dict[str, str]:
+        """Return the kernel, and how it was booted."""
+        return {"kernel": self.facts.kernel, "kernel_line": self.facts.line}
+
+    def kernel_name(self, boot: Boot) -> str:  # noqa: ARG002  (the interface's)
+        """Return the running kernel's name."""
+        return self.facts.kernel
+
+    def configuration(self, boot: Boot) -> Mapping[str, str] | None:  # noqa: ARG002  (the interface's)
+        """Return that no kernel is built."""
+        return None
+
+    def relations(self, recipe: KernelRecipe) -> Relations:  # noqa: ARG002  (the interface's)
+        """Refuse: kernels are for guests."""
+        raise MachineError(_KERNELS, hint="--machine vm boots kernels that are built")
+
+    def packages(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+        """Return that none is known."""
+        return {}
+
+    def notes(self, boot: Boot) -> tuple[str, ...]:  # noqa: ARG002  (the interface's)
+        """Return that there is nothing to know."""
+        return ()
+
+    def earlier(self) -> Earlier:
+        """Return that nothing has to be got ready."""
+        return Earlier()
+
+    async def account(self, boot: Boot) -> Account | None:  # noqa: ARG002  (the interface's)
+        """Return that nothing is amiss: there are no boot parameters."""
+        return Account()
+
+    def is_ready(self, boot: Boot) -> bool:  # noqa: ARG002  (the interface's)
+        """Say that it is: it runs."""
+        return True
+
+    async def make_ready(self, boot: Boot) -> None:
+        """Do nothing: it runs."""
+
+    async def built_by(self, boot: Boot, builder: Builder) -> None:  # noqa: ARG002  (the interface's)
+        """Refuse: kernels are for guests."""
+        raise MachineError(_KERNELS)
+
+    def order(self, boot: Boot) -> Order:  # noqa: ARG002  (the interface's)
+        """Refuse: other hosts' times are not this machine's."""
+        raise MachineError(
+            f"workers can't measure the machine {self.name}: their times are not its",
+            hint="leave --workers out",
+        )
+
+    async def execute(self, boot: Boot, job: Sequence[Request], limit_seconds: float) -> Execution:  # noqa: ARG002  (the interface's)
+        """Carry out a job beside whatever else the machine does.
+
+        Raises:
+            InputError: The job would change the machine.
+            MachineError: The machine can't be reached; a `TrialError`, the probe failed, or what it
+                answered is no answer.
+        """
+        refused = sorted({one.do for one in job} - _REQUESTS)
+        if refused:
+            raise InputError(f"{self.name} is not to be changed: {', '.join(refused)}")
+        # A program of the user's may have several threads, and waits for others.
+        whole = any(isinstance(one, Command) for one in job)
+        cpu = None if whole else self.facts.cpu
+        installs = any(isinstance(one, Install) for one in job)
+        scratch = f"/tmp/hardcost-{secrets.token_hex(8)}" if installs else None  # noqa: S108  (random)
+        asked = job if scratch is None else _relocated(job, scratch)
+        answers, seconds = await converse(
+            self.reach.words(cpu, scratch, limit_seconds),
+            surroundings.around(asked, cpu),
+            limit_seconds,
+            remedy=self.reach.remedy,
+        )
+        own, texts = surroundings.taken_out(answers)
+        _check_clock(own, seconds)
+        return Execution(own, "", 0.0, seconds, surroundings=surroundings.surroundings(texts, cpu))
+
+
+async def reached(reach: Reach, programs: str, remarks: tuple[str, ...] = ()) -> RealMachine:
+    """Return the machine behind `reach`, once it has said what it is.
+
+    Raises:
+        MachineError: It can't be reached, or our programs do not run there.
+    """
+    await reach.prepare()
+    words = reach.words(None, None, _FACTS_SECONDS)
+    answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
+    return RealMachine(reach, hostfacts.read(answers), programs, remarks)
+
+
+def _relocated(job: Sequence[Request], scratch: str) -> tuple[Request, ...]:
+    """Return a job whose programs are installed in `scratch`, where the job itself finds them."""
+    moved = {one.path: scratch + one.path for one in job if isinstance(one, Install)}
+
+    def there(one: Request) -> Request:
+        if isinstance(one, Install):
+            return one.model_copy(update={"path": moved[one.path]})
+        if isinstance(one, Command):
+            argv = tuple(moved.get(word, word) for word in one.argv)
+            return one.model_copy(update={"argv": argv})
+        return one
+
+    return tuple(map(there, job))
+
+
+def _check_clock(answers: Sequence[Answer], seconds: float) -> None:
+    """Check that windows took no longer, all together, than hardcost waited for them.
+
+    Raises:
+        TrialError: They did: the machine's clock was set, or lies.
+    """
+    for one in all_of(answers, CallAnswer):
+        if one.clock == "monotonic" and sum(one.samples) > seconds * _MONOTONIC:
+            raise TrialError(
+                f"{one.name} took {sum(one.samples) / _MONOTONIC:.3g} s by the machine's clock, and"
+                f" the whole job {seconds:.3g} s by ours: its clock jumps or lies"
+            )

@@ -1,0 +1,81 @@
+"""The machine `host`: the one that hardcost runs on. Nothing of it is changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.errors import InputError
+from hardcost.machines.ourprograms import built
+from hardcost.machines.real import starting
+from hardcost.machines.real.realmachine import reached
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.progress import Listener
+    from hardcost.machines.real.realmachine import RealMachine
+    from hardcost.machines.wanted import Wanted
+
+REMARK = (
+    "these are times of a machine that does other things, too; each interval holds what that did"
+    " while it was measured"
+)
+
+
+class HostReach:
+    """This host: the probe is a child of hardcost."""
+
+    name = "host"
+    remedy = "`hardcost doctor --machine host` says what is missing"
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Start the programs in `folder`; None: those that came with hardcost."""
+        self._folder = folder
+
+    async def prepare(self) -> None:
+        """Look whether our programs were built.
+
+        Raises:
+            MachineError: They were not.
+        """
+        if self._folder is None:
+            for name in starting.PROGRAMS:
+                built(name)
+
+    def words(self, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+        """Return the command that starts the probe."""
+        folder = self._folder or built(starting.PROGRAMS[0]).parent
+        return starting.words(str(folder), cpu, scratch, seconds)
+
+
+def check(wanted: Wanted) -> None:
+    """Check that nothing is wanted that only a guest has.
+
+    Raises:
+        InputError: It is.
+    """
+    options = {
+        "--kernel": wanted.kernel,
+        "--source": wanted.source,
+        "--image": wanted.image,
+        "--rootfs": wanted.rootfs,
+        "--cpu": None if wanted.cpu == "max" else wanted.cpu,
+    }
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InputError(
+            f"{', '.join(given)}: a machine that is there already is measured as it is, and such"
+            " options say what guests are made of",
+            hint="leave that out, or take --machine vm",
+        )
+
+
+async def make(wanted: Wanted, listener: Listener) -> RealMachine:
+    """Return this host as a machine; `listener` hears that it is asked what it is.
+
+    Raises:
+        MachineError: Our programs do not run here.
+    """
+    check(wanted)
+    listener.note("asking this machine what it is …")
+    return await reached(HostReach(), starting.programs_hash(), (REMARK,))

@@ -1,0 +1,44 @@
+"""Machines for tests of real ones: this host, and stand-ins for probes that behave badly."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import TYPE_CHECKING
+
+from hardcost.machines.ourprograms import built
+from hardcost.machines.real import starting
+from hardcost.machines.real.realmachine import RealMachine, reached
+from hardcost.machines.real.thishost import HostReach
+from hardcost.protocol.requests import CallPlan, Calls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def this_host(folder: Path | None = None) -> RealMachine:
+    """Return this host, its programs those of a folder or the real ones."""
+    return asyncio.run(reached(HostReach(folder), starting.programs_hash()))
+
+
+def in_place_of_the_probe(folder: Path, script: str) -> RealMachine:
+    """Return this host as it says that it is, with a shell script in place of the probe."""
+    machine = this_host()
+    probe = folder / starting.PROGRAMS[0]
+    probe.write_text(f"#!/bin/sh\n{script}\n")
+    probe.chmod(0o755)
+    return RealMachine(HostReach(folder), machine.facts, machine.programs)
+
+
+def copied(folder: Path) -> Path:
+    """Return a folder with copies of our programs."""
+    folder.mkdir(parents=True)
+    for name in starting.PROGRAMS:
+        shutil.copy(built(name), folder / name)
+    return folder
+
+
+def calls(*names: str, samples: int = 9) -> Calls:
+    """Return a request to measure calls."""
+    rows = tuple(CallPlan(name=n, batch=64, samples=samples, warmup=1, apart=0) for n in names)
+    return Calls(clock="monotonic", calls=rows)
