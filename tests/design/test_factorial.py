@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from hardcost.design.factorial import Overrides, plan, start_order
+from hardcost.design.factorial import Overrides, block_of, plan, start_order
 from hardcost.design.plan import Configuration, Plan, Trial, Workload
 from hardcost.errors import InputError
 from hardcost.study.model import Study
@@ -101,3 +101,13 @@ def test_a_study_says_under_how_many_perturbations_what_moves_is_measured(
     trials = plan(study).trials
     assert {trial.perturbations for trial in trials if trial.workload.name == "syscalls"} == {found}
     assert {trial.perturbations for trial in trials if trial.workload.name == "command"} == {(0,)}
+
+
+def test_a_block_ends_in_the_reverse_of_how_it_began() -> None:
+    started = start_order(timed(4))
+    names = [(trial.configuration.name, str(trial.workload)) for trial in started]
+    size = len(names) // 4
+    rounds = [names[at : at + size] for at in range(0, len(names), size)]
+    assert rounds[1] == rounds[0][::-1]
+    assert rounds[3] == rounds[2][::-1]
+    assert [block_of(1, n) for n in range(4)] == [(1, 0), (1, 0), (1, 1), (1, 1)]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special  # scipy.stats would say the same, but takes half a second to import
 
+from hardcost.analysis import bootstrap
 from hardcost.analysis.finding import Cell, Total
+from hardcost.design.factorial import block_of
 from hardcost.design.leave_one_out import BASELINE
 from hardcost.errors import TrialError
 from hardcost.instruments.names import instrument as instrument_named
@@ -50,7 +52,8 @@ class Series:
     `drawn`: the trials are draws of an exact instrument, each under another perturbation. In place
     of medians they have interquartile means: windows often alternate between two lengths, and of
     which there are more is one bit, where the mean tells shares. `chance` is by how much rare draws
-    move the mean, in `unit`.
+    move the mean, in `unit`. `timed`: the instrument is not exact, so that trials measured together
+    are alike, and what the n-th sample of each has in common is nothing.
     """
 
     unit: str
@@ -58,6 +61,7 @@ class Series:
     medians: Mapping[Key, Estimate]
     drawn: bool = False
     chance: float = 0.0
+    timed: bool = False
 
     @property
     def minimum(self) -> float:
@@ -95,8 +99,8 @@ def interquartile_mean(samples: Sequence[float]) -> float:
     return math.fsum(ordered[ends : len(ordered) - ends]) / (len(ordered) - 2 * ends)
 
 
-def mean(values: Sequence[float]) -> Estimate:
-    """Return the mean of two or more independent values and its 95 % confidence interval.
+def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of two or more independent values and its confidence interval.
 
     Student's t on the mean (W. S. Gosset, "The probable error of a mean", 1908).
     """
@@ -104,9 +108,24 @@ def mean(values: Sequence[float]) -> Estimate:
     middle = float(numbers.mean())
     if float(np.ptp(numbers)) == 0.0:
         return Estimate(middle, middle, middle)
-    quantile = float(special.stdtrit(len(numbers) - 1, (1 + CONFIDENCE) / 2))
+    quantile = float(special.stdtrit(len(numbers) - 1, (1 + confidence) / 2))
     half = quantile * float(numbers.std(ddof=1) / math.sqrt(len(numbers)))
     return Estimate(middle, middle - half, middle + half)
+
+
+def mean_of_trials(trials: Mapping[Key, float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of an inexact instrument's trials and its confidence interval.
+
+    Trials are drawn by blocks if there are enough of these (`bootstrap`); the values of a few
+    trials are taken for independent, as `mean` does.
+    """
+    blocks: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
+    for key, one in trials.items():
+        blocks[block_of(*key)].append(one)
+    if len(blocks) < bootstrap.FEWEST_BLOCKS:
+        return mean(list(trials.values()), confidence)
+    means = [math.fsum(some) / len(some) for some in blocks.values()]
+    return Estimate(*bootstrap.interval(means, confidence))
 
 
 @cache
@@ -150,6 +169,7 @@ def _series(
         },
         drawn=drawn,
         chance=call.chance if call is not None and instrument.exact else 0.0,
+        timed=not instrument.exact,
     )
 
 
@@ -179,8 +199,8 @@ def total(
 
 def value(of: Series) -> Estimate:
     """Return the estimate of a metric: the one trial's median, or the mean of several."""
-    found = list(of.medians.values())
-    return found[0] if len(found) == 1 else _mean(of, [one.value for one in found])
+    found = {key: one.value for key, one in of.medians.items()}
+    return next(iter(of.medians.values())) if len(found) == 1 else _mean(of, found)
 
 
 def shift(of: Series, against: Series) -> Estimate:
@@ -191,29 +211,32 @@ def shift(of: Series, against: Series) -> Estimate:
     medians keeps. One pair of trials gives the median of the samples' differences with its
     interval; several give the mean of these medians, or of draws that of their interquartile means.
 
-    Of two runs of a program, one may have more samples; unpaired samples are left out.
+    Of two runs of a program, one may have more samples; unpaired samples are left out. Trials of an
+    inexact instrument are compared by their medians.
 
     Raises:
         TrialError: They have no trial in common.
     """
-    shifts = [
-        [a - b for a, b in _twins(of.samples[key], against.samples[key])]
+    shifts = {
+        key: [a - b for a, b in _twins(of.samples[key], against.samples[key])]
         for key in _common(of, against)
-    ]
+    }
     if len(shifts) == 1:
-        return median(shifts[0])
+        return median(next(iter(shifts.values())))
+    if of.timed:
+        return _mean(of, {k: of.medians[k].value - against.medians[k].value for k in shifts})
     if of.drawn:
-        return _mean(of, [interquartile_mean(one) for one in shifts])
-    return _mean(of, [median(one).value for one in shifts])
+        return _mean(of, {key: interquartile_mean(one) for key, one in shifts.items()})
+    return _mean(of, {key: median(one).value for key, one in shifts.items()})
 
 
-def _mean(of: Series, values: Sequence[float]) -> Estimate:
+def _mean(of: Series, values: Mapping[Key, float]) -> Estimate:
     """Return the mean over trials, with an interval that is not narrower than chance may make it.
 
     Draws often agree to the instruction, while one in twenty or forty would not: of those a few
     draws know nothing.
     """
-    found = mean(values)
+    found = mean_of_trials(values) if of.timed else mean(list(values.values()))
     low = min(found.low, found.value - of.chance)
     high = max(found.high, found.value + of.chance)
     return _gridded(Estimate(found.value, low, high))
@@ -221,7 +244,8 @@ def _mean(of: Series, values: Sequence[float]) -> Estimate:
 
 def ratio(of: Series, against: Series) -> Estimate:
     """Return `of` / `against`: the geometric mean over the pairs; NaN where a value is not > 0."""
-    pairs = [(of.medians[key], against.medians[key]) for key in _common(of, against)]
+    common = _common(of, against)
+    pairs = [(of.medians[key], against.medians[key]) for key in common]
     if any(min(a.low, a.value, b.low, b.value) <= 0 for a, b in pairs):
         return _UNKNOWN
     if of is against:
@@ -229,7 +253,11 @@ def ratio(of: Series, against: Series) -> Estimate:
     a, b = pairs[0]
     if all(pair == pairs[0] for pair in pairs):
         return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
-    return mean_ratio([a.value / b.value for a, b in pairs])
+    ratios = [a.value / b.value for a, b in pairs]
+    if not of.timed:
+        return mean_ratio(ratios)
+    logarithms = {key: math.log(one) for key, one in zip(common, ratios, strict=True)}
+    return _raised(mean_of_trials(logarithms))
 
 
 def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
@@ -308,7 +336,10 @@ def _twins(a: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
 
 def mean_ratio(ratios: Sequence[float]) -> Estimate:
     """Return the geometric mean of several ratios above 0, and its interval, as of `mean`."""
-    logarithm = mean([math.log(one) for one in ratios])
+    return _raised(mean([math.log(one) for one in ratios]))
+
+
+def _raised(logarithm: Estimate) -> Estimate:
     return Estimate(*(math.exp(x) for x in (logarithm.value, logarithm.low, logarithm.high)))
 
 

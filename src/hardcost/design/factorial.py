@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from hardcost.design.plan import Configuration, Setup, Workload
     from hardcost.study.model import Study
+
+
+BLOCK_ROUNDS = 2
+"""Rounds in a block: one in an order, one in its reverse."""
 
 
 @dataclass(frozen=True)
@@ -106,15 +111,30 @@ def trials(  # noqa: PLR0913  (each is a choice of its own)
 def start_order(plan: Plan) -> tuple[Trial, ...]:
     """Return the trials of a plan in the order in which they start.
 
-    Under an instrument that is not exact, each round has its own order, so that drift (heat, load)
-    affects all configurations alike. The order is derived from hashes, so it is always the same.
+    Under an instrument that is not exact, two rounds are a block: each block has an order of its
+    own, and its second round has the reverse of the first's. So drift (heat, load) affects all
+    configurations alike, and one that is steady within a block cancels out. The order is derived
+    from hashes, so it is always the same.
     """
     if instrument_named(plan.instrument).exact:
         return plan.trials
-    return tuple(sorted(plan.trials, key=lambda trial: (trial.repetition, _shuffle(trial))))
+    rounds: defaultdict[int, list[Trial]] = defaultdict(list)
+    for trial in plan.trials:
+        rounds[trial.repetition].append(trial)
+    return tuple(
+        trial
+        for number in sorted(rounds)
+        for trial in sorted(rounds[number], key=_shuffle, reverse=bool(number % BLOCK_ROUNDS))
+    )
+
+
+def block_of(seed: int, repetition: int) -> tuple[int, int]:
+    """Return the block that a trial belongs to, by its seed and repetition."""
+    return seed, repetition // BLOCK_ROUNDS
 
 
 def _shuffle(trial: Trial) -> bytes:
-    """Return a pseudo-random but reproducible sort key."""
-    parts = (trial.repetition, trial.configuration.name, str(trial.workload), trial.seed)
+    """Return a pseudo-random but reproducible sort key, the same in both rounds of a block."""
+    block = trial.repetition // BLOCK_ROUNDS
+    parts = (block, trial.configuration.name, str(trial.workload), trial.seed)
     return hashlib.sha256(repr(parts).encode()).digest()

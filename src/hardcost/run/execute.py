@@ -68,6 +68,7 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         host_seconds=execution.host_seconds,
         observed=observed,
         profile=profiled,
+        surroundings=dict(execution.surroundings),
     )
 
 

@@ -17,7 +17,7 @@ class Record(BaseModel):
 
     `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
     `observed` is what the recorders saw, `profile` which functions executed how much, where that
-    was watched.
+    was watched. `surroundings` is what went on beside it on a machine that others use too.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +35,7 @@ class Record(BaseModel):
     host_seconds: float
     observed: tuple[Observed, ...] = ()
     profile: Profile | None = None
+    surroundings: dict[str, float] = {}
 
 
 _LARGEST = 1e18
@@ -57,6 +58,7 @@ def check(record: Record, identity: str) -> None:
         _check_numbers(metric.metric, metric.samples)
         _check_numbers(metric.metric, (metric.lost, *(metric.fired or {}).values()))
     _check_numbers("its time", (record.start_seconds, record.host_seconds))
+    _check_numbers("what went on beside it", tuple(record.surroundings.values()))
     if record.profile is not None:
         windows.check(record.profile)
     for observed in record.observed:

@@ -1,0 +1,63 @@
+"""Which trials were disturbed by what the machine did beside them: a rule that sees no result.
+
+The rule is fixed here, before anything is measured, and looks at the machine's own counters alone.
+So what it sets aside can't depend on whether a time was pleasing. What it sets aside stays in the
+store.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.design.factorial import block_of
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.store.record import Record
+
+MOST_STOLEN = 0.01
+"""The share of a trial's time that a hypervisor may give to others."""
+
+MOST_DRIFT = 0.05
+"""By how much of itself the processor's frequency may differ between a trial's begin and end."""
+
+MOST_SET_ASIDE = 1 / 3
+"""If more blocks than this share are disturbed, the machine is always so, and all of them count."""
+
+
+def reasons(record: Record) -> tuple[str, ...]:
+    """Return by what a trial was disturbed; () if it wasn't, or nobody watched."""
+    return tuple(_reasons(record))
+
+
+def set_aside(records: Sequence[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
+    """Return the records of undisturbed blocks, and notes on the others.
+
+    A block goes as a whole, so that configurations stay comparable.
+    """
+    found = {block_of(one.seed, one.repetition): reasons(one) for one in records if reasons(one)}
+    blocks = {block_of(one.seed, one.repetition) for one in records}
+    if not found:
+        return tuple(records), ()
+    why = ", ".join(sorted({reason for some in found.values() for reason in some}))
+    blocks_said = f"{len(found)} of {count(len(blocks), 'block')} of trials"
+    if len(found) > MOST_SET_ASIDE * len(blocks):
+        note = f"{blocks_said} were disturbed ({why}): this is how the machine is, and all count"
+        return tuple(records), (note,)
+    kept = tuple(one for one in records if block_of(one.seed, one.repetition) not in found)
+    return kept, (f"{blocks_said} were disturbed ({why}), and are set aside",)
+
+
+def _reasons(record: Record) -> Iterator[str]:
+    seen = record.surroundings
+    if seen.get("steal_seconds", 0.0) > MOST_STOLEN * record.host_seconds:
+        yield "the hypervisor gave the processor to others"
+    before, after = seen.get("megahertz_before"), seen.get("megahertz")
+    if before and after and abs(after - before) > MOST_DRIFT * before:
+        yield "the processor's frequency changed"
+    if seen.get("throttles", 0.0) > 0:
+        yield "the processor was throttled for its heat"
+    if seen.get("pinned", 1.0) == 0:
+        yield "the process was not held on one processor"
