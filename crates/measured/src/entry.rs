@@ -72,11 +72,14 @@ fn run<K: Clock, C: Call>(
     handshake: &mut dyn Handshake,
 ) -> Result<Vec<u64>, Stopped> {
     let mut samples = Samples::new(plan.samples as usize)?;
-    let mut call = C::prepare(setup)?;
+    let call = C::prepare(setup)?;
+    #[cfg(feature = "planted")]
+    let call = crate::planted::Planted::new(call, plan.apart);
+    let mut call = call;
     let pacer = Pacer::new(setup.pace);
     let mut sample = || {
         pacer.wait(plan.apart)?;
-        window::<K, C>(&mut call, plan.batch)
+        window::<K, _>(&mut call, plan.batch)
     };
     for _ in 0..plan.warmup {
         sample()?;

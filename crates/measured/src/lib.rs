@@ -22,6 +22,8 @@ pub mod filelists;
 mod identity;
 mod messages;
 pub mod pace;
+#[cfg(feature = "planted")]
+mod planted;
 pub mod sys;
 pub mod task;
 mod window;

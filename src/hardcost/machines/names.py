@@ -155,7 +155,10 @@ async def try_out(name: str, cache: Cache) -> Sequence[Check]:
     Raises:
         InputError: There is none of that name.
     """
-    found: Sequence[Check] = await _module(name, _EXAMINERS).try_out(cache)
+    module = _module(name, _EXAMINERS)
+    kind, _, address = name.partition(":")
+    tried = module.try_out_at(address) if kind in _ADDRESSED else module.try_out(cache)
+    found: Sequence[Check] = await tried
     return found
 
 

@@ -18,6 +18,16 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Say in which functions the cost of each configuration arises (see `hardcost profile`).",
 )
+@click.option(
+    "--precision",
+    metavar="SHARE",
+    help="Under time, add trials until each ratio's interval is +/- this share, such as 1%.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(1, 604800),
+    help="Seconds after which --precision adds no more trials (default: 600).",
+)
 @measuring
 @carried_out_by("hardcost.cli.run:run")
 def run() -> None:
@@ -29,6 +39,7 @@ def run() -> None:
 
     \b
     Examples:  hardcost run audit-rules
+               hardcost run my-study.toml --machine host --instrument time --precision 1%
                hardcost run audit-rules --workload 'syscalls calls=null' --profile
                hardcost run my-study.toml --workload 'syscalls calls=null+open' --format json
     """

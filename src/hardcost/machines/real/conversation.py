@@ -123,4 +123,5 @@ def _text(errors: Path) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
     with errors.open("rb") as file:
         file.seek(max(0, errors.stat().st_size - _SAID_BYTES))
-        return _CONTROL.sub("?", file.read().decode(errors="replace")).strip()
+        said = file.read().decode(errors="replace").replace("\r\n", "\n")
+    return _CONTROL.sub("?", said).strip()

@@ -1,4 +1,4 @@
-"""What a machine that is there already lacks for being measured."""
+"""What a machine that is there already lacks for being measured, and what makes its times noisy."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 
 from hardcost.machines.hostcheck import Check, attempt, program
 from hardcost.machines.ourprograms import built
-from hardcost.machines.real import starting
+from hardcost.machines.real import sshhost, starting
+from hardcost.machines.real.conversation import converse
+from hardcost.machines.real.realmachine import reached
+from hardcost.machines.real.surroundings import around, surroundings, taken_out
+from hardcost.machines.real.thishost import HostReach
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hardcost.machines.cache import Cache
+    from hardcost.machines.real.hostfacts import HostFacts
+    from hardcost.machines.real.realmachine import Reach
+
+_SECONDS = 60.0
+_FEW_PROCESSORS = 2
+_CLOCKS = frozenset({"tsc", "arch_sys_counter"})
 
 
 def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
@@ -21,5 +31,58 @@ def examine(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
 
 
 async def try_out(cache: Cache) -> Sequence[Check]:  # noqa: ARG001  (any examiner's)
-    """Return nothing more: `doctor --machine` measures the machine itself."""
-    return ()
+    """Start the probe on this host, and return what makes its times noisy."""
+    return await _tried(HostReach())
+
+
+async def try_out_at(address: str) -> Sequence[Check]:
+    """Start the probe on the host at an address, and return what makes its times noisy."""
+    return await _tried(sshhost.SshReach(address))
+
+
+async def _tried(reach: Reach) -> Sequence[Check]:
+    machine = await reached(reach, starting.programs_hash())
+    answers, _ = await converse(reach.words(None, None, _SECONDS), around((), None), _SECONDS)
+    _, texts = taken_out(answers)
+    facts = machine.facts
+    known = Check(reach.name, ok=True, found=f"{facts.name}, {facts.model}, kernel {facts.kernel}")
+    return (known, *noise(facts, surroundings(texts, None)))
+
+
+def noise(facts: HostFacts, seen: Mapping[str, float]) -> Iterator[Check]:
+    """Yield what makes a machine's times noisy, as far as it says; none of it forbids measuring."""
+    yield _check(
+        "processors",
+        len(facts.cpus) >= _FEW_PROCESSORS,
+        f"{len(facts.cpus)} that we may use",
+        "with one, all that the machine does comes between trials",
+    )
+    yield _check(
+        "clock",
+        facts.clock in _CLOCKS,
+        facts.clock or "not known",
+        "reading another clock than the processor's own takes long, and varies",
+    )
+    yield _check(
+        "hypervisor",
+        not facts.virtual,
+        "yes" if facts.virtual else "none",
+        "its other guests take the processor and its caches away; each trial records stolen time",
+    )
+    yield _check(
+        "hyper-threading",
+        not facts.siblings,
+        "on" if facts.siblings else "off",
+        "what runs on a processor's other half slows it; `nosmt` boots without",
+    )
+    fixed = facts.governor in {"performance", ""} and not facts.boost
+    said = f"governor {facts.governor or 'not known'}, boost {'on' if facts.boost else 'off'}"
+    yield _check("frequency", fixed, said, "it changes with load and heat; each trial records it")
+    load = seen.get("load", 0.0)
+    yield _check(
+        "load", load < len(facts.cpus) / 2, f"{load:.2f}", "something else runs: end it, or wait"
+    )
+
+
+def _check(name: str, ok: bool, found: str, remedy: str) -> Check:  # noqa: FBT001  (made here alone)
+    return Check(name, ok, found, remedy, needed=False)

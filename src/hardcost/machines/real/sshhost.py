@@ -152,9 +152,8 @@ class SshReach:
         if came.status:
             failed = f"{what} failed with status {came.status}"
             why = "can't be reached" if came.status == _SSH_FAILED else failed
-            raise MachineError(
-                f"{self.name}: {why}: {came.said or '(it said nothing)'}", hint=self.remedy
-            )
+            last = (came.said.splitlines() or ["(it said nothing)"])[-1]
+            raise MachineError(f"{self.name}: {why}: {last}", hint=self.remedy, console=came.said)
         return came
 
 

@@ -1,0 +1,130 @@
+"""Times measured until they are precise enough; disturbed blocks of trials are replaced.
+
+When to stop is fixed beforehand, and looks at how wide intervals are, never at where they lie.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.analysis import bootstrap
+from hardcost.analysis.disturbed import set_aside
+from hardcost.analysis.estimates import cells
+from hardcost.design.factorial import BLOCK_ROUNDS, block_of
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hardcost.analysis.finding import Cell
+    from hardcost.design.plan import Plan
+    from hardcost.store.record import Record
+
+FEWEST_ROUNDS = BLOCK_ROUNDS * bootstrap.FEWEST_BLOCKS
+"""Rounds that are measured before it is asked how precise they are."""
+
+MOST_ROUNDS = 1000
+_MORE_THAN_NEEDED = 1.1  # the spread that the next number of rounds follows from is an estimate
+_GROWTH = 2  # so many times the rounds before, at most: their spread may be wrong
+_REPLACED = 0.5  # of the rounds planned, at most, are repeated for disturbed ones
+
+
+@dataclass(frozen=True)
+class Aim:
+    """How precise is precise enough: half of an interval's width, relative; and within how long.
+
+    `seconds` are those of hardcost's monotonic clock since it showed `began`, for all trials
+    together.
+    """
+
+    precision: float
+    seconds: float
+    began: float
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What was measured in the end: its plan, the records that count, and notes for a reader."""
+
+    plan: Plan
+    records: tuple[Record, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """`planned` is the plan of a number of rounds; `measure` measures what is missing of one."""
+
+    planned: Callable[[int], Plan]
+    measure: Callable[[Plan], tuple[Record, ...]]
+
+    def of(self, number: int) -> tuple[Plan, tuple[Record, ...]]:
+        """Return the plan of so many rounds, and its records."""
+        plan = self.planned(number)
+        return plan, self.measure(plan)
+
+
+def settled(
+    records: Sequence[Record], rounds: int, more: Rounds, aim: Aim | None = None
+) -> Settled:
+    """Return the records of so many rounds, and of those that are added to them.
+
+    Without an aim, disturbed blocks are measured again, once; with one, blocks are added until it
+    is reached or time is up.
+    """
+    plan = more.planned(rounds)
+    kept, notes = set_aside(records)
+    if aim is None:
+        lost = len(_blocks(records)) - len(_blocks(kept))
+        again = min(BLOCK_ROUNDS * lost, math.floor(_REPLACED * rounds))
+        if again:
+            plan, measured = more.of(rounds + again)
+            kept, notes = set_aside(measured)
+        return Settled(plan, kept, notes)
+    while (width := widest(cells(plan, kept))) > aim.precision:
+        passed = time.monotonic() - aim.began
+        following = _following(rounds, width, aim, passed)
+        if following <= rounds:
+            return Settled(plan, kept, (*notes, _short(width, aim, rounds, passed)))
+        rounds = following
+        plan, measured = more.of(rounds)
+        kept, notes = set_aside(measured)
+    reached = f"every interval is within {_percent(aim.precision)} after {count(rounds, 'round')}"
+    return Settled(plan, kept, (*notes, reached))
+
+
+def widest(found: Sequence[Cell]) -> float:
+    """Return the largest half of an interval, relative: of ratios, or of values without any."""
+    compared = [one for one in found if one.configuration != one.baseline]
+    halves = [
+        (one.ratio_high - one.ratio_low) / 2 / one.ratio for one in compared if one.ratio > 0
+    ] or [(one.high - one.low) / 2 / abs(one.value) for one in found if one.value]
+    return max((half for half in halves if math.isfinite(half)), default=0.0)
+
+
+def _following(rounds: int, width: float, aim: Aim, passed: float) -> int:
+    """Return how many rounds to have next; no more than there are if time is up."""
+    needed = math.ceil(rounds * (width / aim.precision) ** 2 * _MORE_THAN_NEEDED)
+    each = passed / rounds
+    affordable = rounds + math.floor((aim.seconds - passed) / each) if each > 0 else needed
+    following = min(needed, _GROWTH * rounds, affordable, MOST_ROUNDS)
+    return following - following % BLOCK_ROUNDS
+
+
+def _blocks(records: Sequence[Record]) -> set[tuple[int, int]]:
+    return {block_of(one.seed, one.repetition) for one in records}
+
+
+def _short(width: float, aim: Aim, rounds: int, passed: float) -> str:
+    why = "no more rounds are measured" if rounds >= MOST_ROUNDS else "time was up"
+    return (
+        f"{why} after {count(rounds, 'round')} and {passed:.0f} s: the widest interval is"
+        f" {_percent(width)}, and {_percent(aim.precision)} was asked for"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"+/-{100 * share:.3g} %"
