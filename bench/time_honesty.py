@@ -49,7 +49,7 @@ _PLACE = _ROOT / "build" / "time-honesty"
 _CALL, _BATCH, _SAMPLES = "null", 256, 49
 _BLOCKS = 10
 _COUNTS = (4, 10, 25, 60)  # multiplications, of 3 cycles each: some 3 to 50 ns
-_ROUNDS = 21  # of a calibration
+_ROUNDS, _PROCESSES = 100, 24  # of a calibration
 _LIMIT_SECONDS = 300.0
 
 
@@ -103,12 +103,13 @@ def _measured(counts: Sequence[int], file: Path, seconds: float) -> list[Study]:
     machine = asyncio.run(reached(HostReach(folder), starting.programs_hash(folder)))
     until = time.monotonic() + seconds
     file.parent.mkdir(parents=True, exist_ok=True)
+    truths = {count: _truth(machine, count) for count in dict.fromkeys(counts)}
     found = []
     with file.open("a") as kept:
         for done, count in enumerate(counts):
             if time.monotonic() > until:
                 break
-            found.append(asyncio.run(_study(machine, count)))
+            found.append(asyncio.run(_study(machine, count, truths[count])))
             kept.write(json.dumps(asdict(found[-1])) + "\n")
             kept.flush()
             if not done % 20:
@@ -132,14 +133,12 @@ def _programs() -> Path:
     return _PLACE
 
 
-async def _study(machine: RealMachine, count: int) -> Study:
+async def _study(machine: RealMachine, count: int, truth: float) -> Study:
     """Measure A, without multiplications, and B, with so many."""
     blocks = [random.choice(("abba", "baab")) for _ in range(_BLOCKS)]  # noqa: S311  (no secret)
     order = "".join(blocks)
-    truth = _truth(machine, count)
     inside, seen = await _processes(machine, order, count)
     plain, _ = await _processes(machine, "a" * 2 * _BLOCKS + "b" * 2 * _BLOCKS, count)
-    truth = (truth + _truth(machine, count)) / 2
     medians = [median(each).value for each in inside]
     means = [statistics.fmean(each) for each in plain]
     return Study(
@@ -155,12 +154,18 @@ async def _study(machine: RealMachine, count: int) -> Study:
 
 
 def _truth(machine: RealMachine, count: int) -> float:
-    """Return what so many multiplications take, in ns, on the processor that is measured."""
+    """Return what so many multiplications take, in ns, on the processor that is measured.
+
+    It is the mean of some processes of another program.
+    """
     if not count:
         return 0.0
     argv = ["taskset", "-c", str(machine.facts.cpu), str(_PLACE / "calibrate")]
-    said = run([*argv, str(count), str(_ROUNDS)])
-    return statistics.median(float(line) for line in said.split())
+    found = [float(run([*argv, str(count), str(_ROUNDS)])) for _ in range(_PROCESSES)]
+    error = statistics.stdev(found) / math.sqrt(_PROCESSES)
+    truth = statistics.fmean(found)
+    print(f"{count} multiplications: {truth:.2f} ns, standard error {error:.2f} ns")
+    return truth
 
 
 async def _processes(
@@ -248,8 +253,8 @@ def _print_coverage(
 
 def _binomial(some: int, of: int) -> str:
     """Return the 95 % interval of a share (C. J. Clopper and E. S. Pearson, 1934)."""
-    low = special.btdtri(some, of - some + 1, 0.025) if some else 0.0
-    high = special.btdtri(some + 1, of - some, 0.975) if some < of else 1.0
+    low = special.betaincinv(some, of - some + 1, 0.025) if some else 0.0
+    high = special.betaincinv(some + 1, of - some, 0.975) if some < of else 1.0
     return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 

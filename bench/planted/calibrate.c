@@ -1,15 +1,18 @@
-/* What a number of dependent multiplications takes between two fences, in nanoseconds.
+/* What a number of dependent multiplications after a system call takes, in nanoseconds.
  *
- * The same code as crates/measured/src/planted.rs, timed by itself: one line for each round, the
- * time of COUNT of them less that of none. `calibrate COUNT ROUNDS`. */
+ * The same code as crates/measured/src/planted.rs, in one process and alternating every fraction of
+ * a millisecond, so that nothing that drifts or differs between processes comes in: the median over
+ * ROUNDS of the time of COUNT of them less that of none. `calibrate COUNT ROUNDS`. */
 
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { LENGTH = 4, REPEATS = 20000 };
+enum { LENGTH = 4, REPEATS = 1000, MOST = 10000 };
 
 static double now(void) {
     struct timespec time;
@@ -21,6 +24,7 @@ static double each(uint64_t offset) {
     double begin = now();
     for (int i = 0; i < REPEATS; i++) {
         uint64_t target, number = 3;
+        syscall(SYS_getppid);
         __asm__ volatile("lfence\n"
                          "lea 3f(%%rip), %[target]\n"
                          "sub %[offset], %[target]\n"
@@ -37,13 +41,26 @@ static double each(uint64_t offset) {
     return (now() - begin) / REPEATS;
 }
 
+static int ascending(const void *a, const void *b) {
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
 int main(int count, char **words) {
     if (count != 3)
         return 2;
     uint64_t offset = LENGTH * strtoul(words[1], NULL, 10);
-    for (long round = strtol(words[2], NULL, 10); round > 0; round--) {
+    long rounds = strtol(words[2], NULL, 10);
+    if (rounds < 1 || rounds > MOST)
+        return 2;
+    static double found[MOST];
+    for (long round = 0; round < rounds; round++) {
         double none = each(0), some = each(offset);
-        printf("%.3f\n", some - none);
+        some += each(offset);
+        none += each(0);
+        found[round] = (some - none) / 2;
     }
+    qsort(found, rounds, sizeof *found, ascending);
+    printf("%.4f\n", found[rounds / 2]);
     return 0;
 }
