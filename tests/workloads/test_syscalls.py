@@ -71,10 +71,15 @@ def test_a_call_that_does_not_exist_is_an_error_with_a_remedy(calls: str) -> Non
 
 
 def test_a_sample_is_a_window_less_the_emptiest_over_its_operations() -> None:
-    many = call(samples=[2563] * 99, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000)
+    many = call(
+        samples=[2563] * 99, batch=256, audit={"by_key": {"k": 2}, "lost": 1}, loginuid=1000
+    )
     (found,) = syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, many]), TIME)
     assert found.samples == (10.0,) * 99  # 2560 over a batch of 256
     assert (found.unit, found.fired, found.lost) == ("ns/op", {"k": 2}, 1)
+    longer = call(samples=[5123] * 99, batch=512, uid=1001)  # a machine with a slow clock
+    (found,) = syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, longer]), TIME)
+    assert found.samples == (10.0,) * 99
     switch = call("context-switch")
     (found,) = syscalls.measured(
         asked(syscalls, {"calls": "context-switch"}), typed([CLOCK, switch]), INSN
@@ -106,3 +111,10 @@ def test_what_ran_as_another_user_is_no_measurement(who: dict[str, Any]) -> None
 def test_missing_or_odd_answers_are_never_a_number(answers: list[dict[str, Any]]) -> None:
     with pytest.raises(TrialError):
         syscalls.measured(asked(syscalls, {"calls": "null"}), typed(answers), INSN)
+
+
+@pytest.mark.parametrize("batch", [0, 1, 255, 257])
+def test_another_number_of_operations_than_was_asked_for_is_no_measurement(batch: int) -> None:
+    odd = call(samples=[2563] * 99, batch=batch)
+    with pytest.raises(TrialError, match=f"measured null {batch} at a time"):
+        syscalls.measured(asked(syscalls, {"calls": "null"}), typed([CLOCK, odd]), TIME)

@@ -248,7 +248,9 @@ async def talking(
         MachineError: setpriv is missing.
     """
     ours, theirs = socket.socketpair()
-    with errors_to.open("wb") as errors, theirs:
+    with theirs, errors_to.open("wb") as errors:
+        # The stream comes first: whoever cancels while it opens finds no program to be ended.
+        reader, writer = await asyncio.open_connection(sock=ours)
         try:
             process = await asyncio.create_subprocess_exec(
                 *(*_WITH_US, *_STILL_OURS, str(os.getpid()), *argv),
@@ -259,11 +261,10 @@ async def talking(
                 env=_plain_environment(),
             )
         except FileNotFoundError as error:
-            ours.close()
+            writer.close()
             raise MachineError(
                 "setpriv is not installed", hint="apt-get install util-linux"
             ) from error
-    reader, writer = await asyncio.open_connection(sock=ours)
     try:
         yield reader, writer, process
     finally:

@@ -7,16 +7,16 @@ the machine is refused before anything starts.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
-from hardcost.machines.real import hostfacts, surroundings
+from hardcost.machines.real import batches, hostfacts, surroundings
 from hardcost.machines.real.conversation import converse
 from hardcost.protocol.answers import CallAnswer, all_of
-from hardcost.protocol.requests import Command, Install
+from hardcost.protocol.requests import Calls, Command, Install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +81,7 @@ class RealMachine:
     programs: str
     remarks: tuple[str, ...] = ()
     capabilities: Capabilities = CAPABILITIES
+    _times: dict[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -185,6 +186,10 @@ class RealMachine:
         installs = any(isinstance(one, Install) for one in job)
         scratch = f"/tmp/hardcost-{secrets.token_hex(8)}" if installs else None  # noqa: S108  (random)
         asked = job if scratch is None else _relocated(job, scratch)
+        asked = [
+            await self._timed(one, limit_seconds) if isinstance(one, Calls) else one
+            for one in asked
+        ]
         answers, seconds = await converse(
             self.reach.words(cpu, scratch, limit_seconds),
             surroundings.around(asked, cpu),
@@ -194,6 +199,20 @@ class RealMachine:
         own, texts = surroundings.taken_out(answers)
         _check_clock(own, seconds)
         return Execution(own, "", 0.0, seconds, surroundings=surroundings.surroundings(texts, cpu))
+
+    async def _timed(self, calls: Calls, limit_seconds: float) -> Calls:
+        """Return calls in windows that are long enough for the machine's clock.
+
+        Raises:
+            MachineError: As of `execute`.
+        """
+        if any(one.name not in self._times for one in calls.calls):
+            words = self.reach.words(self.facts.cpu, None, limit_seconds)
+            answers, _ = await converse(
+                words, [batches.trial(calls)], limit_seconds, remedy=self.reach.remedy
+            )
+            self._times.update(batches.found(answers))
+        return batches.lengthened(calls, self._times)
 
 
 async def reached(reach: Reach, programs: str, remarks: tuple[str, ...] = ()) -> RealMachine:

@@ -1,0 +1,51 @@
+"""Windows long enough for a machine's clock: how many operations each has, found out once."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING
+
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, all_of, only
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hardcost.protocol.answers import Answer
+    from hardcost.protocol.requests import Calls
+
+LEAST_READINGS = 500.0
+"""A window takes so many times as long as reading the clock does, or longer."""
+
+_MOST_TIMES = 1024  # as many operations as a call usually has; the probe takes 2 ** 20 at most
+_SAMPLES, _WARMUP = 5, 2
+
+
+def trial(calls: Calls) -> Calls:
+    """Return a short measurement of the same calls."""
+    rows = (one.model_copy(update={"samples": _SAMPLES, "warmup": _WARMUP}) for one in calls.calls)
+    return calls.model_copy(update={"calls": tuple(rows)})
+
+
+def found(answers: Sequence[Answer]) -> dict[str, int]:
+    """Return how many times as many operations each call needs, by name: a power of two.
+
+    Raises:
+        TrialError: The machine did not read its clock.
+    """
+    reading = median(only(answers, ClockAnswer).overhead)
+    return {one.name: _times(median(one.samples), reading) for one in all_of(answers, CallAnswer)}
+
+
+def lengthened(calls: Calls, times: Mapping[str, int]) -> Calls:
+    """Return the same calls with so many times as many operations in a window."""
+    rows = (
+        one.model_copy(update={"batch": one.batch * times.get(one.name, 1)}) for one in calls.calls
+    )
+    return calls.model_copy(update={"calls": tuple(rows)})
+
+
+def _times(window: float, reading: float) -> int:
+    """Return by how much a window that takes so long has to be longer."""
+    needed = LEAST_READINGS * reading / max(window, 1.0)
+    return min(2 ** math.ceil(math.log2(needed)), _MOST_TIMES) if needed > 1 else 1
