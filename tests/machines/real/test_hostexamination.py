@@ -1,0 +1,67 @@
+"""What makes a machine's times noisy, by what it says of itself."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.machines.real.standins import this_host
+
+from hardcost.machines.cache import Cache
+from hardcost.machines.real.hostexamination import examine, noise, try_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hardcost.machines.hostcheck import Check
+    from hardcost.machines.real.hostfacts import HostFacts
+
+
+def quiet() -> HostFacts:
+    return replace(
+        this_host().facts,
+        cpus=(0, 1, 2, 3),
+        clock="tsc",
+        governor="performance",
+        virtual=False,
+        siblings=False,
+        boost=False,
+    )
+
+
+def wrong(checks: list[Check]) -> list[str]:
+    return [check.name for check in checks if not check.ok]
+
+
+def test_a_quiet_machine_has_nothing_to_mend() -> None:
+    assert wrong(list(noise(quiet(), {"load": 0.1}))) == []
+
+
+def test_each_source_of_noise_is_named_with_what_it_does_and_none_forbids_measuring() -> None:
+    noisy = replace(
+        quiet(),
+        cpus=(0,),
+        clock="acpi_pm",
+        governor="powersave",
+        virtual=True,
+        siblings=True,
+    )
+    checks = list(noise(noisy, {"load": 3.0}))
+    assert wrong(checks) == [
+        "processors",
+        "clock",
+        "hypervisor",
+        "hyper-threading",
+        "frequency",
+        "load",
+    ]
+    assert all(check.remedy and not check.needed for check in checks)
+
+
+def test_this_host_can_be_looked_at(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    assert wrong(list(examine(cache))) == []
+    first, *_ = asyncio.run(try_out(cache))
+    assert first.name == "host"
+    assert first.ok
