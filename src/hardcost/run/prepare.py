@@ -15,12 +15,13 @@ from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.machines.machine import Boot
 from hardcost.protocol.requests import Perturb
+from hardcost.units import count
 from hardcost.workloads.names import MeasuresPerturbed, NeedsDisk, NeedsTree, asked
 from hardcost.workloads.names import check as check_workload
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from hardcost.design.plan import Plan, Trial
     from hardcost.machines.machine import Guest, Machine
@@ -37,8 +38,8 @@ _WORDS = {
     "stop": "stopping services",
     "mount": "mounting",
     "dropcaches": "dropping caches",
-    "watch": "a recorder",
-    "unwatch": "its end",
+    "watch": "recorders",
+    "unwatch": "recorders",
 }
 """What a request does to a machine, by its name."""
 
@@ -197,22 +198,29 @@ def _check_requests(trials: Iterable[Prepared], machine: Machine) -> None:
     able = machine.capabilities.requests
     if able is None:
         return
-    beyond = {
-        one.trial.configuration.name: sorted({request.do for request in one.job} - able)
-        for one in trials
-    }
+    beyond: dict[tuple[str, ...], list[str]] = {}
+    for one in trials:
+        asked = tuple(sorted({request.do for request in one.job} - able))
+        beyond.setdefault(asked, []).append(one.trial.configuration.name)
+    beyond.pop((), None)
     problems = tuple(
         Problem(
-            f"the machine {machine.name} can't be put into the state '{name}': it is not to be"
-            f" changed, and {', '.join(_WORDS.get(do, do) for do in asked)}"
-            f" {'is' if len(asked) == 1 else 'are'} asked for",
+            f"the machine {machine.name} is not to be changed, and {_first_of(names)} needs"
+            f" {', '.join(dict.fromkeys(_WORDS.get(do, do) for do in asked))}",
             hint="--machine vm measures it in a guest",
         )
-        for name, asked in beyond.items()
-        if asked
+        for asked, names in beyond.items()
     )
     if problems:
         raise InputError.of(problems)
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """Return the first of some configurations' names, and how many others there are."""
+    first, *rest = sorted(set(names))
+    others = len(rest)
+    more = f" (as {'does' if others == 1 else 'do'} {count(others, 'other')})" if others else ""
+    return f"the configuration '{first}'{more}"
 
 
 def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:

@@ -1,0 +1,53 @@
+"""What a machine is not to be changed for is refused before anything runs, all at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from hardcost.controls.control import MountOptions, Sysctl
+from hardcost.design.plan import Configuration, Plan, Setup, Trial, Workload
+from hardcost.errors import InputError
+from hardcost.machines import fakeguest
+from hardcost.machines.fake import FakeMachine
+from hardcost.machines.machine import Capabilities
+from hardcost.run.monitor import Silent
+from hardcost.run.prepare import prepare_all
+
+CALLS = Workload("syscalls", (("calls", "null"),))
+LOOKED_AT = Capabilities(frozenset({"time"}), requests=frozenset({"calls", "command"}))
+
+
+def plan(*configurations: Configuration, setup: Setup | None = None) -> Plan:
+    trials = tuple(Trial(one, CALLS, "time", 0) for one in configurations)
+    made = Plan("s", "s", "time", "a", trials)
+    return made if setup is None else made.set_up(setup)
+
+
+def refused(wanted: Plan) -> list[str]:
+    machine = FakeMachine(fakeguest.answers, capabilities=LOOKED_AT)
+    with pytest.raises(InputError) as raised:
+        prepare_all(wanted, machine, Silent())
+    assert not machine.started
+    return [problem.message for problem in raised.value.problems]
+
+
+def test_states_that_change_a_machine_are_named_by_what_they_need() -> None:
+    as_it_is = Configuration("a")
+    sysctls = [Configuration(f"s{n}", (Sysctl("kernel.x", str(n)),)) for n in range(3)]
+    mounted = Configuration("m", (MountOptions("/tmp", ("noexec",)),))  # noqa: S108  (a path of Linux's)
+    beginning = "the machine fake is not to be changed, and the configuration "
+    said = refused(plan(as_it_is, *sysctls, mounted))
+    assert {one.removeprefix(beginning) for one in said} == {
+        "'s0' (as do 2 others) needs writing settings of the kernel",
+        "'m' needs mounting",
+    }
+
+
+def test_recorders_are_named_once() -> None:
+    (message,) = refused(plan(Configuration("a"), setup=Setup(record=("cpu",))))
+    assert message.endswith("the configuration 'a' needs recorders")
+
+
+def test_what_changes_nothing_is_prepared() -> None:
+    machine = FakeMachine(fakeguest.answers, capabilities=LOOKED_AT)
+    assert len(prepare_all(plan(Configuration("a")), machine, Silent())) == 1
