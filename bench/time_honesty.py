@@ -49,7 +49,7 @@ _PLACE = _ROOT / "build" / "time-honesty"
 _CALL, _BATCH, _SAMPLES = "null", 256, 49
 _BLOCKS = 10
 _COUNTS = (4, 10, 25, 60)  # multiplications, of 3 cycles each: some 3 to 50 ns
-_ROUNDS, _PROCESSES = 100, 24  # of a calibration
+_ROUNDS, _PROCESSES = 60, 8  # of a calibration before a study, and of one after it
 _LIMIT_SECONDS = 300.0
 
 
@@ -57,8 +57,9 @@ _LIMIT_SECONDS = 300.0
 class Study:
     """One study: medians of processes in blocks, and means of processes in plain order, in ns.
 
-    `truth` is what B costs more than A. `a` and `b` have two values for each block. `stolen` is the
-    share of the time that the hypervisor gave to others, `load` what the host's load was.
+    `truth` is what B costs more than A, and `error` its standard error. `a` and `b` have two values
+    for each block. `stolen` are the seconds that the hypervisor gave to others, `load` what the
+    host's load was.
     """
 
     truth: float
@@ -66,6 +67,7 @@ class Study:
     b: list[float]
     plain_a: list[float]
     plain_b: list[float]
+    error: float = 0.0
     stolen: float = 0.0
     load: float = 0.0
     count: int = field(default=0)
@@ -103,13 +105,12 @@ def _measured(counts: Sequence[int], file: Path, seconds: float) -> list[Study]:
     machine = asyncio.run(reached(HostReach(folder), starting.programs_hash(folder)))
     until = time.monotonic() + seconds
     file.parent.mkdir(parents=True, exist_ok=True)
-    truths = {count: _truth(machine, count) for count in dict.fromkeys(counts)}
     found = []
     with file.open("a") as kept:
         for done, count in enumerate(counts):
             if time.monotonic() > until:
                 break
-            found.append(asyncio.run(_study(machine, count, truths[count])))
+            found.append(asyncio.run(_study(machine, count)))
             kept.write(json.dumps(asdict(found[-1])) + "\n")
             kept.flush()
             if not done % 20:
@@ -133,16 +134,19 @@ def _programs() -> Path:
     return _PLACE
 
 
-async def _study(machine: RealMachine, count: int, truth: float) -> Study:
+async def _study(machine: RealMachine, count: int) -> Study:
     """Measure A, without multiplications, and B, with so many."""
     blocks = [random.choice(("abba", "baab")) for _ in range(_BLOCKS)]  # noqa: S311  (no secret)
     order = "".join(blocks)
+    truths = _truths(machine, count)
     inside, seen = await _processes(machine, order, count)
     plain, _ = await _processes(machine, "a" * 2 * _BLOCKS + "b" * 2 * _BLOCKS, count)
+    truths += _truths(machine, count)
     medians = [median(each).value for each in inside]
     means = [statistics.fmean(each) for each in plain]
     return Study(
-        truth=truth,
+        truth=statistics.fmean(truths),
+        error=statistics.stdev(truths) / math.sqrt(len(truths)),
         a=[one for one, name in zip(medians, order, strict=True) if name == "a"],
         b=[one for one, name in zip(medians, order, strict=True) if name == "b"],
         plain_a=means[: 2 * _BLOCKS],
@@ -153,19 +157,15 @@ async def _study(machine: RealMachine, count: int, truth: float) -> Study:
     )
 
 
-def _truth(machine: RealMachine, count: int) -> float:
-    """Return what so many multiplications take, in ns, on the processor that is measured.
+def _truths(machine: RealMachine, count: int) -> list[float]:
+    """Return what so many multiplications take, in ns, in each of some processes.
 
-    It is the mean of some processes of another program.
+    They run on the processor that is measured, and are another program's.
     """
     if not count:
-        return 0.0
+        return [0.0] * _PROCESSES
     argv = ["taskset", "-c", str(machine.facts.cpu), str(_PLACE / "calibrate")]
-    found = [float(run([*argv, str(count), str(_ROUNDS)])) for _ in range(_PROCESSES)]
-    error = statistics.stdev(found) / math.sqrt(_PROCESSES)
-    truth = statistics.fmean(found)
-    print(f"{count} multiplications: {truth:.2f} ns, standard error {error:.2f} ns")
-    return truth
+    return [float(run([*argv, str(count), str(_ROUNDS)])) for _ in range(_PROCESSES)]
 
 
 async def _processes(

@@ -85,7 +85,8 @@ class Model:
                 for _ in range(call["samples"])
             ]
             audit = {"by_key": keys, "lost": 0}
-            answers.append({**ran, "name": call["name"], "samples": ticks, "audit": audit})
+            said = {"name": call["name"], "batch": call["batch"], "samples": ticks, "audit": audit}
+            answers.append({**ran, **said})
         return typed(answers)
 
 
