@@ -26,11 +26,10 @@ from hardcost.design import factorial, leave_one_out
 from hardcost.design.plan import Configuration, Trial, Workload
 from hardcost.errors import HardcostError, InputError, MachineError, StoreError
 from hardcost.instruments.names import instrument as instrument_named
-from hardcost.machines import kernelconfig
+from hardcost.machines import answerlines, kernelconfig
 from hardcost.machines.fake import FakeMachine
 from hardcost.machines.images import partitions
 from hardcost.machines.kernels import patches
-from hardcost.machines import answerlines
 from hardcost.machines.qemu import vmlinux
 from hardcost.profiles import auditprofile, catalogue
 from hardcost.profiles.importers import khc, scapsettings
