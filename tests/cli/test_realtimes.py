@@ -68,6 +68,7 @@ def test_trials_are_added_for_precision_until_time_is_up_and_a_note_says_so(
     [
         (["--precision", "1%", "--instrument", "insn"], "insn is exact and needs no repeated"),
         (["--time-limit", "60"], "--time-limit limits --precision, which is missing"),
+        (["--precision", "1%", "--time-limit", "nan"], "--time-limit: nan is no number"),
         (["--precision", "nan%"], "--precision: 'nan%' is not a percentage"),
         (["--machine", "host", "--instrument", "insn"], r"the instrument insn \(--instrument time"),
         (["--machine", "host", "--boot", "fresh"], "it does not boot for each trial"),

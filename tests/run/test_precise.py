@@ -96,3 +96,9 @@ def test_a_disturbed_block_is_measured_again_once_and_never_counts() -> None:
 def test_calm_trials_are_left_as_they_are() -> None:
     done = settled(measured(planned(5)), 5, Rounds(planned, measured))
     assert (len(done.records), done.notes) == (10, ())
+
+
+def test_a_precision_that_nothing_reaches_ends_all_the_same() -> None:
+    done = settle(1e-320)
+    assert len(done.plan.trials) // 2 == 1000
+    assert "no more rounds are measured after 1,000 rounds" in done.notes[-1]

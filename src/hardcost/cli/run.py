@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,9 @@ def run(
     """Run STUDY: the name of a ready-made one, or a TOML file."""
     chosen = options.choices(words, instrument_of(study))
     aim = _aim(precision, time_limit)
-    if aim is not None and chosen.repetitions is None:
-        chosen = replace(chosen, repetitions=precise.FEWEST_ROUNDS)
+    if aim is not None:
+        rounds = max(chosen.repetitions or 0, precise.FEWEST_ROUNDS)
+        chosen = replace(chosen, repetitions=rounds)
     plan = _plan(study, scale, chosen)
     if aim is not None and instrument_named(plan.instrument).exact:
         raise InputError(
@@ -82,6 +84,8 @@ def _aim(precision: str | None, time_limit: float | None) -> precise.Aim | None:
         if time_limit is not None:
             raise InputError("--time-limit limits --precision, which is missing")
         return None
+    if time_limit is not None and math.isnan(time_limit):
+        raise InputError("--time-limit: nan is no number of seconds")  # no range refuses it
     share = percentages.above_zero("--precision", precision)
     return precise.Aim(share, time_limit or _TIME_LIMIT, time.monotonic())
 

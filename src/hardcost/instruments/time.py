@@ -1,4 +1,4 @@
-"""`time` reads the guest's clock: real time under KVM, an emulator's time without it.
+"""`time` reads the clock of a guest, under KVM or an emulator, or of a real machine.
 
 It is noisy, so each configuration is measured several times, interleaved with the others.
 """
@@ -10,7 +10,7 @@ from hardcost.units import Unit
 
 TIME = Instrument(
     name="time",
-    title="nanoseconds on the guest's clock",
+    title="nanoseconds on the clock of the guest or machine",
     clock="monotonic",
     per_op=Unit.NS_PER_OP,
     whole=Unit.NS,

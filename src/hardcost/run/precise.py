@@ -107,7 +107,8 @@ def widest(found: Sequence[Cell]) -> float:
 
 def _following(rounds: int, width: float, aim: Aim, passed: float) -> int:
     """Return how many rounds to have next; no more than there are if time is up."""
-    needed = math.ceil(rounds * (width / aim.precision) ** 2 * _MORE_THAN_NEEDED)
+    times = min(width / aim.precision, MOST_ROUNDS)
+    needed = math.ceil(rounds * times**2 * _MORE_THAN_NEEDED)
     each = passed / rounds
     affordable = rounds + math.floor((aim.seconds - passed) / each) if each > 0 else needed
     following = min(needed, _GROWTH * rounds, affordable, MOST_ROUNDS)

@@ -51,8 +51,7 @@ def test_bytes_stay_what_they_were_and_absence_is_no_empty_file() -> None:
 
 
 def test_what_is_undone_is_not_pending_and_the_newest_comes_first() -> None:
-    entries = [BEGIN, change("a"), change("b"), change("c"), Undone(number=2)]
-    journal = read(written(entries), "j")
+    journal = read(written([BEGIN, change("a"), change("b"), change("c"), Undone(number=2)]), "j")
     assert [(at, one.name) for at, one in journal.pending] == [(1, "b"), (0, "a")]
     with pytest.raises(ValueError, match="change 2 is undone, which is not pending"):
         journal.line(Undone(number=2))

@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hardcost.errors import MachineError, Place
 
-VERSION = 1
 MOST_BYTES = 64 << 20
 """The largest journal that is read."""
 
@@ -49,7 +48,7 @@ class Begin(_Entry):
     """The first entry: on which machine and in which boot changes are made, and for which run."""
 
     entry: Literal["begin"] = "begin"
-    version: Literal[1] = VERSION
+    version: Literal[1] = 1
     machine: _Name
     boot: _Name
     run: _Name
