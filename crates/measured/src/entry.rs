@@ -72,10 +72,10 @@ fn run<K: Clock, C: Call>(
     handshake: &mut dyn Handshake,
 ) -> Result<Vec<u64>, Stopped> {
     let mut samples = Samples::new(plan.samples as usize)?;
-    let call = C::prepare(setup)?;
+    #[cfg(not(feature = "planted"))]
+    let mut call = C::prepare(setup)?;
     #[cfg(feature = "planted")]
-    let call = crate::planted::Planted::new(call, plan.apart);
-    let mut call = call;
+    let mut call = crate::planted::Planted::new(C::prepare(setup)?, plan.apart);
     let pacer = Pacer::new(setup.pace);
     let mut sample = || {
         pacer.wait(plan.apart)?;

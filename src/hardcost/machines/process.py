@@ -15,7 +15,7 @@ import socket
 import subprocess
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import MachineError
 
@@ -236,19 +236,19 @@ async def running(
 
 @contextlib.asynccontextmanager
 async def talking(
-    argv: Sequence[str], *, errors_to: Path, ending: Callable[[int], None], patience: float
+    argv: Sequence[str], *, errors: IO[bytes], patience: float
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, asyncio.subprocess.Process]]:
     """Give a running program whose standard input and output are the other end of a stream.
 
     When the block ends, however it does, the stream is closed. A program that does not end within
-    `patience` seconds of that is killed, with what `ending` does of its process id. What it says on
-    standard error goes to `errors_to`.
+    `patience` seconds of that is killed with its group. What it says on standard error goes to
+    `errors`.
 
     Raises:
         MachineError: setpriv is missing.
     """
     ours, theirs = socket.socketpair()
-    with theirs, errors_to.open("wb") as errors:
+    with theirs:
         # The stream comes first: whoever cancels while it opens finds no program to be ended.
         reader, writer = await asyncio.open_connection(sock=ours)
         try:
@@ -273,7 +273,6 @@ async def talking(
             async with asyncio.timeout(patience):
                 await process.wait()
         if process.returncode is None:
-            ending(process.pid)
             kill(process)
             await process.wait()
 

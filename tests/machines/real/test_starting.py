@@ -2,37 +2,74 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import time
+from pathlib import Path
 
 from hardcost.machines.real import starting
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def test_a_scratch_folder_goes_with_the_probe_whatever_its_status(tmp_path: Path) -> None:
-    probe = tmp_path / "hardcost-probe"
-    probe.write_text('#!/bin/sh\necho "$PWD $1 $2"; touch left; exit 3\n')
+def probe_in(folder: Path, script: str) -> None:
+    """Write a script in place of the probe."""
+    probe = folder / "hardcost-probe"
+    probe.write_text(f"#!/bin/sh\n{script}\n")
     probe.chmod(0o755)
+
+
+def started(argv: list[str], job: str, **environment: str) -> tuple[str, int]:
+    """Start that, send a job, wait for the end, and return what was said, and the status."""
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(job)
+        process.stdin.flush()
+        return process.stdout.read(), process.wait()
+
+
+def test_the_probe_gets_its_job_and_a_scratch_folder_that_goes_with_it(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
-    argv = starting.words(str(tmp_path), None, str(scratch), 1.5)
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.stdout == f"{scratch} serve 2\n"
-    assert done.returncode == 3
+    probe_in(tmp_path, f'echo "$1 $2"; cat; ls -d "{scratch}"; exit 3')
+    argv = starting.words(str(tmp_path), None, str(scratch), 1.5, 4)
+    assert started(argv, "job\n") == (f"serve 2\njob\n{scratch}\n", 3)
+    assert not scratch.exists()
+
+
+def test_when_nobody_listens_any_more_all_that_came_of_the_probe_ends(tmp_path: Path) -> None:
+    """The shell is killed, as it is where hardcost is, and the stream of the job ends with it."""
+    scratch = tmp_path / "scratch"
+    probe_in(tmp_path, "setsid sh -c 'sleep 300 & echo $!; wait' & wait")
+    argv = starting.words(str(tmp_path), None, str(scratch), 60, 0)
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        sleeping = Path("/proc") / process.stdout.readline().decode().strip()
+        assert sleeping.exists()
+        process.kill()
+        process.stdin.close()
+        for _ in range(200):
+            if not sleeping.exists() and not scratch.exists():
+                break
+            time.sleep(0.05)
+    assert not sleeping.exists()
     assert not scratch.exists()
 
 
 def test_without_taskset_the_probe_starts_all_the_same(tmp_path: Path) -> None:
-    probe = tmp_path / "hardcost-probe"
-    probe.write_text("#!/bin/sh\necho started\n")
-    probe.chmod(0o755)
-    (tmp_path / "sh").symlink_to("/bin/sh")
-    argv = ["/bin/sh", *starting.words(str(tmp_path), 0, None, 1)[1:]]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)}
-    )
-    assert done.stdout == "started\n"
+    probe_in(tmp_path, "echo started")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("cat", "head", "mkdir", "mkfifo", "readlink", "rm", "sh"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    argv = starting.words(str(tmp_path), 0, str(tmp_path / "scratch"), 1, 0)
+    assert started(["/bin/sh", *argv[1:]], "", PATH=str(programs)) == ("started\n", 0)
 
 
 def test_the_hash_stands_for_all_three_programs(tmp_path: Path) -> None:

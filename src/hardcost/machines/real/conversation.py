@@ -8,27 +8,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import MachineError, TrialError
 from hardcost.machines import answerlines
 from hardcost.machines.process import talking
-from hardcost.machines.real.leftovers import end_all_below
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hardcost.protocol.answers import Answer
     from hardcost.protocol.requests import Request
 
 _MOST_BYTES = 64 << 20  # of all answers to a job
 _PIECE = 1 << 16
-_PATIENCE_SECONDS = 3.0  # for a probe that nobody listens to any more: it ends at its next answer
+_PATIENCE_SECONDS = 5.0  # for a program that nobody talks to any more
 _SAID_BYTES = 2000  # of what a program complained about that an error repeats
 _CONTROL = re.compile(r"[^\n\t -~]")
 
@@ -44,9 +43,15 @@ class Exchange:
 
 
 async def converse(
-    argv: Sequence[str], job: Sequence[Request], limit_seconds: float, *, remedy: str | None = None
+    words: Callable[[int], list[str]],
+    job: Sequence[Request],
+    limit_seconds: float,
+    *,
+    remedy: str | None = None,
 ) -> tuple[tuple[Answer, ...], float]:
-    """Start a probe by `argv`, give it a job, and return its answers and the seconds that it took.
+    """Start a probe, give it a job, and return its answers and the seconds that it took.
+
+    `words` gets the job's length in bytes and returns the command.
 
     Raises:
         MachineError: It does not start; the message has what it complained about, and `remedy`.
@@ -54,7 +59,7 @@ async def converse(
             answers is no answer.
     """
     lines = b"".join(json.dumps(one.as_json()).encode() + b"\n" for one in job)
-    came = await exchange(argv, lines, limit_seconds)
+    came = await exchange(words(len(lines)), lines, limit_seconds, stays_open=True)
     said = f": {came.said}" if came.said else ""
     if not came.written:
         raise MachineError(f"the probe did not start (status {came.status}){said}", hint=remedy)
@@ -65,23 +70,28 @@ async def converse(
         raise TrialError(f"{error}{said}", hint=hint, console=error.console) from None
 
 
-async def exchange(argv: Sequence[str], sent: bytes, limit_seconds: float) -> Exchange:
+async def exchange(
+    argv: Sequence[str], sent: bytes, limit_seconds: float, *, stays_open: bool = False
+) -> Exchange:
     """Start a program, send it all that, and return what came of it.
+
+    What it reads ends after that, unless it `stays_open` until the program has said all it has.
 
     Raises:
         TrialError: It takes longer than `limit_seconds`, or writes without end.
     """
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="hardcost-") as folder:
-        errors = Path(folder) / "errors"
+    with tempfile.TemporaryFile() as errors:
         try:
             async with (
                 asyncio.timeout(limit_seconds),
-                talking(
-                    argv, errors_to=errors, ending=end_all_below, patience=_PATIENCE_SECONDS
-                ) as (reader, writer, process),
+                talking(argv, errors=errors, patience=_PATIENCE_SECONDS) as (
+                    reader,
+                    writer,
+                    process,
+                ),
             ):
-                sending = asyncio.ensure_future(_send(writer, sent))
+                sending = asyncio.ensure_future(_send(writer, sent, stays_open=stays_open))
                 try:
                     written = await _all_of(reader)
                 finally:
@@ -95,12 +105,13 @@ async def exchange(argv: Sequence[str], sent: bytes, limit_seconds: float) -> Ex
         return Exchange(written, status, _text(errors), time.monotonic() - begun)
 
 
-async def _send(writer: asyncio.StreamWriter, lines: bytes) -> None:
-    """Send a job, and say that it is all of it; a probe that has gone takes none."""
+async def _send(writer: asyncio.StreamWriter, sent: bytes, *, stays_open: bool) -> None:
+    """Send all that, and unless it stays open, the end; a program that has gone takes none."""
     with contextlib.suppress(ConnectionError):
-        writer.write(lines)
+        writer.write(sent)
         await writer.drain()
-        writer.write_eof()
+        if not stays_open:
+            writer.write_eof()
 
 
 async def _all_of(reader: asyncio.StreamReader) -> bytes:
@@ -119,9 +130,9 @@ async def _all_of(reader: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
-def _text(errors: Path) -> str:
+def _text(errors: IO[bytes]) -> str:
     """Return the end of what a program complained about, without what acts on a terminal."""
-    with errors.open("rb") as file:
-        file.seek(max(0, errors.stat().st_size - _SAID_BYTES))
-        said = file.read().decode(errors="replace").replace("\r\n", "\n")
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - _SAID_BYTES))
+    said = errors.read(_SAID_BYTES).decode(errors="replace").replace("\r\n", "\n")
     return _CONTROL.sub("?", said).strip()

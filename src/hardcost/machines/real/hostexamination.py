@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from hardcost.machines.hostcheck import Check, attempt, program
@@ -42,7 +43,8 @@ async def try_out_at(address: str) -> Sequence[Check]:
 
 async def _tried(reach: Reach) -> Sequence[Check]:
     machine = await reached(reach, starting.programs_hash())
-    answers, _ = await converse(reach.words(None, None, _SECONDS), around((), None), _SECONDS)
+    words = functools.partial(reach.words, None, starting.scratch(), _SECONDS)
+    answers, _ = await converse(words, around((), None), _SECONDS)
     _, texts = taken_out(answers)
     facts = machine.facts
     known = Check(reach.name, ok=True, found=f"{facts.name}, {facts.model}, kernel {facts.kernel}")

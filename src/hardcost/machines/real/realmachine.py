@@ -6,14 +6,14 @@ the machine is refused before anything starts.
 
 from __future__ import annotations
 
-import secrets
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hardcost.errors import InputError, MachineError, TrialError
 from hardcost.machines.bootline import Account
 from hardcost.machines.machine import Capabilities, Earlier, Execution
-from hardcost.machines.real import batches, hostfacts, surroundings
+from hardcost.machines.real import batches, hostfacts, starting, surroundings
 from hardcost.machines.real.conversation import converse
 from hardcost.protocol.answers import CallAnswer, all_of
 from hardcost.protocol.requests import Calls, Command, Install
@@ -64,11 +64,12 @@ class Reach(Protocol):
             MachineError: They can't be brought.
         """
 
-    def words(self, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+    def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe, on one processor if one is named.
 
         `scratch` is a folder to be made for it, and to be removed once it has ended, which is after
-        so many `seconds` at the latest.
+        so many `seconds` at the latest. Its job has so many bytes; it ends when the stream that the
+        job came on does.
         """
 
 
@@ -183,16 +184,16 @@ class RealMachine:
         # A program of the user's may have several threads, and waits for others.
         whole = any(isinstance(one, Command) for one in job)
         cpu = None if whole else self.facts.cpu
-        installs = any(isinstance(one, Install) for one in job)
-        scratch = f"/tmp/hardcost-{secrets.token_hex(8)}" if installs else None  # noqa: S108  (random)
-        asked = job if scratch is None else _relocated(job, scratch)
+        scratch = starting.scratch()
+        asked: Sequence[Request] = _relocated(job, scratch)
         asked = [
             await self._timed(one, limit_seconds) if isinstance(one, Calls) else one
             for one in asked
         ]
+        whole_job = surroundings.around(asked, cpu)
         answers, seconds = await converse(
-            self.reach.words(cpu, scratch, limit_seconds),
-            surroundings.around(asked, cpu),
+            functools.partial(self.reach.words, cpu, scratch, limit_seconds),
+            whole_job,
             limit_seconds,
             remedy=self.reach.remedy,
         )
@@ -207,7 +208,9 @@ class RealMachine:
             MachineError: As of `execute`.
         """
         if any(one.name not in self._times for one in calls.calls):
-            words = self.reach.words(self.facts.cpu, None, limit_seconds)
+            words = functools.partial(
+                self.reach.words, self.facts.cpu, starting.scratch(), limit_seconds
+            )
             answers, _ = await converse(
                 words, [batches.trial(calls)], limit_seconds, remedy=self.reach.remedy
             )
@@ -222,7 +225,7 @@ async def reached(reach: Reach, programs: str, remarks: tuple[str, ...] = ()) ->
         MachineError: It can't be reached, or our programs do not run there.
     """
     await reach.prepare()
-    words = reach.words(None, None, _FACTS_SECONDS)
+    words = functools.partial(reach.words, None, starting.scratch(), _FACTS_SECONDS)
     answers, _ = await converse(words, hostfacts.questions(), _FACTS_SECONDS, remedy=reach.remedy)
     return RealMachine(reach, hostfacts.read(answers), programs, remarks)
 

@@ -121,9 +121,9 @@ class SshReach:
                 hint="is its disk full, or does sha256sum (coreutils) lack there?",
             )
 
-    def words(self, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+    def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe there."""
-        there = starting.words("$FOLDER", cpu, scratch, seconds)
+        there = starting.words("$FOLDER", cpu, scratch, seconds, job_bytes)
         inner = " ".join(self._folder if word == "$FOLDER" else shlex.quote(word) for word in there)
         return self._command(f"exec {inner}")
 

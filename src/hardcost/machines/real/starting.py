@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import secrets
 from typing import TYPE_CHECKING
 
 from hardcost.machines.ourprograms import built
@@ -14,22 +15,47 @@ if TYPE_CHECKING:
 PROGRAMS = ("hardcost-probe", "hardcost-measured", "hardcost-noop")
 """Our programs that measure: the probe, which finds the others beside it."""
 
-# $1 is the folder of our programs, $2 a scratch folder or "", $3 a processor or "", $4 seconds.
+# $1 is the folder of our programs, $2 a scratch folder, $3 a processor or "", $4 seconds, $5 the
+# length of the job in bytes. The job comes on standard input, which stays open as long as somebody
+# waits for answers. When it ends, `end` kills the probe with all that came of it, and removes the
+# folders in /tmp that measured processes worked in: a probe that is killed can't.
 # Without taskset (util-linux) nothing is pinned, which the surroundings of each trial show.
-_SCRIPT = (
-    'd=$2; c=$3; set -- "$1/hardcost-probe" serve "$4";'
-    ' if [ -n "$c" ] && command -v taskset >/dev/null; then set -- taskset -c "$c" "$@"; fi;'
-    ' if [ -z "$d" ]; then exec "$@"; fi;'
-    ' umask 022; mkdir -m 755 "$d" || exit 1; trap \'cd /; rm -rf "$d"\' EXIT;'
-    " trap 'exit 1' HUP INT TERM;"
-    ' cd "$d" && "$@"'
-)
+_SCRIPT = """\
+d=$2; n=$5
+end() {
+  for k in $(cat /proc/"$1"/task/*/children); do end "$k"; done
+  w=$(readlink /proc/"$1"/cwd); kill -KILL "$1"
+  case $w in /tmp/work.[0-9]*) rm -rf "$w";; esac
+}
+if [ -n "$3" ] && command -v taskset >/dev/null; then c=$3; else c=; fi
+set -- "$1/hardcost-probe" serve "$4"
+[ -z "$c" ] || set -- taskset -c "$c" "$@"
+umask 022; mkdir -m 755 "$d" && mkfifo -m 600 "$d/job" || exit 1
+exec 3<&0 </dev/null
+"$@" <"$d/job" 3<&- &
+p=$!
+(
+  head -c "$n" <&3 >"$d/job"
+  while read -r x <&3; do :; done
+  kill -STOP "$p"; end "$p"; rm -rf "$d"
+) >/dev/null 2>&1 &
+w=$!
+wait "$p"; r=$?
+kill -KILL "$w" 2>/dev/null; rm -rf "$d"
+exit "$r"
+"""
 
 
-def words(folder: str, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+def words(folder: str, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
     """Return the words that start the probe in `folder`, as a shell takes them."""
     pinned = "" if cpu is None else str(cpu)
-    return ["sh", "-c", _SCRIPT, "sh", folder, scratch or "", pinned, str(math.ceil(seconds))]
+    limit = str(math.ceil(seconds))
+    return ["sh", "-c", _SCRIPT, "sh", folder, scratch, pinned, limit, str(job_bytes)]
+
+
+def scratch() -> str:
+    """Return the path of a folder that nobody has yet: the probe gets it, and it goes with it."""
+    return f"/tmp/hardcost-{secrets.token_hex(8)}"  # noqa: S108  (random)
 
 
 def hashes(folder: Path | None = None) -> dict[str, str]:

@@ -42,10 +42,10 @@ class HostReach:
             for name in starting.PROGRAMS:
                 built(name)
 
-    def words(self, cpu: int | None, scratch: str | None, seconds: float) -> list[str]:
+    def words(self, cpu: int | None, scratch: str, seconds: float, job_bytes: int) -> list[str]:
         """Return the command that starts the probe."""
         folder = self._folder or built(starting.PROGRAMS[0]).parent
-        return starting.words(str(folder), cpu, scratch, seconds)
+        return starting.words(str(folder), cpu, scratch, seconds, job_bytes)
 
 
 def check(wanted: Wanted) -> None:
