@@ -29,6 +29,7 @@ static double each(uint64_t offset) {
                          "lea 3f(%%rip), %[target]\n"
                          "sub %[offset], %[target]\n"
                          "jmp *%[target]\n"
+                         ".p2align 11\n"
                          ".rept 256\n"
                          "imul %[number], %[number]\n"
                          ".endr\n"

@@ -36,7 +36,7 @@ impl<C: Call> Call for Planted<C> {
     fn operate(&mut self) -> Result<(), Fault> {
         self.call.operate()?;
         // Between two fences it overlaps with nothing. Jumping into the row has no branch whose
-        // prediction would depend on how many there are.
+        // prediction would depend on how many there are, and the row and its end share a page.
         // SAFETY: changes two registers that nobody else has.
         unsafe {
             asm!(
@@ -44,6 +44,7 @@ impl<C: Call> Call for Planted<C> {
                 "lea {target}, [rip + 3f]",
                 "sub {target}, {offset}",
                 "jmp {target}",
+                ".p2align 11",
                 ".rept 256",
                 "imul {number}, {number}",
                 ".endr",
