@@ -3,8 +3,6 @@
 On this machine, as `--machine host` measures it. An A/A study compares a configuration with itself:
 a test at 1 % may cry wolf in 1 % of them. A planted study adds a cost to each operation, which
 bench/planted/calibrate.c times apart from the instrument: an interval of 95 % holds it in 95 %.
-The code of that cost lies elsewhere in the program that is measured, and that alone moves it by
-some 2 ns: a coverage below 95 % of intervals that are narrower than that says nothing of them.
 
 Each study is done twice, in turns: in blocks as hardcost does it (A, B, B, A or B, A, A, B), with
 hardcost's own estimators; and plainly, all of A before all of B, with the mean of each process and

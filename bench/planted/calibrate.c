@@ -1,8 +1,8 @@
-/* What a number of dependent multiplications after a system call takes, in nanoseconds.
+/* What more turns of a loop of multiplications after a system call take, in nanoseconds.
  *
  * The same code as crates/measured/src/planted.rs, in one process and alternating every fraction of
  * a millisecond, so that nothing that drifts or differs between processes comes in: the median over
- * ROUNDS of the time of COUNT of them less that of none. `calibrate COUNT ROUNDS`. */
+ * ROUNDS of the time of COUNT more of them less that of none more. `calibrate COUNT ROUNDS`. */
 
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LENGTH = 4, REPEATS = 1000, MOST = 10000 };
+enum { WITHOUT = 64, REPEATS = 1000, MOST = 10000 };
 
 static double now(void) {
     struct timespec time;
@@ -20,23 +20,19 @@ static double now(void) {
     return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-static double each(uint64_t offset) {
+static double each(uint64_t count) {
     double begin = now();
     for (int i = 0; i < REPEATS; i++) {
-        uint64_t target, number = 3;
+        uint64_t turns = WITHOUT + count, number = 3;
         syscall(SYS_getppid);
         __asm__ volatile("lfence\n"
-                         "lea 3f(%%rip), %[target]\n"
-                         "sub %[offset], %[target]\n"
-                         "jmp *%[target]\n"
-                         ".p2align 11\n"
-                         ".rept 256\n"
+                         "2:\n"
                          "imul %[number], %[number]\n"
-                         ".endr\n"
-                         "3:\n"
+                         "dec %[turns]\n"
+                         "jnz 2b\n"
                          "lfence\n"
-                         : [target] "=&r"(target), [number] "+r"(number)
-                         : [offset] "r"(offset)
+                         : [turns] "+r"(turns), [number] "+r"(number)
+                         :
                          : "memory", "cc");
     }
     return (now() - begin) / REPEATS;
@@ -50,14 +46,14 @@ static int ascending(const void *a, const void *b) {
 int main(int count, char **words) {
     if (count != 3)
         return 2;
-    uint64_t offset = LENGTH * strtoul(words[1], NULL, 10);
+    uint64_t more = strtoul(words[1], NULL, 10);
     long rounds = strtol(words[2], NULL, 10);
     if (rounds < 1 || rounds > MOST)
         return 2;
     static double found[MOST];
     for (long round = 0; round < rounds; round++) {
-        double none = each(0), some = each(offset);
-        some += each(offset);
+        double none = each(0), some = each(more);
+        some += each(more);
         none += each(0);
         found[round] = (some - none) / 2;
     }

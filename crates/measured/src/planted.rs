@@ -5,21 +5,19 @@ use core::arch::asm;
 use crate::call::{Call, Setup};
 use crate::sys::Fault;
 
-/// Multiplications at most, each of which waits for the one before.
-const MOST: usize = 256;
-/// Bytes of one in the code.
-const LENGTH: usize = 4;
+/// Turns of the loop without a cost: so many that where it ends is not foreseen, with one or without.
+const WITHOUT: u64 = 64;
 
-/// A call, and so many multiplications after it.
+/// A call, and a loop of so many multiplications after it.
 pub struct Planted<C> {
     call: C,
-    offset: usize,
+    turns: u64,
 }
 
 impl<C: Call> Planted<C> {
-    /// The call with so many multiplications.
+    /// The call with so many multiplications more than without a cost.
     pub fn new(call: C, count: u32) -> Self {
-        Self { call, offset: LENGTH * usize::try_from(count).map_or(MOST, |count| count.min(MOST)) }
+        Self { call, turns: WITHOUT + u64::from(count) }
     }
 }
 
@@ -35,23 +33,18 @@ impl<C: Call> Call for Planted<C> {
     #[inline]
     fn operate(&mut self) -> Result<(), Fault> {
         self.call.operate()?;
-        // Between two fences it overlaps with nothing. Jumping into the row has no branch whose
-        // prediction would depend on how many there are, and the row and its end share a page.
+        // Between two fences it overlaps with nothing, and each turn waits for the one before. The
+        // same code runs with a cost and without.
         // SAFETY: changes two registers that nobody else has.
         unsafe {
             asm!(
                 "lfence",
-                "lea {target}, [rip + 3f]",
-                "sub {target}, {offset}",
-                "jmp {target}",
-                ".p2align 11",
-                ".rept 256",
+                "2:",
                 "imul {number}, {number}",
-                ".endr",
-                "3:",
+                "dec {turns}",
+                "jnz 2b",
                 "lfence",
-                target = out(reg) _,
-                offset = in(reg) self.offset,
+                turns = inout(reg) self.turns => _,
                 number = inout(reg) 3_u64 => _,
                 options(nostack),
             );

@@ -84,7 +84,7 @@ def _resolution(one: Resolution) -> Check:
     """Return what a machine can tell from chance of a call."""
     share = 100 * one.smallest / one.value
     said = (
-        f"{one.smallest:.2g} ns of {one.value:.3g} ns ({share:.2g} %) in {one.blocks} blocks of"
+        f"{one.smallest:,.1f} ns of {one.value:,.1f} ns ({share:.2g} %) in {one.blocks} blocks of"
         " trials, at the 1 % level"
     )
     if one.is_fair:
