@@ -12,12 +12,21 @@
 extern crate alloc;
 
 mod become_program;
+#[cfg(not(feature = "caller"))]
 mod call;
+#[cfg(feature = "caller")]
+pub mod call;
+#[cfg(not(feature = "caller"))]
 mod calls;
+#[cfg(feature = "caller")]
+pub mod calls;
 pub mod channel;
 pub mod clock;
 pub mod cputime;
+#[cfg(not(feature = "caller"))]
 mod entry;
+#[cfg(feature = "caller")]
+pub mod entry;
 pub mod filelists;
 mod identity;
 mod messages;

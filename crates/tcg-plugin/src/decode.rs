@@ -288,7 +288,7 @@ impl Block {
             parts,
             seen: Cell::new(None),
             is_plain: role == Role::Plain && is_of_one,
-            goes_on: last.end == End::On && is_of_one && !is_reading,
+            goes_on: last.end == End::On && is_of_one && !last.reads_clock,
         })
     }
 }

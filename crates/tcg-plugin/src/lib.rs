@@ -19,6 +19,7 @@ mod guest;
 #[cfg(feature = "alone")]
 mod memory;
 mod progress;
+mod schedule;
 mod symbols;
 mod tree;
 
@@ -132,6 +133,11 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             Stack::Other => {}
         }
     }
+    for (&instruction, one) in instructions.iter().zip(&code) {
+        if is_kernel(one.place) && symbols.is_waking(one.place) {
+            api::on_access(instruction, accessed);
+        }
+    }
     plugin.follower.gauges = gauges;
     // It stays as long as QEMU may execute it, which nobody says.
     let block: &'static Block = Box::leak(Box::new(block));
@@ -157,6 +163,13 @@ unsafe extern "C" fn popped(_: c_uint, _: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
         plugin.follower.pop(place);
+    }
+}
+
+unsafe extern "C" fn accessed(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+    // SAFETY: one thread at a time.
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.access(place);
     }
 }
 

@@ -14,7 +14,7 @@ from hardcost.report.tables.choice_table import choice_table
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
-from hardcost.workloads.names import WORKLOADS, SaysSettings
+from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,10 +35,10 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
         for record, metric in metrics
         if metric.lost
     ]
-    workloads = [WORKLOADS[record.workload.partition(" ")[0]] for record in records]
+    workloads = [workload(record.workload.partition(" ")[0]) for record in records]
     remarks += [one.SETTINGS for one in workloads if isinstance(one, SaysSettings)]
     remarks += [
-        WORKLOADS[record.workload.partition(" ")[0]].AUDIT_NOTE
+        workload(record.workload.partition(" ")[0]).AUDIT_NOTE
         for record, metric in metrics
         if metric.fired
     ]
