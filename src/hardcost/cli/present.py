@@ -14,6 +14,7 @@ from hardcost.report.tables.choice_table import choice_table
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
+from hardcost.report.tables.trace_table import trace_table
 from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def _table(finding: Finding) -> ConsoleRenderable:
         return several_table(finding)
     if finding.choice is not None:
         return choice_table(finding)
+    if finding.traces:
+        return trace_table(finding)
     if finding.profiles and not finding.levels:
         return profile_table(finding)
     return bill_table(finding) if finding.bill is not None else run_table(finding)

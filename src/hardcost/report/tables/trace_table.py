@@ -1,0 +1,175 @@
+"""A trace on a terminal: who ran how long, and in which order, woken by whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.trace_answer import LONGEST, name_of, title_of, trace_answer, who
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
+from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.text import number, percent, shorten, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.analysis.traced import Piece, Traced
+
+_TOP = 12  # processes
+_ROWS = 24  # of the order, unless all are wanted
+_LONGEST_ROUND = 6  # pieces of a round that repeats
+TRACE_TERMS = (
+    ("insn", "instructions that the process executes, in the kernel too"),
+    ("ready", "instructions of others for which it waits: it could run, and they do"),
+    ("asleep", "instructions of others while it waits to be woken, or has nothing to do"),
+    ("begins", "instructions since the trace began"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Pieces that are shown as one: `rounds` like this follow each other, with others between."""
+
+    piece: Piece
+    instructions: int
+    rounds: int
+    begins: bool = False
+
+
+def trace_table(finding: Finding, *, whole: bool = False) -> ConsoleRenderable:
+    """Return a trace for a terminal: of the order as much as fits a screen, or the `whole`."""
+    parts: list[ConsoleRenderable] = [Lines(trace_answer(finding).sentences)]
+    parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    for one in finding.traces:
+        parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
+        parts.append(Lines((sum_line(one),)))
+    if finding.notes:
+        parts.append(Lines(tuple(note_lines(finding))))
+    parts.append(Terms(terms(finding)))
+    return Document(tuple(parts))
+
+
+def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return what words and known processes of a trace are."""
+    names = dict.fromkeys(share.process for one in finding.traces for share in one.shares())
+    known = [(name, who(name)) for name in names]
+    return (*TRACE_TERMS, *((name, what) for name, what in known if what is not None))
+
+
+def share_grid(one: Traced) -> Grid:
+    """Return what each process had of a trace; the instructions add up to its length."""
+    shares = one.shares()
+    shown, rest = shares[:_TOP], shares[_TOP:]
+    rows = [
+        (_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in shown
+    ]
+    if rest:
+        ran = sum(share.ran for share in rest)
+        rows.append((count(len(rest), "other process", "other processes"), ran, "", ""))
+    rows.append(("all", one.length, "", ""))
+    names, ran_by, ready, slept = zip(*rows, strict=True)
+    return Grid(
+        title=f"{title_of(one)}, by process",
+        labels=(Column("process", names, left=True),),
+        groups=(
+            Group("", (Column("insn", tuple(map(number, ran_by))),)),
+            Group("", (Column("share", tuple(percent(it / max(one.length, 1)) for it in ran_by)),)),
+            Group("", (Column("ready", ready), Column("asleep", slept))),
+        ),
+        lines=frozenset({len(names) - 1}),
+    )
+
+
+def order_grid(one: Traced, *, whole: bool = False) -> Grid:
+    """Return who ran after whom; pieces that repeat are one row, unless the `whole` is wanted."""
+    rows = [Row(it, it.instructions, 1) for it in one.pieces] if whole else merged(one.pieces)
+    shown = rows if whole else rows[:_ROWS]
+    cells = [_cells(one, row) for row in shown]
+    begins, names, instructions, rounds, doing, woken, then = (
+        zip(*cells, strict=True) if cells else ((),) * 7
+    )
+    left = one.length - sum(row.instructions for row in shown)
+    notes = [f"{count(len(rows) - len(shown), 'further row')}, of {number(left)} insn: --all"]
+    return Grid(
+        title="In order",
+        labels=(Column("begins", begins), Column("process", names, left=True)),
+        groups=(
+            Group("", (Column("insn", instructions), Column("times", rounds))),
+            Group("", (Column("does", doing, left=True),)),
+            Group("", (Column("woken by", woken, left=True),)),
+            Group("", (Column("then", then, left=True),)),
+        ),
+        notes=tuple(notes) if len(rows) > len(shown) else (),
+    )
+
+
+def sum_line(one: Traced) -> str:
+    """Return how a trace lies in the window that the instrument counted."""
+    parts = [f"{number(one.length)} in the trace"]
+    if one.before or one.after:
+        parts += [f"{number(one.before)} before it", f"{number(one.after)} after it"]
+    if one.idle:
+        parts.append(f"{number(one.idle)} while the processor stood still")
+    counted = f"The instrument counted {number(one.ticks)} instructions in the window"
+    return f"{counted}: {', '.join(parts)}." if len(parts) > 1 else f"{counted}, as the trace has."
+
+
+def merged(pieces: Sequence[Piece]) -> list[Row]:
+    """Return pieces as rows; those of rounds that repeat, one after another, are one row each."""
+    rows: list[Row] = []
+    at = 0
+    while at < len(pieces):
+        length, rounds = _rounds(pieces, at)
+        for offset in range(length):
+            same = pieces[at + offset : at + length * rounds : length]
+            instructions = sum(piece.instructions for piece in same)
+            rows.append(Row(same[0], instructions, rounds, begins=not offset))
+        at += length * rounds
+    return rows
+
+
+def _rounds(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
+    """Return the length of the rounds that begin there, and how many there are, at most pieces."""
+    best = (1, 1)
+    for length in range(1, _LONGEST_ROUND + 1):
+        first = [_alike(piece) for piece in pieces[at : at + length]]
+        rounds = 1
+        while [
+            _alike(piece) for piece in pieces[at + length * rounds : at + length * (rounds + 1)]
+        ] == first and len(first) == length:
+            rounds += 1
+        if rounds > 1 and length * rounds > best[0] * best[1]:
+            best = (length, rounds)
+    return best
+
+
+def _alike(piece: Piece) -> tuple[object, ...]:
+    """Return what has to be the same of pieces that are shown as one."""
+    deeds = tuple(deed.what for deed in piece.deeds)
+    doing = frozenset(piece.doing.split(", "))
+    return piece.process, doing, piece.woken_by, piece.woken is None, piece.stopped, deeds
+
+
+def _cells(one: Traced, row: Row) -> tuple[str, ...]:
+    piece = row.piece
+    deeds = list(dict.fromkeys(deed.what for deed in piece.deeds))
+    doing = shorten(visible(", ".join([piece.doing, *deeds])), LONGEST)
+    woken = "" if piece.woken is None else _name(name_of(one, piece.woken_by))
+    return (
+        number(piece.begin),
+        _name(one.processes[piece.process]),
+        number(row.instructions),
+        f"x{row.rounds}" if row.rounds > 1 else "",
+        doing,
+        woken,
+        "sleeps" if piece.stopped else "",
+    )
+
+
+def _name(process: str) -> str:
+    return shorten(visible(process), LONGEST)
+
