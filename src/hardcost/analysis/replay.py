@@ -1,0 +1,212 @@
+"""What several processors would make of a trace: a model, and no measurement.
+
+A trace is of one processor. What has to come after what is known from it: a process goes on where
+it stopped, and one that slept goes on when the one that woke it has come to the wake-up. The pieces
+of work are given to processors as they become free, those that the trace had first at first (list
+scheduling; R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969). A process that an
+interrupt woke sleeps as long as it did.
+
+What the model leaves out: caches, spinning on locks, work that only arises with several processors,
+and that a queue may be full, or a lock taken, where it was not in the trace.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hardcost.analysis.traced import Piece, Traced, Wake
+
+IDLE = frozenset({"hardcost-idle", "swapper/0", "swapper"})
+"""Processes that only run where nobody else wants to."""
+
+SLEEPING = "[waiting for timers and devices]"
+"""Stands for what nobody who runs is to blame for."""
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A trace on so many processors: its length, in instructions of one of them.
+
+    `work` is what all processes execute, `path` the longest chain of what has to come one after the
+    other: how many instructions of it are whose. `limit` is its length, which no number of
+    processors comes below.
+    """
+
+    processors: int
+    length: int
+    work: int
+    limit: int
+    path: tuple[tuple[str, int], ...]
+
+
+@dataclass
+class Task:
+    """Work of a process that nobody else has to wait in the midst of.
+
+    It begins when the task `before` of the same process is done and, so many instructions later, if
+    it slept by itself (`slept`); and when that of `after` is done, which wakes it. `order` is when
+    it began in the trace.
+    """
+
+    process: int
+    work: int
+    order: int
+    before: int | None = None
+    after: int | None = None
+    slept: int = 0
+
+
+def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
+    """Return a trace on each number of processors."""
+    found = tasks(trace)
+    names = trace.processes
+    limit, path = longest(found)
+    by_name: dict[str, int] = defaultdict(int)
+    for process, instructions in path.items():
+        by_name[SLEEPING if process is None else names[process]] += instructions
+    ranked = sorted(by_name.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(
+        Modelled(
+            processors=number,
+            length=scheduled(found, number),
+            work=sum(task.work for task in found),
+            limit=limit,
+            path=tuple((name, part) for name, part in ranked if part),
+        )
+        for number in processors
+    )
+
+
+def tasks(trace: Traced) -> list[Task]:
+    """Return a trace's work, cut where somebody is woken; each comes after those it waits for."""
+    return _Cutting(trace).cut()
+
+
+@dataclass
+class _Cutting:
+    """Goes through a trace's pieces in their order."""
+
+    trace: Traced
+    found: list[Task] = field(default_factory=list)
+    _latest: dict[int, int] = field(default_factory=dict)  # the last task of each process
+    _ended: dict[int, int] = field(default_factory=dict)  # when its last piece did
+    _woke: dict[tuple[int, int], int] = field(default_factory=dict)  # who was woken when: by what
+
+    def cut(self) -> list[Task]:
+        """Return the tasks."""
+        wakes = self.trace.wakes
+        at = 0
+        idle_before = False
+        for piece in self.trace.pieces:
+            mine = []
+            while at < len(wakes) and wakes[at].when <= piece.end:
+                mine.append(wakes[at])
+                at += 1
+            is_idle = self.trace.processes[piece.process] in IDLE
+            if not is_idle:
+                self._piece(piece, mine, came_from_idle=idle_before)
+            idle_before = is_idle
+        return self.found
+
+    def _piece(self, piece: Piece, wakes: Sequence[Wake], *, came_from_idle: bool) -> None:
+        """Cut a piece behind each of the wake-ups that its process makes."""
+        begin = piece.begin
+        first = True
+        marks = [wake for wake in wakes if wake.by == piece.process]
+        for wake in (*marks, None):
+            end = piece.end if wake is None else wake.when
+            if end == begin and not first and wake is not None:
+                self._woke[wake.process, wake.when] = len(self.found) - 1
+                continue
+            task = Task(piece.process, end - begin, begin, self._latest.get(piece.process))
+            if first:
+                self._waits(task, piece, came_from_idle=came_from_idle)
+            self.found.append(task)
+            self._latest[piece.process] = len(self.found) - 1
+            if wake is not None:
+                self._woke[wake.process, wake.when] = len(self.found) - 1
+            begin, first = end, False
+        self._ended[piece.process] = piece.end
+
+    def _waits(self, task: Task, piece: Piece, *, came_from_idle: bool) -> None:
+        """Say what the first task of a piece waits for."""
+        if piece.woken is None:
+            return
+        task.after = self._woke.get((piece.process, piece.woken))
+        if task.after is None:
+            ready = piece.begin if came_from_idle else piece.woken
+            task.slept = max(ready - self._ended.get(piece.process, 0), 0)
+
+
+def scheduled(found: Sequence[Task], processors: int) -> int:
+    """Return when the last task is done if so many may run at a time."""
+    waiting, followers = _followers(found)
+    ready: list[tuple[int, int]] = []  # in the order of the trace
+    later: list[tuple[int, int]] = []  # by when they may begin
+    running: list[tuple[int, int]] = []  # by when they are done
+    begins = [task.slept if task.before is None else 0 for task in found]
+    for number, count in enumerate(waiting):
+        if not count:
+            heapq.heappush(later, (begins[number], number))
+    now = 0
+    while later or ready or running:
+        while later and later[0][0] <= now:
+            _, number = heapq.heappop(later)
+            heapq.heappush(ready, (found[number].order, number))
+        while ready and len(running) < processors:
+            _, number = heapq.heappop(ready)
+            heapq.heappush(running, (now + found[number].work, number))
+        moments = [queue[0][0] for queue in (later if len(running) < processors else (), running) if queue]
+        if not moments:
+            now = later[0][0]
+            continue
+        now = max(now, min(moments))
+        while running and running[0][0] <= now:
+            done, number = heapq.heappop(running)
+            for follower in followers[number]:
+                slept = found[follower].slept if found[follower].before == number else 0
+                begins[follower] = max(begins[follower], done + slept)
+                waiting[follower] -= 1
+                if not waiting[follower]:
+                    heapq.heappush(later, (begins[follower], follower))
+    return now
+
+
+def _followers(found: Sequence[Task]) -> tuple[list[int], list[list[int]]]:
+    """Return how many tasks each one waits for, and which wait for it."""
+    followers: list[list[int]] = [[] for _ in found]
+    waiting = []
+    for number, task in enumerate(found):
+        needed = {one for one in (task.before, task.after) if one is not None}
+        waiting.append(len(needed))
+        for one in needed:
+            followers[one].append(number)
+    return waiting, followers
+
+
+def longest(found: Sequence[Task]) -> tuple[int, Mapping[int | None, int]]:
+    """Return the length of the longest chain of tasks, and whose it is; None: nobody's."""
+    ends: list[int] = []
+    binding: list[int | None] = []
+    for task in found:
+        before = 0 if task.before is None else ends[task.before]
+        after = -1 if task.after is None else ends[task.after]
+        begin = max(before + task.slept, after)
+        binding.append(task.after if after == begin and task.after is not None else task.before)
+        ends.append(begin + task.work)
+    parts: dict[int | None, int] = defaultdict(int)
+    number = max(range(len(found)), key=ends.__getitem__, default=None)
+    length = 0 if number is None else ends[number]
+    while number is not None:
+        task, previous = found[number], binding[number]
+        parts[task.process] += task.work
+        begin = ends[number] - task.work
+        parts[None] += begin - (0 if previous is None else ends[previous])
+        number = previous
+    return length, parts
