@@ -17,6 +17,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hardcost.analysis.traced import Modelled
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -27,22 +29,6 @@ IDLE = frozenset({"hardcost-idle", "swapper/0", "swapper"})
 
 SLEEPING = "[waiting for timers and devices]"
 """Stands for what nobody who runs is to blame for."""
-
-
-@dataclass(frozen=True)
-class Modelled:
-    """A trace on so many processors: its length, in instructions of one of them.
-
-    `work` is what all processes execute, `path` the longest chain of what has to come one after the
-    other: how many instructions of it are whose. `limit` is its length, which no number of
-    processors comes below.
-    """
-
-    processors: int
-    length: int
-    work: int
-    limit: int
-    path: tuple[tuple[str, int], ...]
 
 
 @dataclass

@@ -80,12 +80,29 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Modelled:
+    """A trace on so many processors: its length, in instructions of one of them.
+
+    `work` is what all processes execute, `path` the longest chain of what has to come one after the
+    other: how many instructions of it are whose. `limit` is its length, which no number of
+    processors comes below.
+    """
+
+    processors: int
+    length: int
+    work: int
+    limit: int
+    path: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Traced:
     """A trace: `processes` are names, to which the numbers of pieces and wakes refer.
 
     It is `length` instructions long, the sum of its pieces. It is a part of a window of `ticks`, of
     which `before` come before it and `after` behind it. `returned` is when the call did that is
-    traced, `arrived` when the last process was done with a record; None of neither.
+    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is what
+    several processors would make of it.
     """
 
     workload: str
@@ -102,6 +119,7 @@ class Traced:
     caller: int | None = None
     returned: int | None = None
     arrived: int | None = None
+    modelled: tuple[Modelled, ...] = ()
 
     def shares(self) -> tuple[Share, ...]:
         """Return what each process had, those that ran most first."""

@@ -9,6 +9,7 @@ import click
 
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import Finding
+from hardcost.analysis.replay import modelled
 from hardcost.analysis.traced import traced
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.console import print_bytes, show
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from hardcost.run.session import Run
     from hardcost.store.record import Record
 
+_MOST, _DIGITS = 1024, 5  # processors, and digits of their number
 _WIDTH = 120  # columns of a text that goes to a file
 
 
@@ -42,6 +44,7 @@ def trace(  # noqa: PLR0913  (click's options)
     name: str | None,
     *,
     call: str | None,
+    processors: str | None,
     whole: bool,
     output: Path | None,
     scap_profile: str | None,
@@ -56,15 +59,15 @@ def trace(  # noqa: PLR0913  (click's options)
     """
     settings = Settings(sysctl, options.started(words), lsm)
     chosen = options.choices(words, INSN.name)
-    workloads = _workloads(call, chosen)
+    workloads, numbers = _workloads(call, chosen), _numbers(processors)
     names = () if name is None else (name,)
     (loaded,) = named_profiles(names, scap_profile, settings)
     refused.check(loaded)
-    plan = plan_of(loaded, workloads, chosen)
+    plan = plan_of(loaded, workloads, chosen, beside=bool(numbers))
     with measuring.run_of(plan, chosen) as run:
         if run is None:
             return
-        found = _finding(loaded, plan, run, run.measure().records)
+        found = _finding(loaded, plan, run, run.measure().records, numbers)
         found = measuring.finished(run, found)
     _print(found, chosen, output, whole=whole)
 
@@ -85,20 +88,49 @@ def _workloads(call: str | None, chosen: Choices) -> tuple[Workload, ...]:
     return workloads
 
 
-def plan_of(loaded: Profile, workloads: Sequence[Workload], chosen: Choices) -> Plan:
-    """Return the trial that is traced for each workload: with the whole profile."""
+def _numbers(processors: str | None) -> tuple[int, ...]:
+    """Return the numbers of processors, each once, in order.
+
+    Raises:
+        InputError: One is none.
+    """
+    words = [] if processors is None else processors.split(",")
+    for word in words:
+        if not (word.isascii() and word.isdecimal() and 1 <= int(word[:_DIGITS]) <= _MOST):
+            raise InputError(
+                f"--processors: '{word[:20]}' is no number from 1 to {_MOST}",
+                hint="separate several with commas: 1,2,4,8",
+            )
+    return tuple(sorted({int(word) for word in words}))
+
+
+def plan_of(
+    loaded: Profile, workloads: Sequence[Workload], chosen: Choices, *, beside: bool = False
+) -> Plan:
+    """Return the trial that is traced for each workload: with the whole profile.
+
+    `beside` adds the one without it, to compare with.
+    """
     plan = leave_one_out.bill_plan(loaded, workloads, seeds=(0,), repetitions=1)
     trials = tuple(
         replace(one, perturbations=(0,))
         for one in plan.trials
         if one.configuration.name == leave_one_out.PROFILE
+        or (beside and one.configuration.name == leave_one_out.BASELINE)
     )
     study = plan.study.replace("bill", "trace", 1)
     setup = replace(chosen.setup, profiled=True, traced=True)
     return replace(plan, study=study, trials=trials).set_up(setup)
 
 
-def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -> Finding:
+def _finding(
+    loaded: Profile, plan: Plan, run: Run, records: Sequence[Record], numbers: Sequence[int]
+) -> Finding:
+    traces = [
+        traced(one, record.workload, record.configuration)
+        for record in sorted(records, key=lambda one: one.configuration != leave_one_out.PROFILE)
+        for one in record.traces
+    ]
     return Finding(
         run=run.name,
         study=plan.study,
@@ -106,11 +138,7 @@ def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -
         instrument=plan.instrument,
         cells=cells(plan, records),
         notes=(*plan.notes, *notes_of(records)),
-        traces=tuple(
-            traced(one, record.workload, record.configuration)
-            for record in records
-            for one in record.traces
-        ),
+        traces=tuple(replace(one, modelled=modelled(one, numbers)) for one in traces),
     )
 
 

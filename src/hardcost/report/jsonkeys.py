@@ -132,8 +132,18 @@ class WakeEntry(Entry):
     process: int
 
 
+class ModelledEntry(Entry):
+    """A trace on so many processors, by a model: `path` is whose the longest chain is."""
+
+    processors: int
+    length: int
+    work: int
+    limit: int
+    path: tuple[tuple[str, int], ...]
+
+
 class TraceEntry(Entry):
-    """A trace of `traces`: `pieces` add up to `length`; with what is around it, to `ticks`."""
+    """A trace: `pieces` add up to `length`; with what is around it, to `ticks`; (modelled)."""
 
     workload: str
     configuration: str
@@ -149,6 +159,7 @@ class TraceEntry(Entry):
     processes: tuple[str, ...]
     pieces: tuple[PieceEntry, ...]
     wakes: tuple[WakeEntry, ...]
+    modelled: tuple[ModelledEntry, ...] = Field((), exclude_if=_says_nothing)
 
 
 class OwnEntry(Entry):

@@ -282,6 +282,18 @@ CONVERSATIONS = {
         "report last --format markdown",
         "report last --format benchstat",
     ),
+    "trace": (
+        "trace few.rules --call chmod --dry-run",
+        "trace few.rules --call chmod",
+        "trace few.rules --call stat --all --processors 1,2,8 --progress none",
+        "trace few.rules --call chmod --format json --progress none",
+        "trace few.rules --call chmod --format perfetto --progress none",
+        "trace few.rules --call nosuch",
+        "trace few.rules --call chmod --processors 1,none",
+        "trace few.rules",
+        "trace few.rules --call chmod --workload filecopy",
+        "trace few.rules --call chmod --instrument time",
+    ),
     "export-profiles": (
         "export augenrules my.rules -o rules.d",
         "export augenrules my.rules -o rules.d",

@@ -18,6 +18,11 @@ from hardcost.cli.lazy import carried_out_by
     metavar="NAME",
     help="Trace this call, one of those of the workload syscalls, such as open or chmod.",
 )
+@click.option(
+    "--processors",
+    metavar="N,…",
+    help="Model the trace on so many processors, such as 1,2,4,8, without the profile too.",
+)
 @click.option("--all", "whole", is_flag=True, help="Print each piece, not just a screen of them.")
 @click.option(
     "-o",
@@ -42,12 +47,15 @@ def trace() -> None:
     PROFILE is what `hardcost bill` takes. The pieces follow each other without a gap, and their
     instructions add up to what the instrument counts, to the instruction. It repeats exactly.
 
+    --processors replays the trace on several processors: a model, whose assumptions are in
+    docs/trace.md, and no measurement.
+
     The HTML report draws processes as lanes. --format perfetto writes what https://ui.perfetto.dev
     opens, with a nanosecond for each instruction.
 
     \b
     Examples:  hardcost trace audit-samples --call chmod
                hardcost trace rules.d --call open --all
-               hardcost trace stig-full --workload 'filecopy files=10'
+               hardcost trace stig-full --workload 'filecopy files=10' --processors 1,2,8
                hardcost trace audit-samples --call chmod --format perfetto -o chmod.json
     """

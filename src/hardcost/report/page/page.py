@@ -51,7 +51,8 @@ from hardcost.report.tables.several_table import (
     several_heading,
     totals_grid,
 )
-from hardcost.report.tables.trace_table import order_grid, share_grid, sum_line
+from hardcost.report.tables.trace_table import model_grids, order_grid, share_grid, sum_line
+from hardcost.report.tables.trace_table import shown as shown_traces
 from hardcost.report.tables.trace_table import terms as trace_terms
 from hardcost.report.text import MARK, phrases, visible
 from hardcost.units import count
@@ -339,15 +340,16 @@ def _profiled(finding: Finding) -> Iterable[Section]:
 
 def _traced(finding: Finding) -> Iterable[Section]:
     if finding.traces:
-        sums = (sum_line(one) for one in finding.traces)
+        sums = (sum_line(one) for one in shown_traces(finding))
         yield Section(
             "lanes",
             "Who runs when",
             (LANES_GUIDE, *sums),
             lanes=tuple(drawings(finding)),
             grids=tuple(
-                grid for one in finding.traces for grid in (share_grid(one), order_grid(one))
-            ),
+                grid for one in shown_traces(finding) for grid in (share_grid(one), order_grid(one))
+            )
+            + tuple(model_grids(finding)),
         )
 
 

@@ -19,6 +19,7 @@ LONGEST = 40
 """Most characters of what a process does."""
 
 _NAMED = 3
+_BASELINE = "baseline"
 _LIVES = {
     "init": "hardcost's probe, which is process 1 of the guest and, in the small one, the audit"
     " daemon",
@@ -61,7 +62,7 @@ def title_of(one: Traced) -> str:
 
 def trace_answer(finding: Finding) -> Answer:
     """Return how long each trace takes and who executes it, and of the first, the processes."""
-    sentences = tuple(line for one in finding.traces for line in _sentences(one))
+    sentences = tuple(line for one in finding.traces if one.configuration != _BASELINE for line in _sentences(one))
     first = finding.traces[0]
     shares = first.shares()[: _NAMED + 2]
     ranked = tuple(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from hardcost.report.sentences.trace_answer import LONGEST, name_of, title_of, trace_answer, who
 from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
 from hardcost.report.tables.run_table import measured_on, note_lines, where
-from hardcost.report.text import number, percent, shorten, visible
+from hardcost.report.text import number, percent, ratio, shorten, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import ConsoleRenderable
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TOP = 12  # processes
 _ROWS = 24  # of the order, unless all are wanted
+_PATH = 5  # processes of the longest chain
+_BASELINE = "baseline"
 _LONGEST_ROUND = 6  # pieces of a round that repeats
 TRACE_TERMS = (
     ("insn", "instructions that the process executes, in the kernel too"),
@@ -44,18 +46,24 @@ def trace_table(finding: Finding, *, whole: bool = False) -> ConsoleRenderable:
     """Return a trace for a terminal: of the order as much as fits a screen, or the `whole`."""
     parts: list[ConsoleRenderable] = [Lines(trace_answer(finding).sentences)]
     parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
-    for one in finding.traces:
+    for one in shown(finding):
         parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
         parts.append(Lines((sum_line(one),)))
+    parts += [GridText(grid) for grid in model_grids(finding)]
     if finding.notes:
         parts.append(Lines(tuple(note_lines(finding))))
     parts.append(Terms(terms(finding)))
     return Document(tuple(parts))
 
 
+def shown(finding: Finding) -> list[Traced]:
+    """Return the traces that are shown: of two that are compared, the one with the profile."""
+    return [one for one in finding.traces if one.configuration != _BASELINE] or [*finding.traces]
+
+
 def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
     """Return what words and known processes of a trace are."""
-    names = dict.fromkeys(share.process for one in finding.traces for share in one.shares())
+    names = dict.fromkeys(share.process for one in shown(finding) for share in one.shares())
     known = [(name, who(name)) for name in names]
     return (*TRACE_TERMS, *((name, what) for name, what in known if what is not None))
 
@@ -104,6 +112,46 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
             Group("", (Column("then", then, left=True),)),
         ),
         notes=tuple(notes) if len(rows) > len(shown) else (),
+    )
+
+
+def model_grids(finding: Finding) -> Iterator[Grid]:
+    """Yield what several processors would make of each trace, beside the one without the profile."""
+    for one in finding.traces:
+        if not one.modelled or one.configuration == _BASELINE:
+            continue
+        base = next(
+            (
+                other
+                for other in finding.traces
+                if other.configuration == _BASELINE
+                and (other.workload, other.metric) == (one.workload, one.metric)
+            ),
+            None,
+        )
+        yield _model_grid(one, base)
+
+
+def _model_grid(one: Traced, base: Traced | None) -> Grid:
+    lengths = [it.length for it in one.modelled]
+    columns = [Group("", (Column("insn, modelled", tuple(map(number, lengths))),))]
+    if base is not None:
+        before = [it.length for it in base.modelled]
+        ratios = [ratio(it / max(was, 1)) for it, was in zip(lengths, before, strict=True)]
+        columns.append(Group("", (Column("without the profile", tuple(map(number, before))),)))
+        columns.append(Group("", (Column("ratio", tuple(ratios)),)))
+    first = one.modelled[0]
+    whose = [
+        f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
+    ]
+    return Grid(
+        title=f"{title_of(one)}: on several processors (modelled, not measured)",
+        labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),
+        groups=tuple(columns),
+        notes=(
+            f"One after the other, on any number, come {number(first.limit)} insn:"
+            f" {', '.join(whose)}.",
+        ),
     )
 
 
