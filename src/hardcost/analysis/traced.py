@@ -24,7 +24,11 @@ UNKNOWN = "[unknown]"
 _CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
 _BOTTOM = ("ret_from_fork", "kthread", "entry_", "asm_", "do_syscall_64", "syscall_", "x64_sys_call")
 _WAITING = ("schedule", "__schedule", "preempt_schedule", "__cond_resched", "asm_", "irqentry_")
-_PREEMPTED = ("preempt_schedule", "__cond_resched", "irqentry_", "exit_to_user_mode", "sched_yield")
+_SCHEDULER = frozenset({"schedule", "__schedule"})
+_PREEMPTED = (
+    *("preempt_schedule", "__cond_resched", "irqentry_", "raw_irqentry_", "asm_"),
+    *("exit_to_user_mode", "syscall_exit_to_user_mode", "sched_yield", "do_sched_yield"),
+)
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,7 @@ class _State:
 
     call: str | None = None
     deed: str | None = None
+    slept: bool = True
     woken: tuple[int | None, int] | None = None
 
 
@@ -197,6 +202,7 @@ class _Reader:
     _states: dict[int, _State] = field(default_factory=dict)
     _runs: int = -1
     _since: int = 0
+    _woken: tuple[int | None, int] | None = None
     _doing: list[str] = field(default_factory=list)
     _deeds: list[Deed] = field(default_factory=list)
 
@@ -212,7 +218,10 @@ class _Reader:
         elif kind == "wakes":
             by = None if in_interrupt(place, frames) else self._runs
             self.wakes.append(Wake(when - self.trace.begin, by, number))
-            self._state(number).woken = (by, when - self.trace.begin)
+            woken = self._state(number)
+            # Who runs, or only had to give way, was not asleep.
+            if number != self._runs and woken.slept and woken.woken is None:
+                woken.woken = (by, when - self.trace.begin)
         elif kind == "begins":
             names = _stack(place, frames)
             found = deed(place, frames)
@@ -228,14 +237,15 @@ class _Reader:
 
     def _begin(self, number: int, when: int) -> None:
         self._runs, self._since, self._deeds = number, when, []
-        call = self._state(number).call
+        state = self._state(number)
+        self._woken, state.woken, state.slept = state.woken, None, False
+        call = state.call
         self._doing = [call] if call else []
 
     def close(self, when: int, stack: Sequence[str] | None, *, slept: bool) -> None:
         """End the piece that runs; `stack` is where it stopped."""
-        state = self._state(self._runs)
-        woken, state.woken = state.woken, None
-        sleeps = slept and stack is not None and not _is_preempted(stack)
+        state, woken = self._state(self._runs), self._woken
+        state.slept = slept and not _is_preempted(stack or ())
         begin = self.trace.begin
         if not self._doing and stack:
             self._doing = [_thread(stack)]
@@ -248,7 +258,7 @@ class _Reader:
                     doing=", ".join(dict.fromkeys(self._doing)) or OWN_CODE,
                     woken_by=woken[0] if woken else None,
                     woken=woken[1] if woken else None,
-                    stopped=_where(stack) if sleeps and stack else None,
+                    stopped=_where(stack or ()) if state.slept else None,
                     deeds=tuple(self._deeds),
                 )
             )
@@ -285,12 +295,13 @@ def _thread(stack: Iterable[str]) -> str:
 
 def _is_preempted(stack: Sequence[str]) -> bool:
     """Say whether a process that stopped there could have gone on."""
-    return any(_call(name).startswith(_PREEMPTED) for name in stack)
+    why = next((name for name in reversed(stack) if name not in _SCHEDULER), "")
+    return _call(why).startswith(_PREEMPTED)
 
 
-def _where(stack: Sequence[str]) -> str | None:
+def _where(stack: Sequence[str]) -> str:
     """Return the function in which a process sleeps."""
     for name in reversed(stack):
         if not name.startswith(_WAITING):
             return _call(name)
-    return None
+    return UNKNOWN

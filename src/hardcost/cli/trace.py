@@ -25,6 +25,8 @@ from hardcost.report.jsonout import to_json
 from hardcost.report.tables.layout import render
 from hardcost.report.tables.trace_table import trace_table
 from hardcost.workloads.onecall import NAME as ONE_CALL
+from hardcost.workloads.parameters import meant
+from hardcost.workloads.syscalls import calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +83,9 @@ def _workloads(call: str | None, chosen: Choices) -> tuple[Workload, ...]:
     if (call is None) == (chosen.workloads is None):
         raise click.UsageError("Name a --call, such as chmod, or a --workload, such as filecopy.")
     if call is not None:
+        if call not in calls():
+            hint = meant(call, "calls", calls())
+            raise InputError(f"--call: there is no call '{call[:40]}'", hint=hint)
         profilable.check(chosen.instrument, chosen.record, ())
         return (Workload(ONE_CALL, (("call", call),)),)
     workloads = chosen.workloads or ()
