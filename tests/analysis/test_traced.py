@@ -74,9 +74,7 @@ def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> Non
 
 def test_an_interrupt_wakes_in_nobodys_name() -> None:
     rows = (("runs", 0, 1, 0), ("wakes", 3, 2, 5), ("runs", 7, 2, 6))
-    trace = Trace(
-        metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows
-    )
+    trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)
     found = traced(trace, "w", "c")
     (wake,) = found.wakes
     assert wake.by is None

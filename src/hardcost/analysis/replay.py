@@ -148,7 +148,9 @@ def scheduled(found: Sequence[Task], processors: int) -> int:
         while ready and len(running) < processors:
             _, number = heapq.heappop(ready)
             heapq.heappush(running, (now + found[number].work, number))
-        moments = [queue[0][0] for queue in (later if len(running) < processors else (), running) if queue]
+        moments = [
+            queue[0][0] for queue in (later if len(running) < processors else (), running) if queue
+        ]
         if not moments:
             now = later[0][0]
             continue

@@ -22,7 +22,15 @@ OWN_CODE = "its own code"
 
 UNKNOWN = "[unknown]"
 _CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
-_BOTTOM = ("ret_from_fork", "kthread", "entry_", "asm_", "do_syscall_64", "syscall_", "x64_sys_call")
+_BOTTOM = (
+    "ret_from_fork",
+    "kthread",
+    "entry_",
+    "asm_",
+    "do_syscall_64",
+    "syscall_",
+    "x64_sys_call",
+)
 _WAITING = ("schedule", "__schedule", "preempt_schedule", "__cond_resched", "asm_", "irqentry_")
 _SCHEDULER = frozenset({"schedule", "__schedule"})
 _PREEMPTED = (
@@ -105,8 +113,8 @@ class Traced:
 
     It is `length` instructions long, the sum of its pieces. It is a part of a window of `ticks`, of
     which `before` come before it and `after` behind it. `returned` is when the call did that is
-    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is what
-    several processors would make of it.
+    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is
+    what several processors would make of it.
     """
 
     workload: str

@@ -40,9 +40,7 @@ def profile(seen: Stacks, windows: Sequence[Windows | Together]) -> Profile:
     return Profile(frames=tuple(tree.frames), metrics=tuple(metrics))
 
 
-def found(
-    stretches: Sequence[Stretch], group: Windows, at: int
-) -> tuple[list[Stretch], int]:
+def found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
     """Return the stretches that are a group's windows, and where the next group may begin.
 
     Raises:

@@ -26,7 +26,13 @@ TAKES, WRITES = "takes a record", "writes to a file"
 
 _TAKES = ("netlink_recvmsg", "skb_free_datagram")  # the second, called by the first
 _WRITES = "_write_iter"
-_INTERRUPTS = ("asm_sysvec_", "asm_common_interrupt", "asm_exc_nmi", "__do_softirq", "handle_softirqs")
+_INTERRUPTS = (
+    "asm_sysvec_",
+    "asm_common_interrupt",
+    "asm_exc_nmi",
+    "__do_softirq",
+    "handle_softirqs",
+)
 
 Row = tuple[str, int, int, int]
 
@@ -36,8 +42,8 @@ class Trace(BaseModel):
 
     `notes` are rows: the kind, when (in instructions since the window began), the process
     and the place, as `machines.noted` has them; processes and places of `frames` count from 1.
-    `caller` is the process whose call it is, which had `returned` at that moment; 0 of a whole window.
-    `idle`: so many instructions' time passed while the processor stood still.
+    `caller` is the process whose call it is, which had `returned` at that moment; 0 of a whole
+    window. `idle`: so many instructions' time passed while the processor stood still.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,7 +60,9 @@ class Trace(BaseModel):
     notes: tuple[Row, ...]
 
 
-def traces(seen: Stacks, windows: Sequence[Windows | Together], caller: str | None) -> tuple[Trace, ...]:
+def traces(
+    seen: Stacks, windows: Sequence[Windows | Together], caller: str | None
+) -> tuple[Trace, ...]:
     """Return what was noted of each window that was measured; `caller` makes the call, if one does.
 
     Raises:

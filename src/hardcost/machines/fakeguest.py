@@ -256,9 +256,9 @@ def _ran(state: _State, request: Mapping[str, Any]) -> list[_Json]:
         "status": 0,
         "signal": None,
         "ticks": fakeschedule.stretch(recorded=recorded).total,
-        **{key: 0 for key in ("user", "system", "stdout_bytes", "stderr_bytes")},
-        **{key: "" for key in ("stdout", "stderr")},
-        **{key: None for key in ("begin", "end")},
+        **dict.fromkeys(("user", "system", "stdout_bytes", "stderr_bytes"), 0),
+        **dict.fromkeys(("stdout", "stderr"), ""),
+        **dict.fromkeys(("begin", "end")),
         "audit": by_key,
     }
     return [answer]

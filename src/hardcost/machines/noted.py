@@ -1,7 +1,7 @@
 """What the emulator's plugin noted of a window: which process ran when, and who woke whom.
 
-It comes one thing a line, behind the window's own line (`crates/tcg-plugin/src/schedule.rs`). Moments
-are instructions since the window began.
+It comes one thing a line, behind the window's own line (`crates/tcg-plugin/src/schedule.rs`).
+Moments are instructions since the window began.
 """
 
 from __future__ import annotations

@@ -95,9 +95,7 @@ def _document(finding: Finding) -> _Object:
             ProfileEntry.model_validate(one).model_dump() for one in finding.profiles
         ]
     if finding.traces:
-        document["traces"] = [
-            TraceEntry.model_validate(one).model_dump() for one in finding.traces
-        ]
+        document["traces"] = [TraceEntry.model_validate(one).model_dump() for one in finding.traces]
     if finding.by_control:
         document["by_control"] = [_of_control(one).model_dump() for one in finding.by_control]
     document.update(_beside(finding).model_dump())

@@ -44,7 +44,8 @@ class Parameters(WorkloadParameters):
 
     call: Annotated[str, one_of("calls", calls)] = Field(description="the call")
     wait: Annotated[int, whole(_MOST_MS)] = Field(
-        40, description="how many milliseconds of the guest's time to watch afterwards (default: 40)"
+        40,
+        description="how many milliseconds of the guest's time to watch afterwards (default: 40)",
     )
 
 

@@ -64,7 +64,12 @@ def _arrows(one: Traced, number: int) -> Iterator[_Event]:
     for at, piece in enumerate(one.pieces):
         if piece.woken is None or piece.woken_by is None:
             continue
-        arrow = {"cat": "wakes", "name": "wakes", "id": number * len(one.pieces) + at, "pid": number}
+        arrow = {
+            "cat": "wakes",
+            "name": "wakes",
+            "id": number * len(one.pieces) + at,
+            "pid": number,
+        }
         yield {"ph": "s", **arrow, "tid": piece.woken_by + 1, "ts": _at(piece.woken)}
         begin = {"tid": piece.process + 1, "ts": _at(piece.begin)}
         yield {"ph": "f", "bp": "e", **arrow, **begin}

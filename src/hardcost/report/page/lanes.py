@@ -95,7 +95,9 @@ def lanes(one: Traced, name: str) -> Lanes:
     lines = tuple(_lines(one, places))
     shares = [f"{share.process} {number(share.ran)}" for share in one.shares()[:_MOST_LANES]]
     hidden = len(first) - len(shown)
-    notes = [f"{count(hidden, 'process', 'processes')} that ran least: see the table"] if hidden else []
+    notes = (
+        [f"{count(hidden, 'process', 'processes')} that ran least: see the table"] if hidden else []
+    )
     if len(lines) > _MOST_WAKES:
         notes.append(f"{len(lines):,} wake-ups are not drawn")
     return Lanes(
@@ -106,7 +108,8 @@ def lanes(one: Traced, name: str) -> Lanes:
         lanes=tuple(_lane(one, process, at) for process, at in places.items()),
         lines=lines if len(lines) <= _MOST_WAKES else (),
         scale=tuple(
-            (100 * part // _SCALE, number(one.length * part // _SCALE)) for part in range(_SCALE + 1)
+            (100 * part // _SCALE, number(one.length * part // _SCALE))
+            for part in range(_SCALE + 1)
         ),
         note="; ".join(notes),
     )
@@ -172,4 +175,3 @@ def _lines(one: Traced, places: dict[int, int]) -> Iterator[Line]:
         begin, end = (places[it] * HEIGHT + middle for it in (by, piece.process))
         if begin != end:
             yield Line(round(piece.woken * WIDTH / max(one.length, 1), 2), begin, end)
-

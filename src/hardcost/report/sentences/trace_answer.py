@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hardcost.analysis.finding import Finding
-    from hardcost.analysis.traced import Traced
+    from hardcost.analysis.traced import Share, Traced
 
 LONGEST = 40
 """Most characters of what a process does."""
@@ -62,7 +62,9 @@ def title_of(one: Traced) -> str:
 
 def trace_answer(finding: Finding) -> Answer:
     """Return how long each trace takes and who executes it, and of the first, the processes."""
-    sentences = tuple(line for one in finding.traces if one.configuration != _BASELINE for line in _sentences(one))
+    sentences = tuple(
+        line for one in finding.traces if one.configuration != _BASELINE for line in _sentences(one)
+    )
     first = finding.traces[0]
     shares = first.shares()[: _NAMED + 2]
     ranked = tuple(
@@ -76,12 +78,16 @@ def trace_answer(finding: Finding) -> Answer:
     return Answer(sentences, "Who executes it", ranked)
 
 
+def _most(share: Share, length: int) -> str:
+    ran, whole = number(share.ran), number(length)
+    return f"{visible(share.process)} executes {ran} of the {whole} instructions"
+
+
 def _sentences(one: Traced) -> Iterator[str]:
     call = call_of(one)
     first, *others = one.shares()[:_NAMED]
     most = [
-        f"{visible(first.process)} executes {number(first.ran)} of the {number(one.length)}"
-        " instructions",
+        _most(first, one.length),
         *(f"{visible(share.process)} {number(share.ran)}" for share in others),
     ]
     if call is None:
@@ -95,10 +101,10 @@ def _sentences(one: Traced) -> Iterator[str]:
             " nobody takes a record of it."
         )
         return
-    verb = "has" if took == 1 else "have"
+    records, whose = count(took, "record"), "its" if took == 1 else "their"
     yield (
-        f"The {count(took, 'record')} of one {call} {verb} come to {'its' if took == 1 else 'their'}"
-        f" end {number(one.arrived)} instructions after its entry; the call itself returns after"
+        f"The {records} of one {call} {'has' if took == 1 else 'have'} come to {whose} end"
+        f" {number(one.arrived)} instructions after its entry; the call itself returns after"
         f" {number(one.returned)}."
     )
     yield f"{listed(most)}."

@@ -72,9 +72,7 @@ def share_grid(one: Traced) -> Grid:
     """Return what each process had of a trace; the instructions add up to its length."""
     shares = one.shares()
     shown, rest = shares[:_TOP], shares[_TOP:]
-    rows = [
-        (_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in shown
-    ]
+    rows = [(_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in shown]
     if rest:
         ran = sum(share.ran for share in rest)
         rows.append((count(len(rest), "other process", "other processes"), ran, "", ""))
@@ -116,7 +114,7 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
 
 
 def model_grids(finding: Finding) -> Iterator[Grid]:
-    """Yield what several processors would make of each trace, beside the one without the profile."""
+    """Yield what several processors would make of each trace, with the profile and without."""
     for one in finding.traces:
         if not one.modelled or one.configuration == _BASELINE:
             continue
@@ -144,14 +142,12 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
     whose = [
         f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
     ]
+    chain = f"One after the other, on any number, come {number(first.limit)} insn:"
     return Grid(
         title=f"{title_of(one)}: on several processors (modelled, not measured)",
         labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),
         groups=tuple(columns),
-        notes=(
-            f"One after the other, on any number, come {number(first.limit)} insn:"
-            f" {', '.join(whose)}.",
-        ),
+        notes=(f"{chain} {', '.join(whose)}.",),
     )
 
 
@@ -220,4 +216,3 @@ def _cells(one: Traced, row: Row) -> tuple[str, ...]:
 
 def _name(process: str) -> str:
     return shorten(visible(process), LONGEST)
-
