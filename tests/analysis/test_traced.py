@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardcost.analysis.traced import OWN_CODE, Deed, traced
-from hardcost.instruments.traces import TAKES, Trace, traces
+from hardcost.instruments.traces import TAKES, Trace
+from hardcost.instruments.tracing import traces
 from hardcost.instruments.windows import Frame, Windows
 from hardcost.machines import fakeschedule
 from hardcost.machines.stacks import Stacks

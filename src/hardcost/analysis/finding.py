@@ -342,8 +342,8 @@ class Finding:
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
     without cells, `observed` what the recorders saw, `profiles` where costs arise, `by_control`
     where those of single controls do, `traces` who ran when. `scale` is the study's size if one
-    was given; the study's name then ends in it. `command` is the command line, word by word, and `folder` its working
-    directory, if a word of it is a path relative to that. `choice` is what to
+    was given; the study's name then ends in it. `command` is the command line, word by word, and
+    `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of.
     """
 

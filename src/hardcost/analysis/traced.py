@@ -224,7 +224,7 @@ class _Reader:
                 self.close(when, _stack(place, frames), slept=True)
             self._begin(number, when)
         elif kind == "wakes":
-            by = None if in_interrupt(place, frames) else self._runs
+            by = None if in_interrupt(_stack(place, frames)) else self._runs
             self.wakes.append(Wake(when - self.trace.begin, by, number))
             woken = self._state(number)
             # Who runs, or only had to give way, was not asleep.
@@ -232,7 +232,7 @@ class _Reader:
                 woken.woken = (by, when - self.trace.begin)
         elif kind == "begins":
             names = _stack(place, frames)
-            found = deed(place, frames)
+            found = deed(names)
             if found is not None:
                 state.deed = found
             elif names and names[-1].startswith(_CALLS):

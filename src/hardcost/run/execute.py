@@ -9,7 +9,8 @@ from hardcost.errors import MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.instruments.stretches import profile
-from hardcost.instruments.traces import Trace, traces
+from hardcost.instruments.traces import Trace
+from hardcost.instruments.tracing import traces
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
 from hardcost.workloads.names import CountsOperations, HasWindows, KnowsRemedy, MakesOneCall, asked

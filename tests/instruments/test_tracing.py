@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from hardcost.errors import TrialError
-from hardcost.instruments.traces import Trace, check, traces
+from hardcost.instruments.traces import Trace, check
+from hardcost.instruments.tracing import traces
 from hardcost.instruments.windows import Together, Windows
 from hardcost.machines import fakeschedule
 from hardcost.machines.noted import Note, Noted
