@@ -42,8 +42,7 @@ fn make(words: &[String]) -> Result<(), String> {
     let entry = calls::find(name).ok_or_else(|| format!("no call is named {name:?}"))?;
     let milliseconds: u64 = milliseconds.parse().map_err(|_| USAGE)?;
     let noop = CString::new(noop.as_str()).map_err(|_| USAGE)?;
-    let plan =
-        Plan { name: name.clone(), batch: 1, samples: 1, warmup: WARMUP, apart: APART };
+    let plan = Plan { name: name.clone(), batch: 1, samples: 1, warmup: WARMUP, apart: APART };
     let setup = Setup { batch: 1, pace: Pace::Tick { later: 0 }, noop };
     let mut afterwards = GiveWay { nanoseconds: milliseconds * NANOSECONDS };
     let made = entry.run(ClockName::Tsc, &plan, &setup, &mut afterwards);

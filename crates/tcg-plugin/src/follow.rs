@@ -11,8 +11,8 @@ use core::fmt::Write;
 use crate::context::{Context, Pending};
 use crate::decode::{Block, End};
 use crate::guest::{Names, Read};
-use crate::schedule::Schedule;
 use crate::progress::{Executed, Gauges, executed};
+use crate::schedule::Schedule;
 use crate::symbols::{Role, Symbols, UNKNOWN};
 use crate::tree::{Label, Node, Tree};
 

@@ -188,7 +188,9 @@ impl Symbols {
     pub fn is_waking(&self, place: u64) -> bool {
         !self.wanted.wakes.is_empty() && {
             let index = self.starts.partition_point(|&start| start <= place);
-            index.checked_sub(1).is_some_and(|index| self.wanted.wakes.contains(&self.starts[index]))
+            index
+                .checked_sub(1)
+                .is_some_and(|index| self.wanted.wakes.contains(&self.starts[index]))
         }
     }
 
