@@ -83,7 +83,7 @@ def measured(
         TrialError: The program failed.
     """
     answer = programs.done(answers, NAME, "making the call")
-    return (programs.metric(NAME, instrument.whole, programs.ticks(answer), [answer]),)
+    return (programs.metric(NAME, instrument.whole, programs.ticks(answer)),)
 
 
 def windows(

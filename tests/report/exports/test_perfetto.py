@@ -44,7 +44,7 @@ def test_it_is_read_back() -> None:
     events = json.loads(text)["traceEvents"]
     lanes: dict[tuple[int, int], str] = {}
     spent: dict[tuple[int, int], float] = defaultdict(float)
-    arrows: dict[int, list[str]] = defaultdict(list)
+    arrows: dict[str, list[str]] = defaultdict(list)
     for event in events:
         assert KEYS[event["ph"]] | {"ph", "pid", "tid"} == set(event)
         lane = (event["pid"], event["tid"])
@@ -59,4 +59,4 @@ def test_it_is_read_back() -> None:
         "kauditd": 600,
         "init": 900,
     }
-    assert [*arrows.values()] == [["s", "f"], ["s", "f"]]
+    assert [*arrows.values()] == [["s", "f"]] * 2

@@ -67,7 +67,7 @@ def _arrows(one: Traced, number: int) -> Iterator[_Event]:
         arrow = {
             "cat": "wakes",
             "name": "wakes",
-            "id": number * len(one.pieces) + at,
+            "id": f"{number}.{at}",
             "pid": number,
         }
         yield {"ph": "s", **arrow, "tid": piece.woken_by + 1, "ts": _at(piece.woken)}

@@ -20,6 +20,7 @@ LONGEST = 40
 
 _NAMED = 3
 _BASELINE = "baseline"
+_UNDER = {"profile": "with the profile", _BASELINE: "without the profile"}
 _LIVES = {
     "init": "hardcost's probe, which is process 1 of the guest and, in the small one, the audit"
     " daemon",
@@ -57,7 +58,7 @@ def title_of(one: Traced) -> str:
     """Return what a trace is of, and under which configuration."""
     call = call_of(one)
     what = f"{visible(one.workload)}: {visible(one.metric)}" if call is None else f"one {call}"
-    return f"{what}, {visible(one.configuration)}"
+    return f"{what}, {_UNDER.get(one.configuration) or visible(one.configuration)}"
 
 
 def trace_answer(finding: Finding) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from hardcost.report.sentences.trace_answer import LONGEST, name_of, title_of, trace_answer, who
@@ -39,7 +40,6 @@ class Row:
     piece: Piece
     instructions: int
     rounds: int
-    begins: bool = False
 
 
 def trace_table(finding: Finding, *, whole: bool = False) -> ConsoleRenderable:
@@ -92,14 +92,14 @@ def share_grid(one: Traced) -> Grid:
 
 def order_grid(one: Traced, *, whole: bool = False) -> Grid:
     """Return who ran after whom; pieces that repeat are one row, unless the `whole` is wanted."""
-    rows = [Row(it, it.instructions, 1) for it in one.pieces] if whole else merged(one.pieces)
-    shown = rows if whole else rows[:_ROWS]
-    cells = [_cells(one, row) for row in shown]
+    single = (Row(it, it.instructions, 1) for it in one.pieces)
+    rows = list(single if whole else islice(merged(one.pieces), _ROWS))
+    cells = [_cells(one, row) for row in rows]
     begins, names, instructions, rounds, doing, woken, then = (
         zip(*cells, strict=True) if cells else ((),) * 7
     )
-    left = one.length - sum(row.instructions for row in shown)
-    notes = [f"{count(len(rows) - len(shown), 'further row')}, of {number(left)} insn: --all"]
+    left = len(one.pieces) - sum(row.rounds for row in rows)
+    rest = number(one.length - sum(row.instructions for row in rows))
     return Grid(
         title="In order",
         labels=(Column("begins", begins), Column("process", names, left=True)),
@@ -109,7 +109,7 @@ def order_grid(one: Traced, *, whole: bool = False) -> Grid:
             Group("", (Column("woken by", woken, left=True),)),
             Group("", (Column("then", then, left=True),)),
         ),
-        notes=tuple(notes) if len(rows) > len(shown) else (),
+        notes=(f"{count(left, 'further piece')}, of {rest} insn: --all",) if left else (),
     )
 
 
@@ -162,18 +162,15 @@ def sum_line(one: Traced) -> str:
     return f"{counted}: {', '.join(parts)}." if len(parts) > 1 else f"{counted}, as the trace has."
 
 
-def merged(pieces: Sequence[Piece]) -> list[Row]:
-    """Return pieces as rows; those of rounds that repeat, one after another, are one row each."""
-    rows: list[Row] = []
+def merged(pieces: Sequence[Piece]) -> Iterator[Row]:
+    """Yield pieces as rows; those of rounds that repeat, one after another, are one row each."""
     at = 0
     while at < len(pieces):
         length, rounds = _rounds(pieces, at)
         for offset in range(length):
             same = pieces[at + offset : at + length * rounds : length]
-            instructions = sum(piece.instructions for piece in same)
-            rows.append(Row(same[0], instructions, rounds, begins=not offset))
+            yield Row(same[0], sum(piece.instructions for piece in same), rounds)
         at += length * rounds
-    return rows
 
 
 def _rounds(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
