@@ -6,6 +6,8 @@
 //! library for what both speak: the messages of [`channel`], clocks, and the names of the calls.
 
 #![cfg_attr(not(test), no_std)]
+// Only another program of ours sees what the feature opens.
+#![cfg_attr(feature = "caller", allow(clippy::missing_errors_doc, clippy::must_use_candidate))]
 // A test has nothing to look after while it waits.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 

@@ -84,7 +84,7 @@ def _parsed(text: str) -> Stacks:
     if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
         raise ValueError("its begin or its end is missing")
     places: list[Place] = []
-    stretches = []
+    stretches: list[Stretch] = []
     reader = noted.Reader()
     for line in lines[1:-2]:
         kind, _, rest = line.partition(" ")

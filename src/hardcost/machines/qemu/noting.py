@@ -46,11 +46,11 @@ def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
         if name.startswith(_CALLS) or name in _NOTED:
             yield f"traced {address}"
     waking = next((name for name in _WAKING if name in functions), None)
-    for name in (waking, _NEW):
-        if name in functions:
-            yield f"wakes {functions[name]}"
+    for wakes in (waking, _NEW):
+        if wakes in functions:
+            yield f"wakes {functions[wakes]}"
     for request in job:
         if isinstance(request, Install) and request.path.endswith(f"/{CALLER}"):
             content = base64.b64decode(request.base64)
-            for address in elfsymbols.places_of(content, RDTSC):
-                yield f"mark {address:x}"
+            for place in elfsymbols.places_of(content, RDTSC):
+                yield f"mark {place:x}"
