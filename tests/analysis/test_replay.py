@@ -32,6 +32,18 @@ def _found(draw: st.DrawFn) -> list[Task]:
     return found
 
 
+def _needed(found: list[Task]) -> int:
+    """Return the work of the last task and of all that it waits for."""
+    wanted, needed = [len(found) - 1], set[int]()
+    while wanted:
+        number = wanted.pop()
+        if number not in needed:
+            needed.add(number)
+            task = found[number]
+            wanted += [one for one in (task.before, task.after) if one is not None]
+    return sum(found[number].work for number in needed)
+
+
 @given(_found(), st.integers(1, 6))
 def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
     found: list[Task], processors: int
@@ -39,7 +51,7 @@ def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
     length = scheduled(found, processors)
     work = sum(task.work for task in found)
     limit, path = longest(found)
-    assert max(limit, -(-work // processors)) <= length <= work
+    assert max(limit, -(-_needed(found) // processors)) <= length <= work
     assert sum(path.values()) == limit
     # Graham's bound: no order in which a free processor never waits is worse.
     assert length * processors <= work + (processors - 1) * limit
@@ -77,5 +89,26 @@ def test_who_an_interrupt_woke_sleeps_as_long_as_it_did() -> None:
     found = tasks(traced(pieces, (Wake(115, None, 0),)))
     assert [task.work for task in found] == [50, 10, 60]
     one, two = modelled(traced(pieces, (Wake(115, None, 0),)), (1, 2))
-    assert (one.length, two.length) == (130, 130)
-    assert two.path == ((SLEEPING, 70), ("a", 60))
+    assert (one.length, two.length) == (110, 60)
+    assert two.path == (("b", 60),)
+
+
+def test_who_waits_for_a_timer_waits_on_any_number_of_processors() -> None:
+    pieces = (
+        Piece(0, 0, 50, "work", stopped="timer"),
+        Piece(2, 50, 120, "nothing"),
+        Piece(0, 120, 130, "work", woken_by=None, woken=115),
+    )
+    (eight,) = modelled(traced(pieces, (Wake(115, None, 0),)), (8,))
+    assert (eight.length, eight.limit) == (130, 130)
+    assert eight.path == ((SLEEPING, 70), ("a", 60))
+
+
+def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
+    pieces = (
+        Piece(0, 0, 10, "work"),
+        Piece(1, 10, 100, "work", woken_by=0, woken=10),
+        Piece(0, 100, 110, "work"),
+    )
+    one, two = modelled(traced(pieces, (Wake(10, 0, 1),)), (1, 2))
+    assert (one.length, two.length) == (110, 20)

@@ -4,7 +4,8 @@ A trace is of one processor. What has to come after what is known from it: a pro
 it stopped, and one that slept goes on when the one that woke it has come to the wake-up. The pieces
 of work are given to processors as they become free, those that the trace had first at first (list
 scheduling; R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969). A process that an
-interrupt woke sleeps as long as it did.
+interrupt woke sleeps as long as it did. All is over when the trace's last piece is: what others do
+that nobody waits for takes processors, and may go on.
 
 What the model leaves out: caches, spinning on locks, work that only arises with several processors,
 and that a queue may be full, or a lock taken, where it was not in the trace.
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 IDLE = frozenset({"hardcost-idle", "swapper/0", "swapper"})
 """Processes that only run where nobody else wants to."""
+
+_DONE = -1  # in the place of how many tasks one waits for
 
 SLEEPING = "[waiting for timers and devices]"
 """Stands for what nobody who runs is to blame for."""
@@ -131,39 +134,55 @@ class _Cutting:
 
 
 def scheduled(found: Sequence[Task], processors: int) -> int:
-    """Return when the last task is done if so many may run at a time."""
-    waiting, followers = _followers(found)
-    ready: list[tuple[int, int]] = []  # in the order of the trace
-    later: list[tuple[int, int]] = []  # by when they may begin
-    running: list[tuple[int, int]] = []  # by when they are done
-    begins = [task.slept if task.before is None else 0 for task in found]
-    for number, count in enumerate(waiting):
-        if not count:
-            heapq.heappush(later, (begins[number], number))
-    now = 0
-    while later or ready or running:
-        while later and later[0][0] <= now:
-            _, number = heapq.heappop(later)
-            heapq.heappush(ready, (found[number].order, number))
-        while ready and len(running) < processors:
-            _, number = heapq.heappop(ready)
-            heapq.heappush(running, (now + found[number].work, number))
-        moments = [
-            queue[0][0] for queue in (later if len(running) < processors else (), running) if queue
+    """Return when the trace's last task is done if so many may run at a time."""
+    return _Schedule(found, processors).length() if found else 0
+
+
+class _Schedule:
+    """Gives tasks to processors."""
+
+    def __init__(self, found: Sequence[Task], processors: int) -> None:
+        self._found = found
+        self._free = processors
+        self._waiting, self._followers = _followers(found)
+        self._begins = [task.slept if task.before is None else 0 for task in found]
+        self._ready: list[tuple[int, int]] = []  # in the order of the trace
+        self._running: list[tuple[int, int]] = []  # by when they are done
+        self._later = [  # by when they may begin
+            (self._begins[number], number)
+            for number, count in enumerate(self._waiting)
+            if not count
         ]
-        if not moments:
-            now = later[0][0]
-            continue
-        now = max(now, min(moments))
-        while running and running[0][0] <= now:
-            done, number = heapq.heappop(running)
-            for follower in followers[number]:
-                slept = found[follower].slept if found[follower].before == number else 0
-                begins[follower] = max(begins[follower], done + slept)
-                waiting[follower] -= 1
-                if not waiting[follower]:
-                    heapq.heappush(later, (begins[follower], follower))
-    return now
+        heapq.heapify(self._later)
+
+    def length(self) -> int:
+        """Return when the last task is done."""
+        now = 0
+        while self._waiting[-1] != _DONE:
+            while self._later and self._later[0][0] <= now:
+                _, number = heapq.heappop(self._later)
+                heapq.heappush(self._ready, (self._found[number].order, number))
+            while self._ready and self._free:
+                _, number = heapq.heappop(self._ready)
+                heapq.heappush(self._running, (now + self._found[number].work, number))
+                self._free -= 1
+            moments = [queue[0][0] for queue in (self._later, self._running) if queue]
+            now = max(now, min(moments)) if self._free else self._running[0][0]
+            while self._running and self._running[0][0] <= now:
+                self._finish(*heapq.heappop(self._running))
+        return now
+
+    def _finish(self, done: int, number: int) -> None:
+        """End a task; those that waited for it alone may begin, at once or once they slept."""
+        self._free += 1
+        self._waiting[number] = _DONE
+        for follower in self._followers[number]:
+            task = self._found[follower]
+            slept = task.slept if task.before == number else 0
+            self._begins[follower] = max(self._begins[follower], done + slept)
+            self._waiting[follower] -= 1
+            if not self._waiting[follower]:
+                heapq.heappush(self._later, (self._begins[follower], follower))
 
 
 def _followers(found: Sequence[Task]) -> tuple[list[int], list[list[int]]]:
@@ -179,7 +198,7 @@ def _followers(found: Sequence[Task]) -> tuple[list[int], list[list[int]]]:
 
 
 def longest(found: Sequence[Task]) -> tuple[int, Mapping[int | None, int]]:
-    """Return the length of the longest chain of tasks, and whose it is; None: nobody's."""
+    """Return the length of the longest chain to the last task, and whose it is; None: nobody's."""
     ends: list[int] = []
     binding: list[int | None] = []
     for task in found:
@@ -189,8 +208,8 @@ def longest(found: Sequence[Task]) -> tuple[int, Mapping[int | None, int]]:
         binding.append(task.after if after == begin and task.after is not None else task.before)
         ends.append(begin + task.work)
     parts: dict[int | None, int] = defaultdict(int)
-    number = max(range(len(found)), key=ends.__getitem__, default=None)
-    length = 0 if number is None else ends[number]
+    number = len(found) - 1 if found else None
+    length = ends[-1] if found else 0
     while number is not None:
         task, previous = found[number], binding[number]
         parts[task.process] += task.work

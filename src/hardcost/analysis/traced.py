@@ -95,9 +95,9 @@ class Share:
 class Modelled:
     """A trace on so many processors: its length, in instructions of one of them.
 
-    `work` is what all processes execute, `path` the longest chain of what has to come one after the
-    other: how many instructions of it are whose. `limit` is its length, which no number of
-    processors comes below.
+    `work` is what all processes execute, `path` the longest chain to the trace's end of what has to
+    come one after the other: how many instructions of it are whose. `limit` is its length, which no
+    number of processors comes below.
     """
 
     processors: int
