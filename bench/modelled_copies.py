@@ -2,8 +2,9 @@
 
 Run as `python bench/modelled_copies.py [--copies 1,8] [--processors 1,2,8] [--files 10]`. Each
 configuration is traced once for each number of copies, on one processor, and replayed on others
-(docs/trace.md). A row has what copying and removing take, in instructions, and how many times the
-configuration without hardening that is. It is a model, and no measurement.
+(docs/trace.md). A row has what copying and removing take until their records are done with, too, in
+instructions, and how many times the configuration without hardening that is. Processes are those of
+the longest chain, and the busiest. It is a model, and no measurement.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int
     models = [modelled(one, processors) for one in traces]
     for at, number in enumerate(processors):
         each = [model[at] for model in models]
-        yield number, sum(one.length for one in each), _path(each)
+        yield number, sum(one.drained for one in each), _path(each)
 
 
 def _path(each: Sequence[Modelled]) -> str:
@@ -92,7 +93,9 @@ def _path(each: Sequence[Modelled]) -> str:
             parts[name] = parts.get(name, 0) + part
     whole = sum(parts.values())
     ranked = sorted(parts.items(), key=lambda item: -item[1])[:_SHOWN]
-    return ", ".join(f"{name} {part / max(whole, 1):.0%}" for name, part in ranked)
+    chain = ", ".join(f"{name} {part / max(whole, 1):.0%}" for name, part in ranked)
+    busiest = ", ".join(f"{one.busiest[0]} {one.busiest[1]:,}" for one in each)
+    return f"{chain}; busiest: {busiest}"
 
 
 if __name__ == "__main__":

@@ -48,11 +48,12 @@ def _needed(found: list[Task]) -> int:
 def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
     found: list[Task], processors: int
 ) -> None:
-    length = scheduled(found, processors)
+    length, drained = scheduled(found, processors)
     work = sum(task.work for task in found)
     limit, path = longest(found)
     assert max(limit, -(-_needed(found) // processors)) <= length <= work
     assert sum(path.values()) == limit
+    assert length <= drained <= work
     # Graham's bound: no order in which a free processor never waits is worse.
     assert length * processors <= work + (processors - 1) * limit
 
@@ -61,9 +62,11 @@ def test_no_number_of_processors_beats_the_work_or_the_longest_chain(
 def test_one_processor_takes_what_it_took_and_enough_take_the_longest_chain(
     found: list[Task],
 ) -> None:
-    assert scheduled(found, 1) == sum(task.work for task in found)
+    work = sum(task.work for task in found)
+    assert scheduled(found, 1) == (work, work)
     processes = len({task.process for task in found})
-    assert scheduled(found, processes) == longest(found)[0] == scheduled(found, processes + 3)
+    assert scheduled(found, processes) == scheduled(found, processes + 3)
+    assert scheduled(found, processes)[0] == longest(found)[0]
 
 
 def test_who_is_woken_runs_beside_who_woke_him() -> None:
@@ -112,3 +115,5 @@ def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
     )
     one, two = modelled(traced(pieces, (Wake(10, 0, 1),)), (1, 2))
     assert (one.length, two.length) == (110, 20)
+    assert (one.drained, two.drained) == (110, 100)
+    assert two.busiest == ("b", 90)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 IDLE = frozenset({"hardcost-idle", "swapper/0", "swapper"})
 """Processes that only run where nobody else wants to."""
 
-_DONE = -1  # in the place of how many tasks one waits for
-
 SLEEPING = "[waiting for timers and devices]"
 """Stands for what nobody who runs is to blame for."""
 
@@ -60,15 +58,22 @@ def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
     for process, instructions in path.items():
         by_name[SLEEPING if process is None else names[process]] += instructions
     ranked = sorted(by_name.items(), key=lambda item: (-item[1], item[0]))
+    executed: dict[str, int] = defaultdict(int)
+    for task in found:
+        executed[names[task.process]] += task.work
+    busiest = max(executed.items(), key=lambda item: item[1], default=("", 0))
+    ends = [(number, *scheduled(found, number)) for number in processors]
     return tuple(
         Modelled(
             processors=number,
-            length=scheduled(found, number),
-            work=sum(task.work for task in found),
+            length=length,
+            drained=drained,
+            work=sum(executed.values()),
             limit=limit,
             path=tuple((name, part) for name, part in ranked if part),
+            busiest=busiest,
         )
-        for number in processors
+        for number, length, drained in ends
     )
 
 
@@ -133,9 +138,12 @@ class _Cutting:
             task.slept = max(ready - self._ended.get(piece.process, 0), 0)
 
 
-def scheduled(found: Sequence[Task], processors: int) -> int:
-    """Return when the trace's last task is done if so many may run at a time."""
-    return _Schedule(found, processors).length() if found else 0
+def scheduled(found: Sequence[Task], processors: int) -> tuple[int, int]:
+    """Return when the trace's last task is done, and when all are that a process has woken.
+
+    So many may run at a time.
+    """
+    return _Schedule(found, processors).ends() if found else (0, 0)
 
 
 class _Schedule:
@@ -154,11 +162,15 @@ class _Schedule:
             if not count
         ]
         heapq.heapify(self._later)
+        self._left: set[int] = set()  # what has to be done before it ends
+        self._length = 0
 
-    def length(self) -> int:
-        """Return when the last task is done."""
+    def ends(self) -> tuple[int, int]:
+        """Return when the last task is done, and when all are that a process has woken."""
+        woken = [number for number, task in enumerate(self._found) if task.after is not None]
+        self._left = {*woken, len(self._found) - 1}
         now = 0
-        while self._waiting[-1] != _DONE:
+        while self._left:
             while self._later and self._later[0][0] <= now:
                 _, number = heapq.heappop(self._later)
                 heapq.heappush(self._ready, (self._found[number].order, number))
@@ -170,12 +182,14 @@ class _Schedule:
             now = max(now, min(moments)) if self._free else self._running[0][0]
             while self._running and self._running[0][0] <= now:
                 self._finish(*heapq.heappop(self._running))
-        return now
+        return self._length, now
 
     def _finish(self, done: int, number: int) -> None:
         """End a task; those that waited for it alone may begin, at once or once they slept."""
         self._free += 1
-        self._waiting[number] = _DONE
+        self._left.discard(number)
+        if number == len(self._found) - 1:
+            self._length = done
         for follower in self._followers[number]:
             task = self._found[follower]
             slept = task.slept if task.before == number else 0

@@ -97,14 +97,18 @@ class Modelled:
 
     `work` is what all processes execute, `path` the longest chain to the trace's end of what has to
     come one after the other: how many instructions of it are whose. `limit` is its length, which no
-    number of processors comes below.
+    number of processors comes below. At `drained`, all are done who were woken for the trace, as
+    a daemon is with its records: in a long run queues fill up, and who fills them waits for that.
+    `busiest` is the process that executes most.
     """
 
     processors: int
     length: int
+    drained: int
     work: int
     limit: int
     path: tuple[tuple[str, int], ...]
+    busiest: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True)

@@ -137,9 +137,11 @@ class ModelledEntry(Entry):
 
     processors: int
     length: int
+    drained: int
     work: int
     limit: int
     path: tuple[tuple[str, int], ...]
+    busiest: tuple[str, int]
 
 
 class TraceEntry(Entry):

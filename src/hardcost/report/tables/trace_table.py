@@ -13,12 +13,12 @@ from hardcost.report.text import number, percent, ratio, shorten, visible
 from hardcost.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import ConsoleRenderable
 
     from hardcost.analysis.finding import Finding
-    from hardcost.analysis.traced import Piece, Traced
+    from hardcost.analysis.traced import Modelled, Piece, Traced
 
 _TOP = 12  # processes
 _ROWS = 24  # of the order, unless all are wanted
@@ -130,14 +130,25 @@ def model_grids(finding: Finding) -> Iterator[Grid]:
         yield _model_grid(one, base)
 
 
-def _model_grid(one: Traced, base: Traced | None) -> Grid:
-    lengths = [it.length for it in one.modelled]
-    columns = [Group("", (Column("insn, modelled", tuple(map(number, lengths))),))]
+def _modelled(
+    title: str, one: Traced, base: Traced | None, length: Callable[[Modelled], int]
+) -> Group:
+    """Return a length on each number of processors, and how many times that without the profile."""
+    lengths = [length(it) for it in one.modelled]
+    columns = [Column("insn", tuple(map(number, lengths)))]
     if base is not None:
-        before = [it.length for it in base.modelled]
+        before = [length(it) for it in base.modelled]
         ratios = [ratio(it / max(was, 1)) for it, was in zip(lengths, before, strict=True)]
-        columns.append(Group("", (Column("without the profile", tuple(map(number, before))),)))
-        columns.append(Group("", (Column("ratio", tuple(ratios)),)))
+        columns.append(Column("without", tuple(map(number, before))))
+        columns.append(Column("ratio", tuple(ratios)))
+    return Group(title, tuple(columns))
+
+
+def _model_grid(one: Traced, base: Traced | None) -> Grid:
+    columns = [
+        _modelled("until it is done", one, base, lambda it: it.length),
+        _modelled("until its records are, too", one, base, lambda it: it.drained),
+    ]
     first = one.modelled[0]
     whose = [
         f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
@@ -147,7 +158,10 @@ def _model_grid(one: Traced, base: Traced | None) -> Grid:
         title=f"{title_of(one)}: on several processors (modelled, not measured)",
         labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),
         groups=tuple(columns),
-        notes=(f"{chain} {', '.join(whose)}.",),
+        notes=(
+            f"{chain} {', '.join(whose)}.",
+            f"The busiest process, {_name(first.busiest[0])}, executes {number(first.busiest[1])}.",
+        ),
     )
 
 
