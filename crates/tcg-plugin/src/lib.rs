@@ -18,6 +18,7 @@ mod follow;
 mod guest;
 #[cfg(feature = "alone")]
 mod memory;
+mod noteworthy;
 mod progress;
 mod schedule;
 mod symbols;
@@ -133,10 +134,11 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             Stack::Other => {}
         }
     }
-    for (&instruction, one) in instructions.iter().zip(&code) {
-        if is_kernel(one.place) && symbols.is_waking(one.place) {
-            api::on_access(instruction, accessed);
-        }
+    let traced = block.is_kernel() && !symbols.wanted.is_empty();
+    for (&instruction, _) in
+        instructions.iter().zip(&code).filter(|(_, one)| traced && symbols.is_waking(one.place))
+    {
+        api::on_access(instruction, accessed);
     }
     plugin.follower.gauges = gauges;
     // It stays as long as QEMU may execute it, which nobody says.

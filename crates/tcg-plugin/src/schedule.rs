@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use crate::guest::Names;
+use crate::noteworthy::Wanted;
 use crate::tree::{Node, ROOT};
 
 /// The most that is noted of a window.
@@ -23,36 +24,6 @@ const ACCESSES: usize = 24;
 const READING: u64 = 2;
 /// Stands for a process of which nothing is known.
 const NOBODY: u32 = 0;
-
-/// What is to be noted of a window; where nothing is, nothing is followed.
-#[derive(Default)]
-pub struct Wanted {
-    /// Functions of the kernel whose begin is noted.
-    traced: BTreeSet<u64>,
-    /// Functions of the kernel that make a process run.
-    pub wakes: BTreeSet<u64>,
-    /// Where a program reads the clock whose readings are noted.
-    marks: BTreeSet<u64>,
-}
-
-impl Wanted {
-    /// Takes over a line of the symbols; `None` if it is of no known kind.
-    pub fn take(&mut self, kind: &str, address: u64) -> Option<()> {
-        let set = match kind {
-            "traced" => &mut self.traced,
-            "wakes" => &mut self.wakes,
-            "mark" => &mut self.marks,
-            _ => return None,
-        };
-        set.insert(address);
-        Some(())
-    }
-
-    /// Whether nothing is to be noted.
-    pub fn is_empty(&self) -> bool {
-        self.wakes.is_empty()
-    }
-}
 
 /// What happened.
 enum What {
@@ -109,16 +80,16 @@ impl Schedule {
 
     /// A block begins there that does not just go on with its function.
     pub fn begins(&mut self, wanted: &Wanted, start: u64, when: u64, place: Node) {
-        if wanted.wakes.contains(&start) {
+        if wanted.wakes(start) {
             self.note(when, place, What::Woke(Vec::new()));
-        } else if wanted.traced.contains(&start) {
+        } else if wanted.is_traced(start) {
             self.note(when, place, What::Begins);
         }
     }
 
     /// A block was executed as a whole, with `next` behind it.
     pub fn ended(&mut self, wanted: &Wanted, next: u64, when: u64) {
-        if wanted.marks.contains(&next.wrapping_sub(READING)) {
+        if wanted.is_mark(next.wrapping_sub(READING)) {
             self.note(when, ROOT, What::Reads);
         }
     }
@@ -239,7 +210,8 @@ fn number(index: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Schedule, Wanted};
+    use super::Schedule;
+    use crate::noteworthy::Wanted;
     use crate::tree::ROOT;
     use alloc::string::String;
 

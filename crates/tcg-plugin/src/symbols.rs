@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::schedule::Wanted;
+use crate::noteworthy::Wanted;
 
 /// A function of the kernel by its number, from 0.
 pub type KernelFunction = u32;
@@ -186,12 +186,8 @@ impl Symbols {
 
     /// Whether that is code of a function that makes a process run.
     pub fn is_waking(&self, place: u64) -> bool {
-        !self.wanted.wakes.is_empty() && {
-            let index = self.starts.partition_point(|&start| start <= place);
-            index
-                .checked_sub(1)
-                .is_some_and(|index| self.wanted.wakes.contains(&self.starts[index]))
-        }
+        let index = self.starts.partition_point(|&start| start <= place);
+        index.checked_sub(1).is_some_and(|index| self.wanted.wakes(self.starts[index]))
     }
 
     /// Whether that is code which exchanges one process for another.
