@@ -58,10 +58,10 @@ def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
     for process, instructions in path.items():
         by_name[SLEEPING if process is None else names[process]] += instructions
     ranked = sorted(by_name.items(), key=lambda item: (-item[1], item[0]))
-    executed: dict[str, int] = defaultdict(int)
+    executed: dict[int, int] = defaultdict(int)
     for task in found:
-        executed[names[task.process]] += task.work
-    busiest = max(executed.items(), key=lambda item: item[1], default=("", 0))
+        executed[task.process] += task.work
+    process, most = max(executed.items(), key=lambda item: item[1], default=(-1, 0))
     ends = [(number, *scheduled(found, number)) for number in processors]
     return tuple(
         Modelled(
@@ -71,7 +71,7 @@ def modelled(trace: Traced, processors: Iterable[int]) -> tuple[Modelled, ...]:
             work=sum(executed.values()),
             limit=limit,
             path=tuple((name, part) for name, part in ranked if part),
-            busiest=busiest,
+            busiest=(names[process], most),
         )
         for number, length, drained in ends
     )
