@@ -2,9 +2,8 @@
 
 Run as `python bench/modelled_copies.py [--copies 1,8] [--processors 1,2,8] [--files 10]`. Each
 configuration is traced once for each number of copies, on one processor, and replayed on others
-(docs/trace.md). A row has what copying and removing take until their records are done with, too, in
-instructions, and how many times the configuration without hardening that is. Processes are those of
-the longest chain, and the busiest. It is a model, and no measurement.
+(docs/trace.md). A row has what copying and removing take, and until their records are done with, in
+instructions, and how many times what it takes without hardening. It is a model, no measurement.
 """
 
 from __future__ import annotations
@@ -29,14 +28,16 @@ from hardcost.study.read import read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hardcost.analysis.traced import Modelled
     from hardcost.design.plan import Trial
 
 _BASE = "none"
 _CONFIGURATIONS = "none,audit,audit-syslog,stig-full"
 _PUBLISHED = {"audit": "1.5 to 6.5", "audit-syslog": "1.4 to 8.2", "stig-full": "44 to 61"}
 _LIMIT_SECONDS = 7200.0
-_SHOWN = 4
+_HEAD = (
+    "| copies | configuration | processors | until done | ratio | until records are | ratio"
+    " | published | busiest process |"
+)
 
 
 def main() -> None:
@@ -49,18 +50,21 @@ def main() -> None:
     chosen = words.parse_args()
     processors = [int(word) for word in chosen.processors.split(",")]
     wanted = chosen.configurations.split(",")
-    print("copies  configuration  processors  instructions, modelled   ratio  published")
+    print(_HEAD)
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |")
     for copies in chosen.copies.split(","):
-        base: dict[int, int] = {}
+        base: dict[int, tuple[int, int]] = {}
         for trial in _trials(copies, chosen.files, wanted):
             name = trial.configuration.name
-            for one in _lengths(trial, processors):
-                number, length, path = one
-                base.setdefault(number, length)
-                ratio = f"x{length / base[number]:.2f}"
-                published = _PUBLISHED.get(name, "")
-                row = f"{copies:>6}  {name:13}  {number:>10}  {length:>22,}  {ratio:>6}"
-                print(f"{row}  {published:10}  {path}", flush=True)
+            for number, done, drained, busiest in _lengths(trial, processors):
+                was_done, was_drained = base.setdefault(number, (done, drained))
+                cells = (
+                    *(copies, f"`{name}`", f"{number}"),
+                    *(f"{done:,}", f"x{done / was_done:.2f}"),
+                    *(f"{drained:,}", f"x{drained / was_drained:.2f}"),
+                    *(_PUBLISHED.get(name, ""), busiest),
+                )
+                print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def _trials(copies: str, files: str, wanted: Sequence[str]) -> Iterator[Trial]:
@@ -74,28 +78,18 @@ def _trials(copies: str, files: str, wanted: Sequence[str]) -> Iterator[Trial]:
         yield replace(trial, perturbations=(0,))
 
 
-def _lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int, str]]:
-    """Yield what a trial takes on each number of processors, and whose the longest chain is."""
+def _lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
+    """Yield what a trial takes on each number of processors, and who is busiest.
+
+    That is until it is done, and until its records are, too.
+    """
     machine = VirtualMachine(Cache(), Hardware("icount"))
     record = asyncio.run(execute(prepare(trial, machine), machine, _LIMIT_SECONDS))
     traces = [traced(one, record.workload, record.configuration) for one in record.traces]
-    models = [modelled(one, processors) for one in traces]
-    for at, number in enumerate(processors):
-        each = [model[at] for model in models]
-        yield number, sum(one.drained for one in each), _path(each)
-
-
-def _path(each: Sequence[Modelled]) -> str:
-    """Return the processes that make the most of the longest chains."""
-    parts: dict[str, int] = {}
-    for one in each:
-        for name, part in one.path:
-            parts[name] = parts.get(name, 0) + part
-    whole = sum(parts.values())
-    ranked = sorted(parts.items(), key=lambda item: -item[1])[:_SHOWN]
-    chain = ", ".join(f"{name} {part / max(whole, 1):.0%}" for name, part in ranked)
-    busiest = ", ".join(f"{one.busiest[0]} {one.busiest[1]:,}" for one in each)
-    return f"{chain}; busiest: {busiest}"
+    for each in zip(*(modelled(one, processors) for one in traces), strict=True):
+        name, most = max((one.busiest for one in each), key=lambda it: it[1])
+        done, drained = sum(one.length for one in each), sum(one.drained for one in each)
+        yield each[0].processors, done, drained, f"{name} {most:,}"
 
 
 if __name__ == "__main__":
