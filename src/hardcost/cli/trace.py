@@ -82,6 +82,8 @@ def _workloads(call: str | None, chosen: Choices) -> tuple[Workload, ...]:
     """
     if (call is None) == (chosen.workloads is None):
         raise click.UsageError("Name a --call, such as chmod, or a --workload, such as filecopy.")
+    if chosen.seeds is not None or chosen.repetitions is not None:
+        raise InputError("a trace is of one trial: leave --seeds and --repetitions out")
     if call is not None:
         if call not in calls():
             hint = meant(call, "calls", calls())
