@@ -117,8 +117,8 @@ impl Follower {
         self.total += self.run;
         self.tree.count(node, core::mem::take(&mut self.run));
         self.count(previous, node, executed);
-        if let Some(schedule) = self.schedule.as_mut().filter(|_| executed.is_whole) {
-            schedule.ended(&self.symbols.wanted, previous.next, self.total);
+        if previous.is_mark && executed.is_whole {
+            self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.total));
         }
         if previous.is_reading && executed.is_whole {
             self.end_stretch();

@@ -31,9 +31,9 @@ impl Wanted {
         self.wakes.is_empty()
     }
 
-    /// Whether the begin of the function there is noted.
-    pub fn is_traced(&self, start: u64) -> bool {
-        self.traced.contains(&start)
+    /// Whether the begin of the function there is noted, for one reason or the other.
+    pub fn is_noted(&self, start: u64) -> bool {
+        self.traced.contains(&start) || self.wakes.contains(&start)
     }
 
     /// Whether the function there makes a process run.

@@ -20,8 +20,6 @@ const MOST: usize = 1 << 21;
 const NEAR: u64 = 256;
 /// How many accesses to memory are kept of a function that makes a process run.
 const ACCESSES: usize = 24;
-/// How long the instruction is that reads the clock, in bytes.
-const READING: u64 = 2;
 /// Stands for a process of which nothing is known.
 const NOBODY: u32 = 0;
 
@@ -82,16 +80,14 @@ impl Schedule {
     pub fn begins(&mut self, wanted: &Wanted, start: u64, when: u64, place: Node) {
         if wanted.wakes(start) {
             self.note(when, place, What::Woke(Vec::new()));
-        } else if wanted.is_traced(start) {
+        } else if wanted.is_noted(start) {
             self.note(when, place, What::Begins);
         }
     }
 
-    /// A block was executed as a whole, with `next` behind it.
-    pub fn ended(&mut self, wanted: &Wanted, next: u64, when: u64) {
-        if wanted.is_mark(next.wrapping_sub(READING)) {
-            self.note(when, ROOT, What::Reads);
-        }
+    /// The clock was read where that is noted.
+    pub fn reads(&mut self, when: u64) {
+        self.note(when, ROOT, What::Reads);
     }
 
     /// The kernel is left.
@@ -247,7 +243,7 @@ mod tests {
         schedule.begins(&wanted, 0x200, 20, 6);
         schedule.switched(30, Some(TWO), 7, false);
         schedule.leaves_kernel(40);
-        schedule.ended(&wanted, 0x302, 50);
+        schedule.reads(50);
         let expected = "task \ntask \ntask \nruns 0 1 0\nwakes 10 2 5\nwakes 10 3 5\nbegins 20 6\n\
             runs 30 2 7\nleaves 40\nreads 50\n";
         assert_eq!(written(&mut schedule), expected);

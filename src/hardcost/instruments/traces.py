@@ -56,9 +56,10 @@ class Trace(BaseModel):
 
 def deed(stack: Sequence[str]) -> str | None:
     """Return what is done with a record in the function that is called last, if anything is."""
-    if list(stack[-1:]) == [_TAKES[1]] and _TAKES[0] in stack:
+    function = stack[-1].partition(" ")[0] if stack else ""  # without its module
+    if function == _TAKES[1] and _TAKES[0] in stack:
         return TAKES
-    return WRITES if stack and stack[-1].endswith(_WRITES) else None
+    return WRITES if function.endswith(_WRITES) else None
 
 
 def in_interrupt(stack: Sequence[str]) -> bool:

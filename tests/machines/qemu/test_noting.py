@@ -12,6 +12,7 @@ kernel ffffffff81000200 ttwu_do_activate
 kernel ffffffff81000300 ttwu_do_wakeup
 kernel ffffffff81000400 wake_up_new_task
 kernel ffffffff81000500 skb_free_datagram
+kernel ffffffffc0000000 ext4_file_write_iter [ext4]
 """
 READINGS = ("hardcost-probe", "hardcost-measured")
 
@@ -20,6 +21,7 @@ def test_calls_and_wake_ups_are_noted() -> None:
     assert list(noting.wanted(KERNEL, [])) == [
         "traced ffffffff81000000",
         "traced ffffffff81000500",
+        "traced ffffffffc0000000",
         "wakes ffffffff81000300",
         "wakes ffffffff81000400",
     ]

@@ -41,7 +41,7 @@ def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
     for line in kernel.splitlines():
         kind, address, name = [*line.split(" ", _WORDS - 1), "", ""][:_WORDS]
         if kind == "kernel":
-            functions.setdefault(name, address)
+            functions.setdefault(name.partition(" ")[0], address)  # without its module
     for name, address in functions.items():
         if name.startswith(_CALLS) or name in _NOTED:
             yield f"traced {address}"
