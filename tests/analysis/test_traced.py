@@ -73,6 +73,11 @@ def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> Non
     assert daemon.stopped is not None
 
 
+def test_threads_of_one_name_are_numbered() -> None:
+    trace = recorded().model_copy(update={"processes": ("auditd", "kauditd", "auditd")})
+    assert traced(trace, "w", "c").processes[:3] == ("auditd", "kauditd", "auditd (2)")
+
+
 def test_an_interrupt_wakes_in_nobodys_name() -> None:
     rows = (("runs", 0, 1, 0), ("wakes", 3, 2, 5), ("runs", 7, 2, 6))
     trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)

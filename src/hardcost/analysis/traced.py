@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hardcost.instruments.traces import deed, in_interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from hardcost.instruments.traces import Trace
     from hardcost.instruments.windows import Frame
@@ -180,7 +180,7 @@ def traced(trace: Trace, workload: str, configuration: str) -> Traced:
         workload=workload,
         configuration=configuration,
         metric=trace.metric,
-        processes=(*trace.processes, UNKNOWN),
+        processes=(*_distinct(trace.processes), UNKNOWN),
         pieces=tuple(reader.pieces),
         wakes=tuple(reader.wakes),
         length=trace.end - trace.begin,
@@ -192,6 +192,14 @@ def traced(trace: Trace, workload: str, configuration: str) -> Traced:
         returned=trace.returned - trace.begin if trace.caller else None,
         arrived=max(done, default=None),
     )
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """Yield names of processes and threads, those that have another's name with a number."""
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
 
 
 @dataclass

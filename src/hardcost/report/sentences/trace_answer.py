@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from hardcost.instruments.traces import TAKES
@@ -19,6 +20,7 @@ LONGEST = 40
 """Most characters of what a process does."""
 
 _NAMED = 3
+_NUMBER = re.compile(r" \(\d+\)$")  # of those with one name
 _BASELINE = "baseline"
 _UNDER = {"profile": "with the profile", _BASELINE: "without the profile"}
 _LIVES = {
@@ -38,7 +40,7 @@ _LIVES = {
 
 def who(name: str) -> str | None:
     """Return what is known of a process by its name."""
-    return _LIVES.get(name)
+    return _LIVES.get(_NUMBER.sub("", name))
 
 
 def name_of(one: Traced, process: int | None) -> str:

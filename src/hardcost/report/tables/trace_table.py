@@ -65,7 +65,8 @@ def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
     """Return what words and known processes of a trace are."""
     names = dict.fromkeys(share.process for one in shown(finding) for share in one.shares())
     known = [(name, who(name)) for name in names]
-    return (*TRACE_TERMS, *((name, what) for name, what in known if what is not None))
+    lives = {what: name for name, what in reversed(known) if what is not None}
+    return (*TRACE_TERMS, *((name, what) for what, name in reversed(lives.items())))
 
 
 def share_grid(one: Traced) -> Grid:
