@@ -219,6 +219,7 @@ pub struct Part {
 }
 
 /// A block of code.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Block {
     /// Where it begins.
     pub start: u64,
