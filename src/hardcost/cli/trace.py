@@ -26,6 +26,7 @@ from hardcost.report.tables.layout import render
 from hardcost.report.tables.trace_table import trace_table
 from hardcost.workloads.onecall import NAME as ONE_CALL
 from hardcost.workloads.parameters import meant
+from hardcost.workloads.syscalls import NAME as SYSCALLS
 from hardcost.workloads.syscalls import calls
 
 if TYPE_CHECKING:
@@ -91,6 +92,10 @@ def _workloads(call: str | None, chosen: Choices) -> tuple[Workload, ...]:
         profilable.check(chosen.instrument, chosen.record, ())
         return (Workload(ONE_CALL, (("call", call),)),)
     workloads = chosen.workloads or ()
+    if any(one.name == SYSCALLS for one in workloads):
+        raise InputError(
+            f"--workload: {SYSCALLS} can't be traced", hint="--call open traces one call of it"
+        )
     profilable.check(chosen.instrument, chosen.record, workloads)
     return workloads
 

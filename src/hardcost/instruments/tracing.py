@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def traces(
     seen: Stacks, windows: Sequence[Windows | Together], caller: str | None
 ) -> tuple[Trace, ...]:
-    """Return what was noted of each window that was measured; `caller` makes the call, if one does.
+    """Return what was noted of each metric's last window; `caller` makes the call, if one does.
 
     Raises:
         TrialError: What was seen is not what the instrument counted, or too much to be kept.
@@ -34,8 +34,7 @@ def traces(
         stretches, at = found(seen.stretches, group, at)
         if group.metric is None:
             continue
-        for stretch, ticks in zip(stretches, group.ticks, strict=True):
-            result.append(_trace(group.metric, ticks, stretch, seen.places, caller))
+        result.append(_trace(group.metric, group.ticks[-1], stretches[-1], seen.places, caller))
     return tuple(result)
 
 

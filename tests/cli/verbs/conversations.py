@@ -293,6 +293,8 @@ CONVERSATIONS = {
         "trace few.rules",
         "trace few.rules --call chmod --workload filecopy",
         "trace few.rules --call chmod --instrument time",
+        "trace few.rules --call chmod --seeds 2",
+        "trace few.rules --workload syscalls",
     ),
     "export-profiles": (
         "export augenrules my.rules -o rules.d",
