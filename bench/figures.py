@@ -52,6 +52,7 @@ PAGES = (
     "docs/questions-about-audit-rules.md",
     "docs/flat.md",
     "docs/audited-calls.md",
+    "docs/trace.md",
 )
 
 _MARK = re.compile(r"<!-- figures: (?P<said>.*?) -->\s*$")

@@ -6,18 +6,29 @@
 //! library for what both speak: the messages of [`channel`], clocks, and the names of the calls.
 
 #![cfg_attr(not(test), no_std)]
+// Only another program of ours sees what the feature opens.
+#![cfg_attr(feature = "caller", allow(clippy::missing_errors_doc, clippy::must_use_candidate))]
 // A test has nothing to look after while it waits.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 extern crate alloc;
 
 mod become_program;
+#[cfg(not(feature = "caller"))]
 mod call;
+#[cfg(feature = "caller")]
+pub mod call;
+#[cfg(not(feature = "caller"))]
 mod calls;
+#[cfg(feature = "caller")]
+pub mod calls;
 pub mod channel;
 pub mod clock;
 pub mod cputime;
+#[cfg(not(feature = "caller"))]
 mod entry;
+#[cfg(feature = "caller")]
+pub mod entry;
 pub mod filelists;
 mod identity;
 mod messages;

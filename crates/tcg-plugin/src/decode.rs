@@ -219,6 +219,7 @@ pub struct Part {
 }
 
 /// A block of code.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Block {
     /// Where it begins.
     pub start: u64,
@@ -234,6 +235,8 @@ pub struct Block {
     pub last_may_fail: Option<u8>,
     /// Whether it ends with reading the clock at one of the places that count.
     pub is_reading: bool,
+    /// Whether it ends with reading the clock where that is to be noted.
+    pub is_mark: bool,
     /// What its function is to us, where it begins with it.
     pub role: Role,
     /// The instructions that may fail, and the last.
@@ -273,6 +276,8 @@ impl Block {
         let parts = if is_kernel { parts(code, symbols) } else { Box::default() };
         let role = symbols.role(first.place);
         let is_reading = last.reads_clock && symbols.is_reading(last.place);
+        let is_mark = last.reads_clock && symbols.wanted.is_mark(last.place);
+        let is_noted = symbols.wanted.is_noted(first.place);
         let is_of_one = parts.len() < 2;
         Some(Self {
             start: first.place,
@@ -282,13 +287,14 @@ impl Block {
             target: last.target,
             last_may_fail: last.may_fail.then_some(last.accesses),
             is_reading,
+            is_mark,
             role,
             whole: points.len() as u64,
             points: points.into(),
             parts,
             seen: Cell::new(None),
-            is_plain: role == Role::Plain && is_of_one,
-            goes_on: last.end == End::On && is_of_one && !is_reading,
+            is_plain: role == Role::Plain && is_of_one && !is_noted,
+            goes_on: last.end == End::On && is_of_one && !is_reading && !is_mark,
         })
     }
 }

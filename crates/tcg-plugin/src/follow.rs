@@ -12,6 +12,7 @@ use crate::context::{Context, Pending};
 use crate::decode::{Block, End};
 use crate::guest::{Names, Read};
 use crate::progress::{Executed, Gauges, executed};
+use crate::schedule::Schedule;
 use crate::symbols::{Role, Symbols, UNKNOWN};
 use crate::tree::{Label, Node, Tree};
 
@@ -46,14 +47,18 @@ pub struct Follower {
     total: u64,
     idle: u64,
     stretches: String,
+    /// Who ran when; `None` where nobody wants to know.
+    schedule: Option<Schedule>,
 }
 
 impl Follower {
     /// One that passes over so many readings of the clock. `read` reads the guest's memory.
     pub fn new(symbols: Symbols, read: Read, skip: u64) -> Self {
+        let schedule = (!symbols.wanted.is_empty()).then(Schedule::default);
         Self {
             symbols,
             read,
+            schedule,
             names: None,
             tree: Tree::new(),
             contexts: BTreeMap::new(),
@@ -112,6 +117,9 @@ impl Follower {
         self.total += self.run;
         self.tree.count(node, core::mem::take(&mut self.run));
         self.count(previous, node, executed);
+        if previous.is_mark && executed.is_whole {
+            self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.total));
+        }
         if previous.is_reading && executed.is_whole {
             self.end_stretch();
             self.asleep(block);
@@ -141,6 +149,9 @@ impl Follower {
         let label = self.label(block);
         let node = self.current.stand(&mut self.tree, label);
         self.heed(block);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.begins(&self.symbols.wanted, block.start, self.total, node);
+        }
         self.previous = Some((block, node));
     }
 
@@ -161,6 +172,13 @@ impl Follower {
         }
     }
 
+    /// What makes a process run accesses memory there.
+    pub fn access(&mut self, place: u64) {
+        if let Some(schedule) = self.schedule.as_mut().filter(|_| self.previous.is_some()) {
+            schedule.access(place);
+        }
+    }
+
     /// Begins to count. What was called before is not known.
     fn wake(&mut self) {
         if self.names.is_none() {
@@ -170,6 +188,10 @@ impl Follower {
         self.stack = 0;
         self.next_stack = None;
         self.current = Context::of(self.process());
+        let process = self.names.as_ref().and_then(Names::process);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.begin(process);
+        }
     }
 
     /// The place in the tree of the process that runs.
@@ -211,6 +233,9 @@ impl Follower {
                 let named = self.current.announced.name;
                 self.current.resume_user(to.start);
                 self.rename(named);
+                if let Some(schedule) = &mut self.schedule {
+                    schedule.leaves_kernel(self.total);
+                }
             }
             (true, true) if is_entry(from, executed, to) => {
                 if matches!(from.end, End::InterruptReturn | End::UserReturn) {
@@ -254,6 +279,10 @@ impl Follower {
         let next = self.contexts.remove(&stack).unwrap_or_default();
         let mut last = core::mem::replace(&mut self.current, next);
         last.switched_away();
+        if let Some(schedule) = &mut self.schedule {
+            let next = self.names.as_ref().and_then(Names::process);
+            schedule.switched(self.total, next, last.node(), role == Role::NewTask);
+        }
         self.contexts.insert(self.stack, last);
         self.stack = stack;
         if role == Role::NewTask || self.current.is_empty() {
@@ -311,6 +340,9 @@ impl Follower {
             let _ = write!(self.stretches, " {node}:{count}");
         }
         self.stretches.push('\n');
+        if let Some(schedule) = &mut self.schedule {
+            schedule.write(self.names.as_ref(), &mut self.stretches);
+        }
         self.total = 0;
         self.idle = 0;
         self.previous = None;

@@ -54,7 +54,16 @@ impl Names {
 
     /// The name of the process that runs.
     pub fn current(&self) -> Option<String> {
-        let process = self.number(self.current)?;
+        self.of(self.process()?)
+    }
+
+    /// Where the kernel has what it knows of the process that runs.
+    pub fn process(&self) -> Option<u64> {
+        self.number(self.current)
+    }
+
+    /// The name of the process of which the kernel has there what it knows.
+    pub fn of(&self, process: u64) -> Option<String> {
         let mut name = [0; LONGEST];
         self.bytes(process.wrapping_add(self.offset), &mut name).then_some(())?;
         let length = name.iter().position(|&byte| byte == 0).unwrap_or(LONGEST);

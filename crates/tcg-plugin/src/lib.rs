@@ -18,7 +18,9 @@ mod follow;
 mod guest;
 #[cfg(feature = "alone")]
 mod memory;
+mod noteworthy;
 mod progress;
+mod schedule;
 mod symbols;
 mod tree;
 
@@ -132,6 +134,12 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             Stack::Other => {}
         }
     }
+    let traced = block.is_kernel() && !symbols.wanted.is_empty();
+    for (&instruction, _) in
+        instructions.iter().zip(&code).filter(|(_, one)| traced && symbols.is_waking(one.place))
+    {
+        api::on_access(instruction, accessed);
+    }
     plugin.follower.gauges = gauges;
     // It stays as long as QEMU may execute it, which nobody says.
     let block: &'static Block = Box::leak(Box::new(block));
@@ -157,6 +165,13 @@ unsafe extern "C" fn popped(_: c_uint, _: u32, place: u64, _: *mut c_void) {
     // SAFETY: one thread at a time.
     if let Some(plugin) = unsafe { plugin() } {
         plugin.follower.pop(place);
+    }
+}
+
+unsafe extern "C" fn accessed(_: c_uint, _: u32, place: u64, _: *mut c_void) {
+    // SAFETY: one thread at a time.
+    if let Some(plugin) = unsafe { plugin() } {
+        plugin.follower.access(place);
     }
 }
 

@@ -6,10 +6,13 @@
 //! - `vdso ADDRESS ADDRESS`: from where to where the kernel's code in programs reaches
 //! - `program NAME`: of this process the functions follow
 //! - `function ADDRESS SIZE NAME`: one of them; sizes are in hexadecimal, too
+//! - `traced ADDRESS`, `wakes ADDRESS`, `mark ADDRESS`: see [`Wanted`]
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use crate::noteworthy::Wanted;
 
 /// A function of the kernel by its number, from 0.
 pub type KernelFunction = u32;
@@ -66,6 +69,8 @@ pub struct Symbols {
     switch: KernelFunction,
     /// The names of all functions, the kernel's and the programs', by number.
     pub names: Vec<String>,
+    /// What is to be noted of the schedule.
+    pub wanted: Wanted,
 }
 
 impl Symbols {
@@ -97,7 +102,7 @@ impl Symbols {
                     let function = ProgramFunction { size, name: number };
                     program.as_mut()?.insert(hexadecimal(address)?, function);
                 }
-                _ => return None,
+                _ => symbols.wanted.take(kind, hexadecimal(rest)?)?,
             }
         }
         symbols.take_kernel(kernel)?;
@@ -177,6 +182,12 @@ impl Symbols {
     /// Whether a program's function begins there.
     pub fn begins(&self, name: &str, place: u64) -> bool {
         self.programs.get(name).is_some_and(|all| all.contains_key(&place))
+    }
+
+    /// Whether that is code of a function that makes a process run.
+    pub fn is_waking(&self, place: u64) -> bool {
+        let index = self.starts.partition_point(|&start| start <= place);
+        index.checked_sub(1).is_some_and(|index| self.wanted.wakes(self.starts[index]))
     }
 
     /// Whether that is code which exchanges one process for another.

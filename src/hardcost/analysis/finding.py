@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hardcost.analysis.advised import Choice  # noqa: TC001 (needed to read findings back)
+from hardcost.analysis.traced import Traced  # noqa: TC001 (needed to read findings back)
 from hardcost.controls.accounted import Accounted  # noqa: TC001 (needed to read findings back)
 from hardcost.instruments.observed import Observed  # noqa: TC001 (needed to read findings back)
 
@@ -340,9 +341,9 @@ class Finding:
     `machine` is "vm", "local" …; `environment` holds qemu, kernel, cpu_model, host and more.
     `scores` exist for configurations whose kernel hardcost has built. `failures` are the trials
     without cells, `observed` what the recorders saw, `profiles` where costs arise, `by_control`
-    where those of single controls do. `scale` is the study's size if one was given; the study's
-    name then ends in it. `command` is the command line, word by word, and `folder` its working
-    directory, if a word of it is a path relative to that. `choice` is what to
+    where those of single controls do, `traces` who ran when. `scale` is the study's size if one
+    was given; the study's name then ends in it. `command` is the command line, word by word, and
+    `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
     give up for a budget, of the profile that `bill` is of.
     """
 
@@ -366,6 +367,7 @@ class Finding:
     together: SideBySide | None = None
     profiles: tuple[Profiled, ...] = ()
     by_control: tuple[ControlProfiled, ...] = ()
+    traces: tuple[Traced, ...] = ()
     command: tuple[str, ...] = ()
     folder: str = ""
     choice: Choice | None = None

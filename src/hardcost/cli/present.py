@@ -14,7 +14,8 @@ from hardcost.report.tables.choice_table import choice_table
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
-from hardcost.workloads.names import WORKLOADS, SaysSettings
+from hardcost.report.tables.trace_table import trace_table
+from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,10 +36,10 @@ def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
         for record, metric in metrics
         if metric.lost
     ]
-    workloads = [WORKLOADS[record.workload.partition(" ")[0]] for record in records]
+    workloads = [workload(record.workload.partition(" ")[0]) for record in records]
     remarks += [one.SETTINGS for one in workloads if isinstance(one, SaysSettings)]
     remarks += [
-        WORKLOADS[record.workload.partition(" ")[0]].AUDIT_NOTE
+        workload(record.workload.partition(" ")[0]).AUDIT_NOTE
         for record, metric in metrics
         if metric.fired
     ]
@@ -65,6 +66,8 @@ def _table(finding: Finding) -> ConsoleRenderable:
         return several_table(finding)
     if finding.choice is not None:
         return choice_table(finding)
+    if finding.traces:
+        return trace_table(finding)
     if finding.profiles and not finding.levels:
         return profile_table(finding)
     return bill_table(finding) if finding.bill is not None else run_table(finding)

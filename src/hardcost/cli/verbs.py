@@ -24,6 +24,7 @@ VERBS = {
     "report": "hardcost.cli.commands.report:report",
     "rules": "hardcost.cli.commands.rules:rules",
     "run": "hardcost.cli.commands.run:run",
+    "trace": "hardcost.cli.commands.trace:trace",
     "worker": "hardcost.cli.commands.worker:worker",
 }
 """Where each verb is, by its name."""

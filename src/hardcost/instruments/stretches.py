@@ -27,20 +27,20 @@ def profile(seen: Stacks, windows: Sequence[Windows | Together]) -> Profile:
     Raises:
         TrialError: What was seen is not what the instrument counted.
     """
-    tree = _Tree(seen.places)
+    tree = Tree(seen.places)
     metrics: list[Profiled] = []
     at = 0
     for group in windows:
         if isinstance(group, Together):
             metrics.append(_summed(group, metrics))
             continue
-        stretches, at = _found(seen.stretches, group, at)
+        stretches, at = found(seen.stretches, group, at)
         if group.metric is not None:
             metrics.append(_profiled(group, stretches, tree))
     return Profile(frames=tuple(tree.frames), metrics=tuple(metrics))
 
 
-def _found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
+def found(stretches: Sequence[Stretch], group: Windows, at: int) -> tuple[list[Stretch], int]:
     """Return the stretches that are a group's windows, and where the next group may begin.
 
     Raises:
@@ -64,7 +64,7 @@ def _is(one: Stretch, ticks: int) -> bool:
     return one.total == ticks or (one.idle > 0 and one.total < ticks)
 
 
-class _Tree:
+class Tree:
     """The places that are in use, numbered anew; below a trampoline it is not shown again."""
 
     def __init__(self, places: Sequence[Place]) -> None:
@@ -102,7 +102,7 @@ def _is_trampoline(name: str) -> bool:
     return name.startswith("__x86_indirect_thunk")
 
 
-def _profiled(group: Windows, stretches: Sequence[Stretch], tree: _Tree) -> Profiled:
+def _profiled(group: Windows, stretches: Sequence[Stretch], tree: Tree) -> Profiled:
     windows: list[dict[int, int]] = []
     samples = []
     pairs = list(zip(stretches, group.ticks, strict=True))[group.dropped :]
@@ -137,7 +137,7 @@ def _summed(group: Together, known: Sequence[Profiled]) -> Profiled:
     )
 
 
-def _window(stretch: Stretch, ticks: int, tree: _Tree) -> dict[int, int]:
+def _window(stretch: Stretch, ticks: int, tree: Tree) -> dict[int, int]:
     """Return a window's instructions by frame, which add up to its ticks."""
     window: dict[int, int] = {}
     for place, count in stretch.counts:

@@ -86,6 +86,7 @@ class FakeMachine:
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
         profiled = {"profiled": "yes"} if boot.profiled else {}
+        profiled |= {"traced": "yes"} if boot.traced else {}
         return {"machine": self.name, "boot": repr(boot), **profiled}
 
     def kernel_identity(self) -> dict[str, str]:

@@ -13,9 +13,10 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from hardcost.errors import TrialError
+from hardcost.machines import fakeschedule
 from hardcost.machines.bootline import Account, Verdict
 from hardcost.machines.stacks import Place, Stacks, Stretch
-from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, read
+from hardcost.protocol.answers import CallAnswer, ClockAnswer, CommandAnswer, RanAnswer, read
 from hardcost.protocol.requests import Calls
 
 if TYPE_CHECKING:
@@ -83,7 +84,14 @@ def answers(boot: Boot, job: Sequence[Request]) -> list[Answer]:
 
 
 def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
-    """Return what executed the answers to a job: a call's base by itself, what is on below it."""
+    """Return what executed the answers to a job: a call's base by itself, what is on below it.
+
+    Of a program that makes one call, it is noted which process runs when.
+    """
+    ran = [answer for answer in found if isinstance(answer, RanAnswer)]
+    if ran:
+        noted = [fakeschedule.stretch(recorded=_is_recorded(answer)) for answer in ran]
+        return Stacks(fakeschedule.PLACES, tuple(noted))
     before = {
         call.name: call.warmup
         for request in job
@@ -105,6 +113,10 @@ def stacks(job: Sequence[Request], found: Sequence[Answer]) -> Stacks:
         for ticks, base in windows:
             stretches.append(_stretch(ticks, base))
     return Stacks(_PLACES, tuple(stretches))
+
+
+def _is_recorded(answer: RanAnswer) -> bool:
+    return answer.audit is not None and answer.audit.records > 0
 
 
 def _stretch(ticks: int, base: int) -> Stretch:
@@ -234,6 +246,24 @@ def _commanded(state: _State, request: Mapping[str, Any]) -> list[_Json]:
     return [dict(ended) for _ in range(request.get("runs", 1))]
 
 
+def _ran(state: _State, request: Mapping[str, Any]) -> list[_Json]:
+    """Return that a program made one call, which its first argument names."""
+    by_key = None if state.rules is None else _audit(state, request["argv"][1])
+    recorded = by_key is not None and by_key["records"] > 0
+    answer = {
+        "event": "ran",
+        "name": request["name"],
+        "status": 0,
+        "signal": None,
+        "ticks": fakeschedule.stretch(recorded=recorded).total,
+        **dict.fromkeys(("user", "system", "stdout_bytes", "stderr_bytes"), 0),
+        **dict.fromkeys(("stdout", "stderr"), ""),
+        **dict.fromkeys(("begin", "end")),
+        "audit": by_key,
+    }
+    return [answer]
+
+
 def _installed(_state: _State, request: Mapping[str, Any]) -> list[_Json]:
     return [{"event": "installed", "path": request["path"], "bytes": 0}]
 
@@ -262,6 +292,7 @@ _ANSWERS: Mapping[str, Callable[[_State, Mapping[str, Any]], list[_Json]]] = {
     "make": _made,
     "calls": _measured,
     "command": _commanded,
+    "run": _ran,
     "install": _installed,
     "mount": _mounted,
     "dropcaches": _dropped,

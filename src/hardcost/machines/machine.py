@@ -56,7 +56,8 @@ class Boot:
     `kernel` None is the machine's own kernel. `fresh` has each trial boot, where it would go on
     from a snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number
     of files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
-    GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much.
+    GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much,
+    `traced`: and which process runs when.
     """
 
     parameters: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ class Boot:
     tree: int = 0
     disk: int = 0
     profiled: bool = field(default=False, repr=False)  # no part of what boots
+    traced: bool = field(default=False, repr=False)  # nor that
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,17 @@ that the text is as hostile as whatever else leaves a guest.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from hardcost.errors import TrialError
+from hardcost.machines import noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from hardcost.machines.noted import Noted
 
 Kind = Literal["process", "kernel", "user"]
 """What stands at a place of the tree: a process by its name, or a function."""
@@ -42,11 +45,13 @@ class Stretch:
 
     `counts` are instructions by the number of their place, and `total` is their sum. `idle`: so
     often the processor had nothing to do meanwhile, and the clock went on without instructions.
+    `noted` is which process ran when, where that was wanted.
     """
 
     total: int
     idle: int
     counts: tuple[tuple[int, int], ...]
+    noted: Noted | None = None
 
 
 @dataclass(frozen=True)
@@ -79,26 +84,42 @@ def _parsed(text: str) -> Stacks:
     if lines[0] != _BEGIN or lines[-2:] != [_END, ""]:
         raise ValueError("its begin or its end is missing")
     places: list[Place] = []
-    stretches = []
+    stretches: list[Stretch] = []
+    reader = noted.Reader()
     for line in lines[1:-2]:
         kind, _, rest = line.partition(" ")
         if kind == "place":
             places.append(_place(rest, len(places)))
         elif kind == "stretch":
+            _finish(stretches, reader)
             stretches.append(_stretch(rest, len(places)))
-        else:
+        elif kind == "task":
+            reader.task(_unescaped(rest))
+        elif not stretches or not reader.take(kind, rest, stretches[-1].total, len(places)):
             raise ValueError(f"a line begins with {kind[:20]!r}")
+    _finish(stretches, reader)
     return Stacks(tuple(places), tuple(stretches))
+
+
+def _finish(stretches: list[Stretch], reader: noted.Reader) -> None:
+    """Give the latest stretch what was noted of it."""
+    found = reader.finish()
+    if found is not None:
+        stretches[-1] = replace(stretches[-1], noted=found)
 
 
 def _place(text: str, known: int) -> Place:
     parent, kind, name = text.split(" ", 2)
     if kind not in _KINDS or not 0 <= int(parent) <= known:
         raise ValueError(f"a place is {text[:40]!r}")
-    return Place(int(parent), cast("Kind", kind), _ESCAPED.sub(_unescaped, name))
+    return Place(int(parent), cast("Kind", kind), _unescaped(name))
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescaped(name: str) -> str:
+    return _ESCAPED.sub(_character, name)
+
+
+def _character(found: re.Match[str]) -> str:
     number, letter = found.groups()
     return chr(int(number, 16)) if number else _PLAIN.get(letter, letter)
 

@@ -101,6 +101,69 @@ class ProfileEntry(Entry):
     stacks: tuple[StackEntry, ...]
 
 
+class DeedEntry(Entry):
+    """What a process had done with a record at the moment `when`."""
+
+    when: int
+    what: str
+
+
+class PieceEntry(Entry):
+    """A process runs; `process` and `woken_by` are places in the trace's `processes`, from 0.
+
+    `woken_by` is null where nobody woke it, or an interrupt did: then there is a moment, `woken`.
+    """
+
+    process: int
+    begin: int
+    end: int
+    doing: str
+    woken_by: int | None
+    woken: int | None
+    stopped: str | None
+    deeds: tuple[DeedEntry, ...]
+
+
+class WakeEntry(Entry):
+    """A process makes another run; null: an interrupt does."""
+
+    when: int
+    by: int | None
+    process: int
+
+
+class ModelledEntry(Entry):
+    """A trace on so many processors, by a model: `path` is whose the longest chain is."""
+
+    processors: int
+    length: int
+    drained: int
+    work: int
+    limit: int
+    path: tuple[tuple[str, int], ...]
+    busiest: tuple[str, int]
+
+
+class TraceEntry(Entry):
+    """A trace: `pieces` add up to `length`; with what is around it, to `ticks`; (modelled)."""
+
+    workload: str
+    configuration: str
+    metric: str
+    length: int
+    ticks: int
+    before: int
+    after: int
+    idle: int
+    caller: int | None
+    returned: int | None
+    arrived: int | None
+    processes: tuple[str, ...]
+    pieces: tuple[PieceEntry, ...]
+    wakes: tuple[WakeEntry, ...]
+    modelled: tuple[ModelledEntry, ...] = Field((), exclude_if=_says_nothing)
+
+
 class OwnEntry(Entry):
     """By how many instructions a function itself executes more for one operation."""
 

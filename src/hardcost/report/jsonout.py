@@ -38,6 +38,7 @@ from hardcost.report.jsonkeys import (
     StepEntry,
     SumEntry,
     TotalEntry,
+    TraceEntry,
 )
 from hardcost.report.ledger import control_order
 from hardcost.report.published import published
@@ -93,6 +94,8 @@ def _document(finding: Finding) -> _Object:
         document["profiles"] = [
             ProfileEntry.model_validate(one).model_dump() for one in finding.profiles
         ]
+    if finding.traces:
+        document["traces"] = [TraceEntry.model_validate(one).model_dump() for one in finding.traces]
     if finding.by_control:
         document["by_control"] = [_of_control(one).model_dump() for one in finding.by_control]
     document.update(_beside(finding).model_dump())

@@ -9,9 +9,11 @@ from hardcost.errors import MachineError
 from hardcost.instruments import recorders
 from hardcost.instruments.names import instrument as instrument_named
 from hardcost.instruments.stretches import profile
+from hardcost.instruments.traces import Trace
+from hardcost.instruments.tracing import traces
 from hardcost.run.limits import USUAL_LIMITS
 from hardcost.store.record import Record
-from hardcost.workloads.names import WORKLOADS, CountsOperations, HasWindows, KnowsRemedy, asked
+from hardcost.workloads.names import CountsOperations, HasWindows, KnowsRemedy, MakesOneCall, asked
 from hardcost.workloads.names import workload as workload_named
 
 if TYPE_CHECKING:
@@ -44,10 +46,12 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         operations = module.operations(parameters) if isinstance(module, CountsOperations) else {}
         logged = apply.logged(answers)
         observed = recorders.observed(trial.setup.record, answers, operations, logged)
-        profiled = None
+        profiled, traced = None, tuple[Trace, ...]()
         if execution.stacks is not None and isinstance(module, HasWindows):
             windows = module.windows(parameters, answers, instrument)
             profiled = profile(execution.stacks, windows)
+            if prepared.boot.traced:
+                traced = traces(execution.stacks, windows, _caller(module))
     except MachineError as error:
         refused = apply.explain(trial.configuration.controls, str(error))
         hint = error.problems[0].hint
@@ -68,14 +72,20 @@ async def execute(prepared: Prepared, machine: Machine, limit_seconds: float | N
         host_seconds=execution.host_seconds,
         observed=observed,
         profile=profiled,
+        traces=traced,
         surroundings=dict(execution.surroundings),
     )
+
+
+def _caller(module: object) -> str | None:
+    """Return the name of the process that makes one call, if that is what a workload does."""
+    return module.PROGRAM if isinstance(module, MakesOneCall) else None
 
 
 def _packages(prepared: Prepared, machine: Machine) -> dict[str, str]:
     """Return the versions of what the trial drives, where the guest has packages."""
     versions = machine.packages(prepared.boot)
-    driven = WORKLOADS[prepared.trial.workload.name].PACKAGES
+    driven = workload_named(prepared.trial.workload.name).PACKAGES
     names = (*driven, *apply.packages(prepared.trial.configuration.controls))
     known = [f"{name} {versions[name]}" for name in dict.fromkeys(names) if name in versions]
     return {"packages": PACKAGE_SEPARATOR.join(known)} if known else {}

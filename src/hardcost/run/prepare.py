@@ -169,6 +169,7 @@ def boot_of(trial: Trial) -> Boot:
         tree=workload.tree(parameters) if isinstance(workload, NeedsTree) else 0,
         disk=workload.disk(parameters) if isinstance(workload, NeedsDisk) else 0,
         profiled=setup.profiled,
+        traced=setup.traced,
     )
 
 

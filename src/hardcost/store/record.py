@@ -6,8 +6,9 @@ import math
 
 from pydantic import BaseModel, ConfigDict
 
-from hardcost.instruments import windows
+from hardcost.instruments import traces, windows
 from hardcost.instruments.observed import Observed
+from hardcost.instruments.traces import Trace
 from hardcost.instruments.windows import Profile
 from hardcost.workloads.measured import Measured
 
@@ -16,8 +17,9 @@ class Record(BaseModel):
     """One finished trial: its identity is the hash of everything that defines it.
 
     `start_seconds` is the host time before the guest's first instruction, `host_seconds` the total.
-    `observed` is what the recorders saw, `profile` which functions executed how much, where that
-    was watched. `surroundings` is what went on beside it on a machine that others use too.
+    `observed` is what the recorders saw, `profile` which functions executed how much and `traces`
+    which process ran when, where that was watched. `surroundings` is what went on beside it on a
+    machine that others use too.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +37,7 @@ class Record(BaseModel):
     host_seconds: float
     observed: tuple[Observed, ...] = ()
     profile: Profile | None = None
+    traces: tuple[Trace, ...] = ()
     surroundings: dict[str, float] = {}
 
 
@@ -61,6 +64,8 @@ def check(record: Record, identity: str) -> None:
     _check_numbers("what went on beside it", tuple(record.surroundings.values()))
     if record.profile is not None:
         windows.check(record.profile)
+    for trace in record.traces:
+        traces.check(trace)
     for observed in record.observed:
         numbers = (*observed.totals.values(), *observed.times, observed.own_ticks)
         _check_numbers(observed.instrument, numbers)

@@ -169,7 +169,8 @@ class Setup:
 
     `fresh`: a cold boot for each trial. `init` starts a Debian guest's services. `record` names
     the recorders, in order. `whole`: the guest is a whole Debian system, whatever the workload
-    needs. `profiled`: it is watched which functions execute how much.
+    needs. `profiled`: it is watched which functions execute how much, `traced`: and which process
+    runs when.
     """
 
     fresh: bool = False
@@ -177,6 +178,7 @@ class Setup:
     record: tuple[str, ...] = ()
     whole: bool = False
     profiled: bool = False
+    traced: bool = False
 
 
 AS_USUAL = Setup()

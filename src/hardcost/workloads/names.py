@@ -13,6 +13,7 @@ from hardcost.workloads import (
     filecopy,
     fio,
     mariadb,
+    onecall,
     parameters,
     postfix,
     syscalls,
@@ -129,6 +130,13 @@ class HasWindows(Protocol[Taken_contra]):
 
 
 @runtime_checkable
+class MakesOneCall(Protocol):
+    """A workload that is one call, of the process whose name is `PROGRAM`."""
+
+    PROGRAM: str
+
+
+@runtime_checkable
 class MeasuresPerturbed(Protocol[Taken_contra]):
     """A workload that can measure what moves under several perturbations in one trial."""
 
@@ -156,6 +164,9 @@ _MODULES: tuple[WorkloadModule[Any], ...] = (
 
 WORKLOADS = {module.NAME: module for module in _MODULES}
 
+_OF_VERBS: dict[str, WorkloadModule[Any]] = {onecall.NAME: onecall}
+"""What verbs run of their own accord, and nobody names."""
+
 
 def resolutions() -> dict[str, float]:
     """Return the resolution of each workload of which one trial is one draw, by name."""
@@ -172,7 +183,7 @@ def workload(name: str) -> WorkloadModule[Any]:
     Raises:
         InputError: There is none.
     """
-    module = WORKLOADS.get(name)
+    module = WORKLOADS.get(name) or _OF_VERBS.get(name)
     if module is None:
         hint = parameters.meant(name, "workloads", WORKLOADS)
         raise InputError(f"there is no workload '{name}'", hint=hint)

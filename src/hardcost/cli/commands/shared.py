@@ -35,6 +35,9 @@ RESULT_FORMATS = (*FORMATS, "csv", "parquet", "markdown", "benchstat")
 PROFILE_FORMATS = (*FORMATS, "folded", "folded-diff", "speedscope", "pprof", "callgrind")
 """The formats of a profile."""
 
+TRACE_FORMATS = (*FORMATS, "perfetto")
+"""The formats of a trace."""
+
 
 def measuring(
     command: Callable[..., Any], formats: Sequence[str] = RESULT_FORMATS
@@ -64,6 +67,11 @@ def settings_for(command: Callable[..., Any], formats: Sequence[str]) -> Callabl
 def profiling_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the same options, with the formats that profiles come in."""
     return _settings(command, PROFILE_FORMATS)
+
+
+def tracing_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options, with the formats that traces come in."""
+    return _settings(command, TRACE_FORMATS)
 
 
 def _settings(command: Callable[..., Any], formats: Sequence[str]) -> Callable[..., Any]:

@@ -141,7 +141,8 @@ def _profiled(
 ) -> Streams:
     """Return the streams with QEMU's plugin, whose files are made and given to its QEMU."""
     folder = streams.job.parent
-    for name in profiler.prepare(folder, symbols.read_text() + recipe.programs, job):
+    told = symbols.read_text() + recipe.programs
+    for name in profiler.prepare(folder, told, job, traced=recipe.boot.traced):
         files.own(folder / name, _READS)
     files.own(_out(streams), _WRITES)
     stopped = not boots_afresh(recipe.boot)

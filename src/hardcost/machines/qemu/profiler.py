@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import MachineError
 from hardcost.machines.ourprograms import built
-from hardcost.machines.qemu import elfsymbols
+from hardcost.machines.qemu import elfsymbols, noting
 from hardcost.protocol.answers import ContentAnswer, all_of
 from hardcost.protocol.requests import Install, read
 
@@ -30,7 +30,6 @@ OUT = "profile"
 """The file in which a profile comes."""
 
 _READINGS = ("hardcost-probe", "hardcost-measured")
-_RDTSC = b"\x0f\x31"
 _SYMBOLS, _MAPS = "/proc/kallsyms", "/proc/self/maps"
 _LIMIT = 64 << 20  # bytes of a kernel's symbols; Debian's are 4 to 8 million
 _CODE = frozenset("tTwW")
@@ -113,14 +112,20 @@ def words(*, stopped: bool) -> tuple[str, ...]:
     return "-plugin", f"file=./plugin,symbols=symbols,out={OUT},skip={int(stopped)}"
 
 
-def prepare(folder: Path, kernel: str, job: Sequence[Request]) -> tuple[str, ...]:
+def prepare(
+    folder: Path, kernel: str, job: Sequence[Request], *, traced: bool = False
+) -> tuple[str, ...]:
     """Leave in `folder`, where QEMU will work, what the plugin takes; return the files' names.
+
+    `traced` has it note which process runs when.
 
     Raises:
         MachineError: The plugin was not built.
     """
     shutil.copyfile(plugin(), folder / "plugin")
     lines = [*_readings(), *_programs(job)]
+    if traced:
+        lines += noting.wanted(kernel, job)
     (folder / "symbols").write_text(kernel + "".join(f"{line}\n" for line in lines))
     (folder / OUT).touch()
     return "plugin", "symbols"
@@ -128,7 +133,7 @@ def prepare(folder: Path, kernel: str, job: Sequence[Request]) -> tuple[str, ...
 
 def _readings() -> Iterator[str]:
     for name in _READINGS:
-        for address in elfsymbols.places_of(built(name).read_bytes(), _RDTSC):
+        for address in elfsymbols.places_of(built(name).read_bytes(), noting.RDTSC):
             yield f"reading {address:x}"
 
 

@@ -161,6 +161,7 @@ class VirtualMachine:
         disks = self.disks(boot)
         images = {"images": " ".join(disk.digest for disk in disks)} if disks else {}
         plugin = {"plugin": file_digest(profiler.plugin())} if boot.profiled else {}
+        plugin |= {"traced": "yes"} if boot.traced else {}
         return {
             "machine": self.name,
             "qemu": self.qemu_version,
@@ -413,7 +414,7 @@ class VirtualMachine:
 
     def _name(self, boot: Boot) -> str:
         """Return the name of a snapshot in the cache."""
-        return digest(self.identity(replace(boot, profiled=False)))
+        return digest(self.identity(replace(boot, profiled=False, traced=False)))
 
     def _title(self, boot: Boot) -> str:
         seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"

@@ -22,6 +22,7 @@ from hardcost.report.charts.svg import renamed
 from hardcost.report.ledger import FEW
 from hardcost.report.page import whatif
 from hardcost.report.page.flames import FLAMES_GUIDE, flame_script, graphs
+from hardcost.report.page.lanes import LANES_GUIDE, drawings
 from hardcost.report.sentences.advice import advice_lines
 from hardcost.report.sentences.answer import answer
 from hardcost.report.sentences.choicewords import choice_notes, choice_sentences
@@ -50,6 +51,9 @@ from hardcost.report.tables.several_table import (
     several_heading,
     totals_grid,
 )
+from hardcost.report.tables.trace_table import model_grids, order_grid, share_grid, sum_line
+from hardcost.report.tables.trace_table import shown as shown_traces
+from hardcost.report.tables.trace_table import terms as trace_terms
 from hardcost.report.text import MARK, phrases, visible
 from hardcost.units import count
 
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
     from hardcost.report.charts.chart import Charts
     from hardcost.report.charts.drawing import Chart
     from hardcost.report.page.flames import Graph
+    from hardcost.report.page.lanes import Lanes
     from hardcost.report.sentences.failures import Reason
     from hardcost.report.tables.layout import Grid
 
@@ -134,6 +139,7 @@ class Section:
     failures: tuple[Reason, ...] = ()
     charts: tuple[Chart, ...] = ()
     flames: tuple[Graph, ...] = ()
+    lanes: tuple[Lanes, ...] = ()
     grids: tuple[Grid, ...] = ()
     folded: tuple[Grid, ...] = ()
     pictures: tuple[Chart, ...] = ()
@@ -158,6 +164,7 @@ def to_html(finding: Finding) -> str:
         commands=_commands(finding),
         what_if=chosen,
         flamed=flamed,
+        laned=any(section.lanes for section in sections),
         scripts=[*([whatif.script()] if chosen else []), *([flame_script()] if flamed else [])],
     )
 
@@ -243,6 +250,8 @@ def _guide(finding: Finding) -> str:
 def _terms(finding: Finding) -> Sequence[tuple[str, str]]:
     if finding.bill is not None:
         return reading_guide(finding.bill)
+    if finding.traces:
+        return trace_terms(finding)
     return PROFILE_TERMS if finding.profiles else ()
 
 
@@ -257,6 +266,7 @@ def _sections(finding: Finding) -> list[Section]:
         *_accounted(finding),
         *_searched(finding),
         *_profiled(finding),
+        *_traced(finding),
         *_measured(finding, drawn),
         *_observed(finding),
         *_compared(finding, drawn),
@@ -325,6 +335,21 @@ def _profiled(finding: Finding) -> Iterable[Section]:
                 for one in finding.profiles
                 for grid in (*profile_grids(one), *control_grids(finding, one.metric))
             ),
+        )
+
+
+def _traced(finding: Finding) -> Iterable[Section]:
+    if finding.traces:
+        sums = (sum_line(one) for one in shown_traces(finding))
+        yield Section(
+            "lanes",
+            "Who runs when",
+            (LANES_GUIDE, *sums),
+            lanes=tuple(drawings(finding)),
+            grids=tuple(
+                grid for one in shown_traces(finding) for grid in (share_grid(one), order_grid(one))
+            )
+            + tuple(model_grids(finding)),
         )
 
 

@@ -16,6 +16,7 @@ from hardcost.report.sentences.choicewords import choice_sentences
 from hardcost.report.sentences.profile_answer import profile_answer
 from hardcost.report.sentences.run_answer import run_answer
 from hardcost.report.sentences.statement import Answer, Ranked
+from hardcost.report.sentences.trace_answer import trace_answer
 from hardcost.report.text import number, ratio, shorten, signed, visible
 from hardcost.units import count
 
@@ -42,6 +43,8 @@ def answer(finding: Finding) -> Answer:
     if finding.together is not None:
         each = (answer(one).sentences[:1] for one in finding.together.bills)
         return Answer(tuple(sentence for sentences in each for sentence in sentences))
+    if finding.traces:
+        return trace_answer(finding)
     if finding.profiles and not finding.levels:
         return profile_answer(finding)
     if finding.bill is None:

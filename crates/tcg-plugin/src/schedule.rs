@@ -1,0 +1,274 @@
+//! Who ran when, and who woke whom, in a window.
+//!
+//! A process is known by where the kernel has what it knows of it, its `task_struct`. That of the
+//! process which runs is read when it is exchanged for another. That of a process which is woken is
+//! recognised by an access to memory near its begin, where its state is, of the function that makes
+//! it run: no version of QEMU's plugin API before 4 shows registers.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use crate::guest::Names;
+use crate::noteworthy::Wanted;
+use crate::tree::{Node, ROOT};
+
+/// The most that is noted of a window.
+const MOST: usize = 1 << 21;
+/// How far from where a process's data begin its state is at most.
+const NEAR: u64 = 256;
+/// How many accesses to memory are kept of a function that makes a process run.
+const ACCESSES: usize = 24;
+/// Stands for a process of which nothing is known.
+const NOBODY: u32 = 0;
+
+/// What happened.
+enum What {
+    /// From here on that process runs; what ran before stopped at the place that is noted.
+    Runs(u32),
+    /// A function begins.
+    Begins,
+    /// A process was made to run, and it is at one of these places.
+    Woke(Vec<u64>),
+    /// The process goes on outside the kernel.
+    Leaves,
+    /// The process has read the clock.
+    Reads,
+}
+
+struct Noted {
+    when: u64,
+    place: Node,
+    what: What,
+}
+
+/// What was noted of a window.
+#[derive(Default)]
+pub struct Schedule {
+    noted: Vec<Noted>,
+    /// Where the kernel has what it knows of each process, in the order in which they ran; two may
+    /// have been at one place, one after the other.
+    processes: Vec<u64>,
+    is_cut: bool,
+}
+
+impl Schedule {
+    /// A window begins, in that process.
+    pub fn begin(&mut self, process: Option<u64>) {
+        self.noted.clear();
+        self.processes.clear();
+        self.is_cut = false;
+        self.switched(0, process, ROOT, true);
+    }
+
+    /// Another process runs; what ran before stopped at `place`.
+    pub fn switched(&mut self, when: u64, process: Option<u64>, place: Node, is_new: bool) {
+        let Some(process) = process else {
+            self.note(when, place, What::Runs(NOBODY));
+            return;
+        };
+        let known = self.processes.iter().rposition(|&other| other == process);
+        let index = known.filter(|_| !is_new).unwrap_or_else(|| {
+            self.processes.push(process);
+            self.processes.len() - 1
+        });
+        self.note(when, place, What::Runs(number(index)));
+    }
+
+    /// A block begins there that does not just go on with its function.
+    pub fn begins(&mut self, wanted: &Wanted, start: u64, when: u64, place: Node) {
+        if wanted.wakes(start) {
+            self.note(when, place, What::Woke(Vec::new()));
+        } else if wanted.is_noted(start) {
+            self.note(when, place, What::Begins);
+        }
+    }
+
+    /// The clock was read where that is noted.
+    pub fn reads(&mut self, when: u64) {
+        self.note(when, ROOT, What::Reads);
+    }
+
+    /// The kernel is left.
+    pub fn leaves_kernel(&mut self, when: u64) {
+        self.note(when, ROOT, What::Leaves);
+    }
+
+    /// What makes a process run accesses memory there.
+    pub fn access(&mut self, place: u64) {
+        let latest = self.noted.iter_mut().rev().take(ACCESSES);
+        let mut woken = latest.filter_map(|noted| match &mut noted.what {
+            What::Woke(places) => Some(places),
+            _ => None,
+        });
+        if let Some(places) = woken.next().filter(|places| places.len() < ACCESSES) {
+            places.push(place);
+        }
+    }
+
+    fn note(&mut self, when: u64, place: Node, what: What) {
+        if self.noted.len() < MOST {
+            self.noted.push(Noted { when, place, what });
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    /// Writes all that was noted, one thing a line.
+    pub fn write(&mut self, names: Option<&Names>, out: &mut String) {
+        let state = self.state();
+        self.find_others(state);
+        let mut woken = self.woken(state);
+        // Writing to a string can't fail.
+        for &process in &self.processes {
+            let name = names.and_then(|names| names.of(process)).unwrap_or_default();
+            let _ = writeln!(out, "task {}", name.escape_debug());
+        }
+        for Noted { when, place, what } in &self.noted {
+            let _ = match what {
+                What::Runs(task) => writeln!(out, "runs {when} {task} {place}"),
+                What::Begins => writeln!(out, "begins {when} {place}"),
+                What::Woke(_) => {
+                    writeln!(out, "wakes {when} {} {place}", woken.pop().unwrap_or(NOBODY))
+                }
+                What::Leaves => writeln!(out, "leaves {when}"),
+                What::Reads => writeln!(out, "reads {when}"),
+            };
+        }
+        if self.is_cut {
+            out.push_str("cut\n");
+        }
+    }
+
+    /// Which access is to a process's state, and how far that is from where its data begin; where
+    /// they begin is known of those that ran.
+    fn state(&self) -> Option<(usize, u64)> {
+        let begins: BTreeSet<u64> = self.processes.iter().copied().collect();
+        self.noted.iter().find_map(|noted| match &noted.what {
+            What::Woke(places) => places.iter().enumerate().find_map(|(index, place)| {
+                let begin = begins.range(..=place).next_back()?;
+                Some((index, place - begin)).filter(|&(_, offset)| offset < NEAR)
+            }),
+            _ => None,
+        })
+    }
+
+    /// Adds the processes that were woken, and did not run.
+    fn find_others(&mut self, state: Option<(usize, u64)>) {
+        let Some((index, offset)) = state else { return };
+        let begins: BTreeSet<u64> = self.processes.iter().copied().collect();
+        let mut others = BTreeSet::new();
+        for noted in &self.noted {
+            let What::Woke(places) = &noted.what else { continue };
+            let known = |place: &u64| begins.contains(&place.wrapping_sub(offset));
+            if let Some(place) = places.get(index).filter(|_| !places.iter().any(known)) {
+                others.insert(place.wrapping_sub(offset));
+            }
+        }
+        self.processes.extend(others);
+    }
+
+    /// The numbers of the processes that were woken, the last first; 0: unknown.
+    ///
+    /// Of several at one place, one after the other, it is the one that runs next.
+    fn woken(&self, state: Option<(usize, u64)>) -> Vec<u32> {
+        let offset = state.map(|(_, offset)| offset);
+        let mut next: BTreeMap<u64, u32> =
+            self.processes.iter().enumerate().map(|(at, &process)| (process, number(at))).collect();
+        let mut woken = Vec::new();
+        for noted in self.noted.iter().rev() {
+            match &noted.what {
+                What::Runs(task) => {
+                    let index = (*task as usize).checked_sub(1);
+                    if let Some(&process) = index.and_then(|index| self.processes.get(index)) {
+                        next.insert(process, *task);
+                    }
+                }
+                What::Woke(places) => {
+                    let found = offset.and_then(|offset| {
+                        let of = |place: &u64| next.get(&place.wrapping_sub(offset)).copied();
+                        places.iter().find_map(of)
+                    });
+                    woken.push(found.unwrap_or(NOBODY));
+                }
+                _ => {}
+            }
+        }
+        woken
+    }
+}
+
+/// A process's number, from 1.
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(NOBODY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Schedule;
+    use crate::noteworthy::Wanted;
+    use crate::tree::ROOT;
+    use alloc::string::String;
+
+    const ONE: u64 = 0xffff_8880_0001_0000;
+    const TWO: u64 = 0xffff_8880_0002_0000;
+    const OTHER: u64 = 0xffff_8880_0003_0000;
+    const STATE: u64 = 24;
+    const STACK: u64 = 0xffff_c900_0000_1000;
+
+    fn wanted() -> Wanted {
+        let mut wanted = Wanted::default();
+        for (kind, address) in [("wakes", 0x100), ("traced", 0x200), ("mark", 0x300)] {
+            wanted.take(kind, address).expect("a known kind");
+        }
+        wanted
+    }
+
+    fn written(schedule: &mut Schedule) -> String {
+        let mut out = String::new();
+        schedule.write(None, &mut out);
+        out
+    }
+
+    #[test]
+    fn who_was_woken_is_known_by_an_access_to_its_state() {
+        let (wanted, mut schedule) = (wanted(), Schedule::default());
+        schedule.begin(Some(ONE));
+        for process in [TWO, OTHER] {
+            schedule.begins(&wanted, 0x100, 10, 5);
+            schedule.access(STACK);
+            schedule.access(process + STATE);
+        }
+        schedule.begins(&wanted, 0x200, 20, 6);
+        schedule.switched(30, Some(TWO), 7, false);
+        schedule.leaves_kernel(40);
+        schedule.reads(50);
+        let expected = "task \ntask \ntask \nruns 0 1 0\nwakes 10 2 5\nwakes 10 3 5\nbegins 20 6\n\
+            runs 30 2 7\nleaves 40\nreads 50\n";
+        assert_eq!(written(&mut schedule), expected);
+    }
+
+    #[test]
+    fn a_new_process_at_a_place_is_another_and_is_the_one_that_was_woken() {
+        let (wanted, mut schedule) = (wanted(), Schedule::default());
+        schedule.begin(Some(ONE));
+        schedule.switched(1, Some(TWO), ROOT, false);
+        schedule.switched(2, Some(ONE), ROOT, false);
+        schedule.begins(&wanted, 0x100, 3, ROOT);
+        schedule.access(TWO + STATE);
+        schedule.switched(4, Some(TWO), ROOT, true);
+        let text = written(&mut schedule);
+        assert!(text.contains("wakes 3 3 0\nruns 4 3 0\n"), "{text}");
+    }
+
+    #[test]
+    fn who_is_unknown_has_no_number() {
+        let (wanted, mut schedule) = (wanted(), Schedule::default());
+        assert!(!wanted.is_empty() && Wanted::default().is_empty());
+        schedule.begin(None);
+        schedule.begins(&wanted, 0x100, 3, ROOT);
+        schedule.access(STACK);
+        assert_eq!(written(&mut schedule), "runs 0 0 0\nwakes 3 0 0\n");
+    }
+}

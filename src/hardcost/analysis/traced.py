@@ -1,0 +1,327 @@
+"""A trace by the pieces that processes ran: how long, woken by whom, and where they waited.
+
+Everything is counted in instructions, which are the guest's clock. The pieces follow each other
+without a gap, so that their instructions add up to the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hardcost.instruments.traces import deed, in_interrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hardcost.instruments.traces import Trace
+    from hardcost.instruments.windows import Frame
+
+OWN_CODE = "its own code"
+"""What a process does that makes no system call."""
+
+UNKNOWN = "[unknown]"
+_CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
+_BOTTOM = (
+    "ret_from_fork",
+    "kthread",
+    "entry_",
+    "asm_",
+    "do_syscall_64",
+    "syscall_",
+    "x64_sys_call",
+)
+_WAITING = ("schedule", "__schedule", "preempt_schedule", "__cond_resched", "asm_", "irqentry_")
+_SCHEDULER = frozenset({"schedule", "__schedule"})
+_PREEMPTED = (
+    *("preempt_schedule", "__cond_resched", "irqentry_", "raw_irqentry_", "asm_"),
+    *("exit_to_user_mode", "syscall_exit_to_user_mode", "sched_yield", "do_sched_yield"),
+)
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that a process did with a record; it was done at the moment `when`."""
+
+    when: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A process runs from the moment `begin` to `end`, in instructions since the trace began.
+
+    `process` is its number, from 0. `doing` is a system call, a kernel thread's function or its
+    own code. `woken_by` is who woke it, at the moment `woken`; None where it had not slept.
+    `stopped`: where in the kernel it stopped, None where it did not sleep then. `deeds`: what it
+    did with records.
+    """
+
+    process: int
+    begin: int
+    end: int
+    doing: str
+    woken_by: int | None = None
+    woken: int | None = None
+    stopped: str | None = None
+    deeds: tuple[Deed, ...] = ()
+
+    @property
+    def instructions(self) -> int:
+        """How many it executed."""
+        return self.end - self.begin
+
+
+@dataclass(frozen=True)
+class Wake:
+    """A process, `by`, made another run; None: an interrupt did, whoever ran."""
+
+    when: int
+    by: int | None
+    process: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a process had of a trace: it ran, could have run, or slept, in instructions."""
+
+    process: str
+    ran: int
+    ready: int
+    slept: int
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A trace on so many processors: its length, in instructions of one of them.
+
+    `work` is what all processes execute, `path` the longest chain to the trace's end of what has to
+    come one after the other: how many instructions of it are whose. `limit` is its length, which no
+    number of processors comes below. At `drained`, all are done who were woken for the trace, as
+    a daemon is with its records: in a long run queues fill up, and who fills them waits for that.
+    `busiest` is the process that executes most.
+    """
+
+    processors: int
+    length: int
+    drained: int
+    work: int
+    limit: int
+    path: tuple[tuple[str, int], ...]
+    busiest: tuple[str, int] = ("", 0)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A trace: `processes` are names, to which the numbers of pieces and wakes refer.
+
+    It is `length` instructions long, the sum of its pieces. It is a part of a window of `ticks`, of
+    which `before` come before it and `after` behind it. `returned` is when the call did that is
+    traced, `arrived` when the last process was done with a record; None of neither. `modelled` is
+    what several processors would make of it.
+    """
+
+    workload: str
+    configuration: str
+    metric: str
+    processes: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+    wakes: tuple[Wake, ...]
+    length: int
+    ticks: int
+    before: int
+    after: int
+    idle: int
+    caller: int | None = None
+    returned: int | None = None
+    arrived: int | None = None
+    modelled: tuple[Modelled, ...] = ()
+
+    def shares(self) -> tuple[Share, ...]:
+        """Return what each process had, those that ran most first."""
+        ran = [0] * len(self.processes)
+        ready = [0] * len(self.processes)
+        for piece in self.pieces:
+            ran[piece.process] += piece.instructions
+        for number in range(len(self.processes)):
+            ready[number] = self._ready(number)
+        rows = [
+            Share(name, ran[at], ready[at], self.length - ran[at] - ready[at])
+            for at, name in enumerate(self.processes)
+            if ran[at]
+        ]
+        return tuple(sorted(rows, key=lambda row: (-row.ran, row.process)))
+
+    def _ready(self, number: int) -> int:
+        """Return how long a process could have run while others did."""
+        mine = [piece for piece in self.pieces if piece.process == number]
+        last: Piece | None = None
+        ready = 0
+        for piece in mine:
+            if piece.woken is not None:
+                ready += piece.begin - max(piece.woken, last.end if last else 0)
+            elif last is not None and last.stopped is None:
+                ready += piece.begin - last.end
+            last = piece
+        if last is not None and last.stopped is None:
+            ready += self.length - last.end
+        return ready
+
+
+def traced(trace: Trace, workload: str, configuration: str) -> Traced:
+    """Return a trace by pieces, beginning at 0."""
+    reader = _Reader(trace)
+    for row in trace.notes:
+        reader.take(*row)
+    reader.close(trace.end, None, slept=False)
+    others = [piece for piece in reader.pieces if piece.process != trace.caller - 1]
+    done = [deed.when for piece in others for deed in piece.deeds]
+    return Traced(
+        workload=workload,
+        configuration=configuration,
+        metric=trace.metric,
+        processes=(*_distinct(trace.processes), UNKNOWN),
+        pieces=tuple(reader.pieces),
+        wakes=tuple(reader.wakes),
+        length=trace.end - trace.begin,
+        ticks=trace.ticks,
+        before=trace.begin,
+        after=trace.ticks - trace.idle - trace.end,
+        idle=trace.idle,
+        caller=trace.caller - 1 if trace.caller else None,
+        returned=trace.returned - trace.begin if trace.caller else None,
+        arrived=max(done, default=None),
+    )
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """Yield names of processes and threads, those that have another's name with a number."""
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+@dataclass
+class _State:
+    """What is known of a process: its call, what that does, and who woke it since it stopped."""
+
+    call: str | None = None
+    deed: str | None = None
+    slept: bool = True
+    woken: tuple[int | None, int] | None = None
+
+
+@dataclass
+class _Reader:
+    """Goes through what was noted."""
+
+    trace: Trace
+    pieces: list[Piece] = field(default_factory=list)
+    wakes: list[Wake] = field(default_factory=list)
+    _states: dict[int, _State] = field(default_factory=dict)
+    _runs: int = -1
+    _since: int = 0
+    _woken: tuple[int | None, int] | None = None
+    _doing: list[str] = field(default_factory=list)
+    _deeds: list[Deed] = field(default_factory=list)
+
+    def take(self, kind: str, when: int, process: int, place: int) -> None:
+        """Take a row of a trace's notes."""
+        frames = self.trace.frames
+        number = process - 1 if process else len(self.trace.processes)
+        state = self._state(self._runs)
+        if kind == "runs":
+            if self._runs >= 0:
+                self.close(when, _stack(place, frames), slept=True)
+            self._begin(number, when)
+        elif kind == "wakes":
+            by = None if in_interrupt(_stack(place, frames)) else self._runs
+            self.wakes.append(Wake(when - self.trace.begin, by, number))
+            woken = self._state(number)
+            # Who runs, or only had to give way, was not asleep.
+            if number != self._runs and woken.slept and woken.woken is None:
+                woken.woken = (by, when - self.trace.begin)
+        elif kind == "begins":
+            names = _stack(place, frames)
+            found = deed(names)
+            if found is not None:
+                state.deed = found
+            elif names and names[-1].startswith(_CALLS):
+                state.call = _call(names[-1])
+                self._doing.append(state.call)
+        elif kind == "leaves":
+            if state.deed:
+                self._deeds.append(Deed(when - self.trace.begin, state.deed))
+            state.call = state.deed = None
+
+    def _begin(self, number: int, when: int) -> None:
+        self._runs, self._since, self._deeds = number, when, []
+        state = self._state(number)
+        self._woken, state.woken, state.slept = state.woken, None, False
+        call = state.call
+        self._doing = [call] if call else []
+
+    def close(self, when: int, stack: Sequence[str] | None, *, slept: bool) -> None:
+        """End the piece that runs; `stack` is where it stopped."""
+        state, woken = self._state(self._runs), self._woken
+        state.slept = slept and not _is_preempted(stack or ())
+        begin = self.trace.begin
+        if not self._doing and stack:
+            self._doing = [_thread(stack)]
+        if when > self._since:
+            self.pieces.append(
+                Piece(
+                    process=self._runs,
+                    begin=self._since - begin,
+                    end=when - begin,
+                    doing=", ".join(dict.fromkeys(self._doing)) or OWN_CODE,
+                    woken_by=woken[0] if woken else None,
+                    woken=woken[1] if woken else None,
+                    stopped=_where(stack or ()) if state.slept else None,
+                    deeds=tuple(self._deeds),
+                )
+            )
+
+    def _state(self, number: int) -> _State:
+        return self._states.setdefault(number, _State())
+
+
+def _stack(place: int, frames: Sequence[Frame]) -> list[str]:
+    """Return the functions of a place, from the process's first to the latest."""
+    names: list[str] = []
+    while place and frames[place - 1].above:
+        names.append(frames[place - 1].name)
+        place = frames[place - 1].above
+    return names[::-1]
+
+
+def _call(function: str) -> str:
+    for begin in _CALLS:
+        if function.startswith(begin):
+            return function.removeprefix(begin)
+    return function
+
+
+def _thread(stack: Iterable[str]) -> str:
+    """Return the function of a kernel thread, or that a process is in its own code."""
+    for name in stack:
+        if name.startswith("["):
+            return OWN_CODE
+        if not name.startswith((*_BOTTOM, *_WAITING)):
+            return name
+    return OWN_CODE
+
+
+def _is_preempted(stack: Sequence[str]) -> bool:
+    """Say whether a process that stopped there could have gone on."""
+    why = next((name for name in reversed(stack) if name not in _SCHEDULER), "")
+    return _call(why).startswith(_PREEMPTED)
+
+
+def _where(stack: Sequence[str]) -> str:
+    """Return the function in which a process sleeps."""
+    for name in reversed(stack):
+        if not name.startswith(_WAITING):
+            return _call(name)
+    return UNKNOWN

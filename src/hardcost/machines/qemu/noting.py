@@ -1,0 +1,56 @@
+"""What QEMU's plugin is to note where a guest is traced: the kernel's functions, and readings."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from hardcost.machines.qemu import elfsymbols
+from hardcost.protocol.requests import Install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardcost.protocol.requests import Request
+
+RDTSC = b"\x0f\x31"
+"""The instruction that reads the clock."""
+
+CALLER = "hardcost-caller"
+"""The program of ours whose readings are noted: it makes the call that is traced."""
+
+_CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
+_NOTED = frozenset(
+    {
+        "skb_free_datagram",  # a message was taken from a socket: of a netlink socket, a record
+        "generic_file_write_iter",
+        "ext4_file_write_iter",
+        "ext4_buffered_write_iter",
+        "btrfs_file_write_iter",
+        "xfs_file_write_iter",
+    }
+)
+_NEW = "wake_up_new_task"
+_WAKING = ("ttwu_do_wakeup", "ttwu_do_activate")  # up to Linux 6.3, and from then on
+_WORDS = 3
+
+
+def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
+    """Yield the plugin's lines, from its lines of the kernel's functions and the job's programs."""
+    functions: dict[str, str] = {}
+    for line in kernel.splitlines():
+        kind, address, name = [*line.split(" ", _WORDS - 1), "", ""][:_WORDS]
+        if kind == "kernel":
+            functions.setdefault(name.partition(" ")[0], address)  # without its module
+    for name, address in functions.items():
+        if name.startswith(_CALLS) or name in _NOTED:
+            yield f"traced {address}"
+    waking = next((name for name in _WAKING if name in functions), None)
+    for wakes in (waking, _NEW):
+        if wakes in functions:
+            yield f"wakes {functions[wakes]}"
+    for request in job:
+        if isinstance(request, Install) and request.path.endswith(f"/{CALLER}"):
+            content = base64.b64decode(request.base64)
+            for place in elfsymbols.places_of(content, RDTSC):
+                yield f"mark {place:x}"

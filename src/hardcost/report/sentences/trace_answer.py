@@ -1,0 +1,113 @@
+"""The beginning of a trace: how long it takes, who executes most of it, and who is who."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hardcost.instruments.traces import TAKES
+from hardcost.report.sentences.statement import Answer, Ranked
+from hardcost.report.text import listed, number, percent, shorten, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.analysis.traced import Share, Traced
+
+LONGEST = 40
+"""Most characters of what a process does."""
+
+_NAMED = 3
+_NUMBER = re.compile(r" \(\d+\)$")  # of those with one name
+_BASELINE = "baseline"
+_UNDER = {"profile": "with the profile", _BASELINE: "without the profile"}
+_LIVES = {
+    "init": "hardcost's probe, which is process 1 of the guest and, in the small one, the audit"
+    " daemon",
+    "hardcost-probe": "hardcost's probe, which waits for the program's end",
+    "hardcost-caller": "the program that makes the call",
+    "hardcost-idle": "runs where nobody else wants to: the processor would be idle",
+    "kauditd": "the kernel's thread that sends audit records to the daemon",
+    "auditd": "the audit daemon, which writes audit.log",
+    "rsyslogd": "the system's logger, which writes /var/log/messages",
+    "clamd": "the scanner, which looks at files as they are opened",
+    "clamonacc": "hands files that are opened to the scanner",
+    "fapolicyd": "decides whether a file may be opened or executed",
+}
+
+
+def who(name: str) -> str | None:
+    """Return what is known of a process by its name."""
+    return _LIVES.get(_NUMBER.sub("", name))
+
+
+def name_of(one: Traced, process: int | None) -> str:
+    """Return the name of a process as it is shown; who is none is an interrupt."""
+    return "an interrupt" if process is None else visible(one.processes[process])
+
+
+def call_of(one: Traced) -> str | None:
+    """Return the name of the call that a trace is of; None of a whole window."""
+    if one.caller is None:
+        return None
+    words = dict(word.split("=", 1) for word in one.workload.split(" ")[1:])
+    return words.get("call", one.metric)
+
+
+def title_of(one: Traced) -> str:
+    """Return what a trace is of, and under which configuration."""
+    call = call_of(one)
+    what = f"{visible(one.workload)}: {visible(one.metric)}" if call is None else f"one {call}"
+    return f"{what}, {_UNDER.get(one.configuration) or visible(one.configuration)}"
+
+
+def trace_answer(finding: Finding) -> Answer:
+    """Return how long each trace takes and who executes it, and of the first, the processes."""
+    sentences = tuple(
+        line for one in finding.traces if one.configuration != _BASELINE for line in _sentences(one)
+    )
+    first = finding.traces[0]
+    shares = first.shares()[: _NAMED + 2]
+    ranked = tuple(
+        Ranked(
+            shorten(visible(share.process), LONGEST),
+            f"{number(share.ran)} insn, {percent(share.ran / max(first.length, 1))}",
+            share.ran / max(shares[0].ran, 1),
+        )
+        for share in shares
+    )
+    return Answer(sentences, "Who executes it", ranked)
+
+
+def _most(share: Share, length: int) -> str:
+    ran, whole = number(share.ran), number(length)
+    return f"{visible(share.process)} executes {ran} of the {whole} instructions"
+
+
+def _sentences(one: Traced) -> Iterator[str]:
+    call = call_of(one)
+    first, *others = one.shares()[:_NAMED]
+    most = [
+        _most(first, one.length),
+        *(f"{visible(share.process)} {number(share.ran)}" for share in others),
+    ]
+    if call is None:
+        yield f"{visible(one.metric)} takes {number(one.ticks)} instructions."
+        yield f"{listed(most)}."
+        return
+    took = sum(deed.what == TAKES for piece in one.pieces for deed in piece.deeds)
+    if one.arrived is None or one.returned is None:
+        yield (
+            f"One {call} takes {number(one.length)} instructions from its entry to its return;"
+            " nobody takes a record of it."
+        )
+        return
+    records, whose = count(took, "record"), "its" if took == 1 else "their"
+    yield (
+        f"The {records} of one {call} {'has' if took == 1 else 'have'} come to {whose} end"
+        f" {number(one.arrived)} instructions after its entry; the call itself returns after"
+        f" {number(one.returned)}."
+    )
+    yield f"{listed(most)}."

@@ -1,0 +1,230 @@
+"""A trace on a terminal: who ran how long, and in which order, woken by whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from hardcost.report.sentences.trace_answer import LONGEST, name_of, title_of, trace_answer, who
+from hardcost.report.tables.layout import Column, Document, Grid, GridText, Group, Lines, Terms
+from hardcost.report.tables.run_table import measured_on, note_lines, where
+from hardcost.report.text import number, percent, ratio, shorten, visible
+from hardcost.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import ConsoleRenderable
+
+    from hardcost.analysis.finding import Finding
+    from hardcost.analysis.traced import Modelled, Piece, Traced
+
+_TOP = 12  # processes
+_ROWS = 24  # of the order, unless all are wanted
+_PATH = 5  # processes of the longest chain
+_BASELINE = "baseline"
+_LONGEST_ROUND = 6  # pieces of a round that repeats
+TRACE_TERMS = (
+    ("insn", "instructions that the process executes, in the kernel too"),
+    ("ready", "instructions of others for which it waits: it could run, and they do"),
+    ("asleep", "instructions of others while it waits to be woken, or has nothing to do"),
+    ("begins", "instructions since the trace began"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Pieces that are shown as one: `rounds` like this follow each other, with others between."""
+
+    piece: Piece
+    instructions: int
+    rounds: int
+
+
+def trace_table(finding: Finding, *, whole: bool = False) -> ConsoleRenderable:
+    """Return a trace for a terminal: of the order as much as fits a screen, or the `whole`."""
+    parts: list[ConsoleRenderable] = [Lines(trace_answer(finding).sentences)]
+    parts.append(Lines((f"{visible(finding.title)}; {where(finding)}", *measured_on(finding))))
+    for one in shown(finding):
+        parts += [GridText(share_grid(one)), GridText(order_grid(one, whole=whole))]
+        parts.append(Lines((sum_line(one),)))
+    parts += [GridText(grid) for grid in model_grids(finding)]
+    if finding.notes:
+        parts.append(Lines(tuple(note_lines(finding))))
+    parts.append(Terms(terms(finding)))
+    return Document(tuple(parts))
+
+
+def shown(finding: Finding) -> list[Traced]:
+    """Return the traces that are shown: of two that are compared, the one with the profile."""
+    return [one for one in finding.traces if one.configuration != _BASELINE] or [*finding.traces]
+
+
+def terms(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Return what words and known processes of a trace are."""
+    names = dict.fromkeys(share.process for one in shown(finding) for share in one.shares())
+    known = [(name, who(name)) for name in names]
+    lives = {what: name for name, what in reversed(known) if what is not None}
+    return (*TRACE_TERMS, *((name, what) for what, name in reversed(lives.items())))
+
+
+def share_grid(one: Traced) -> Grid:
+    """Return what each process had of a trace; the instructions add up to its length."""
+    shares = one.shares()
+    shown, rest = shares[:_TOP], shares[_TOP:]
+    rows = [(_name(it.process), it.ran, number(it.ready), number(it.slept)) for it in shown]
+    if rest:
+        ran = sum(share.ran for share in rest)
+        rows.append((count(len(rest), "other process", "other processes"), ran, "", ""))
+    rows.append(("all", one.length, "", ""))
+    names, ran_by, ready, slept = zip(*rows, strict=True)
+    return Grid(
+        title=f"{title_of(one)}, by process",
+        labels=(Column("process", names, left=True),),
+        groups=(
+            Group("", (Column("insn", tuple(map(number, ran_by))),)),
+            Group("", (Column("share", tuple(percent(it / max(one.length, 1)) for it in ran_by)),)),
+            Group("", (Column("ready", ready), Column("asleep", slept))),
+        ),
+        lines=frozenset({len(names) - 1}),
+    )
+
+
+def order_grid(one: Traced, *, whole: bool = False) -> Grid:
+    """Return who ran after whom; pieces that repeat are one row, unless the `whole` is wanted."""
+    single = (Row(it, it.instructions, 1) for it in one.pieces)
+    rows = list(single if whole else islice(merged(one.pieces), _ROWS))
+    cells = [_cells(one, row) for row in rows]
+    begins, names, instructions, rounds, doing, woken, then = (
+        zip(*cells, strict=True) if cells else ((),) * 7
+    )
+    left = len(one.pieces) - sum(row.rounds for row in rows)
+    rest = number(one.length - sum(row.instructions for row in rows))
+    return Grid(
+        title="In order",
+        labels=(Column("begins", begins), Column("process", names, left=True)),
+        groups=(
+            Group("", (Column("insn", instructions), Column("times", rounds))),
+            Group("", (Column("does", doing, left=True),)),
+            Group("", (Column("woken by", woken, left=True),)),
+            Group("", (Column("then", then, left=True),)),
+        ),
+        notes=(f"{count(left, 'further piece')}, of {rest} insn: --all",) if left else (),
+    )
+
+
+def model_grids(finding: Finding) -> Iterator[Grid]:
+    """Yield what several processors would make of each trace, with the profile and without."""
+    for one in finding.traces:
+        if not one.modelled or one.configuration == _BASELINE:
+            continue
+        base = next(
+            (
+                other
+                for other in finding.traces
+                if other.configuration == _BASELINE
+                and (other.workload, other.metric) == (one.workload, one.metric)
+            ),
+            None,
+        )
+        yield _model_grid(one, base)
+
+
+def _modelled(
+    title: str, one: Traced, base: Traced | None, length: Callable[[Modelled], int]
+) -> Group:
+    """Return a length on each number of processors, and how many times that without the profile."""
+    lengths = [length(it) for it in one.modelled]
+    columns = [Column("insn", tuple(map(number, lengths)))]
+    if base is not None:
+        before = [length(it) for it in base.modelled]
+        ratios = [ratio(it / max(was, 1)) for it, was in zip(lengths, before, strict=True)]
+        columns.append(Column("without", tuple(map(number, before))))
+        columns.append(Column("ratio", tuple(ratios)))
+    return Group(title, tuple(columns))
+
+
+def _model_grid(one: Traced, base: Traced | None) -> Grid:
+    columns = [
+        _modelled("until it is done", one, base, lambda it: it.length),
+        _modelled("until its records are, too", one, base, lambda it: it.drained),
+    ]
+    first = one.modelled[0]
+    whose = [
+        f"{_name(name)} {percent(part / max(first.limit, 1))}" for name, part in first.path[:_PATH]
+    ]
+    chain = f"One after the other, on any number, come {number(first.limit)} insn:"
+    return Grid(
+        title=f"{title_of(one)}: on several processors (modelled, not measured)",
+        labels=(Column("processors", tuple(str(it.processors) for it in one.modelled)),),
+        groups=tuple(columns),
+        notes=(
+            f"{chain} {', '.join(whose)}.",
+            f"The busiest process, {_name(first.busiest[0])}, executes {number(first.busiest[1])}.",
+        ),
+    )
+
+
+def sum_line(one: Traced) -> str:
+    """Return how a trace lies in the window that the instrument counted."""
+    parts = [f"{number(one.length)} in the trace"]
+    if one.before or one.after:
+        parts += [f"{number(one.before)} before it", f"{number(one.after)} after it"]
+    if one.idle:
+        parts.append(f"{number(one.idle)} while the processor stood still")
+    counted = f"The instrument counted {number(one.ticks)} instructions in the window"
+    return f"{counted}: {', '.join(parts)}." if len(parts) > 1 else f"{counted}, as the trace has."
+
+
+def merged(pieces: Sequence[Piece]) -> Iterator[Row]:
+    """Yield pieces as rows; those of rounds that repeat, one after another, are one row each."""
+    at = 0
+    while at < len(pieces):
+        length, rounds = _rounds(pieces, at)
+        for offset in range(length):
+            same = pieces[at + offset : at + length * rounds : length]
+            yield Row(same[0], sum(piece.instructions for piece in same), rounds)
+        at += length * rounds
+
+
+def _rounds(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
+    """Return the length of the rounds that begin there, and how many there are, at most pieces."""
+    best = (1, 1)
+    for length in range(1, _LONGEST_ROUND + 1):
+        first = [_alike(piece) for piece in pieces[at : at + length]]
+        rounds = 1
+        while [
+            _alike(piece) for piece in pieces[at + length * rounds : at + length * (rounds + 1)]
+        ] == first and len(first) == length:
+            rounds += 1
+        if rounds > 1 and length * rounds > best[0] * best[1]:
+            best = (length, rounds)
+    return best
+
+
+def _alike(piece: Piece) -> tuple[object, ...]:
+    """Return what has to be the same of pieces that are shown as one."""
+    deeds = tuple(deed.what for deed in piece.deeds)
+    doing = frozenset(piece.doing.split(", "))
+    return piece.process, doing, piece.woken_by, piece.woken is None, piece.stopped, deeds
+
+
+def _cells(one: Traced, row: Row) -> tuple[str, ...]:
+    piece = row.piece
+    deeds = list(dict.fromkeys(deed.what for deed in piece.deeds))
+    doing = shorten(visible(", ".join([piece.doing, *deeds])), LONGEST)
+    woken = "" if piece.woken is None else _name(name_of(one, piece.woken_by))
+    return (
+        number(piece.begin),
+        _name(one.processes[piece.process]),
+        number(row.instructions),
+        f"x{row.rounds}" if row.rounds > 1 else "",
+        doing,
+        woken,
+        "sleeps" if piece.stopped else "",
+    )
+
+
+def _name(process: str) -> str:
+    return shorten(visible(process), LONGEST)

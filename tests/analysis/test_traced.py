@@ -1,0 +1,89 @@
+"""A trace's pieces follow each other without a gap and add up to the whole."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardcost.analysis.traced import OWN_CODE, Deed, traced
+from hardcost.instruments.traces import TAKES, Trace
+from hardcost.instruments.tracing import traces
+from hardcost.instruments.windows import Frame, Windows
+from hardcost.machines import fakeschedule
+from hardcost.machines.stacks import Stacks
+
+NAMES = ("a", "b", "c")
+FRAMES = (
+    Frame(above=0, kind="process", name="a"),
+    Frame(above=1, kind="kernel", name="do_syscall_64"),
+    Frame(above=2, kind="kernel", name="__x64_sys_read"),
+    Frame(above=3, kind="kernel", name="schedule"),
+    Frame(above=1, kind="kernel", name="asm_sysvec_apic_timer_interrupt"),
+    Frame(above=3, kind="kernel", name="preempt_schedule_common"),
+)
+
+
+def recorded() -> Trace:
+    stretch = fakeschedule.stretch(recorded=True)
+    windows = (Windows("m", (stretch.total,)),)
+    return traces(Stacks(fakeschedule.PLACES, (stretch,)), windows, "hardcost-caller")[0]
+
+
+@st.composite
+def _any(draw: st.DrawFn) -> Trace:
+    kinds = st.sampled_from(("runs", "wakes", "begins", "leaves"))
+    whens = sorted(draw(st.lists(st.integers(5, 90), max_size=30)))
+    rows = [
+        (draw(kinds), when, draw(st.integers(0, len(NAMES))), draw(st.integers(0, len(FRAMES))))
+        for when in whens
+    ]
+    notes = (("runs", 5, 1, 0), *rows)
+    return Trace(
+        metric="m", ticks=100, begin=5, end=90, processes=NAMES, frames=FRAMES, notes=notes
+    )
+
+
+@given(_any())
+def test_pieces_add_up_and_so_do_the_shares(trace: Trace) -> None:
+    found = traced(trace, "w", "c")
+    assert found.length == 85
+    assert sum(piece.instructions for piece in found.pieces) == found.length
+    moments = [0, *(piece.end for piece in found.pieces)]
+    assert [piece.begin for piece in found.pieces] == moments[:-1]
+    assert found.before + found.length + found.after + found.idle == found.ticks
+    shares = found.shares()
+    assert sum(share.ran for share in shares) == found.length
+    for share in shares:
+        assert share.ran + share.ready + share.slept == found.length
+        assert share.ready >= 0 <= share.slept
+
+
+def test_a_recorded_call_goes_from_the_program_to_kauditd_to_the_daemon() -> None:
+    found = traced(recorded(), "onecall call=chmod", "profile")
+    names = [found.processes[piece.process] for piece in found.pieces]
+    assert names == ["hardcost-caller", "kauditd", "init", "hardcost-caller"]
+    caller, kauditd, daemon, rest = found.pieces
+    assert (caller.doing, rest.doing) == ("fake", "fake")
+    assert (caller.stopped, caller.woken) == (None, None)  # it could have gone on
+    assert kauditd.doing == "kauditd_thread"
+    assert (kauditd.woken_by, daemon.woken_by) == (caller.process, kauditd.process)
+    (taken,) = daemon.deeds
+    assert taken == Deed(found.arrived or 0, TAKES)
+    assert daemon.begin < taken.when < daemon.end < (found.returned or 0) == found.length
+    assert daemon.stopped is not None
+
+
+def test_threads_of_one_name_are_numbered() -> None:
+    trace = recorded().model_copy(update={"processes": ("auditd", "kauditd", "auditd")})
+    assert traced(trace, "w", "c").processes[:3] == ("auditd", "kauditd", "auditd (2)")
+
+
+def test_an_interrupt_wakes_in_nobodys_name() -> None:
+    rows = (("runs", 0, 1, 0), ("wakes", 3, 2, 5), ("runs", 7, 2, 6))
+    trace = Trace(metric="m", ticks=10, begin=0, end=10, processes=NAMES, frames=FRAMES, notes=rows)
+    found = traced(trace, "w", "c")
+    (wake,) = found.wakes
+    assert wake.by is None
+    first, second = found.pieces
+    assert (second.woken_by, second.woken, second.doing) == (None, 3, OWN_CODE)
+    assert first.stopped is None  # it was interrupted

@@ -1,0 +1,42 @@
+"""What the plugin is told to note."""
+
+from hardcost.machines.ourprograms import built
+from hardcost.machines.qemu import elfsymbols, noting
+from hardcost.protocol.requests import install
+
+KERNEL = """\
+data ffffffff82000000 init_task
+kernel ffffffff81000000 __x64_sys_chmod
+kernel ffffffff81000100 chmod_common
+kernel ffffffff81000200 ttwu_do_activate
+kernel ffffffff81000300 ttwu_do_wakeup
+kernel ffffffff81000400 wake_up_new_task
+kernel ffffffff81000500 skb_free_datagram
+kernel ffffffffc0000000 ext4_file_write_iter [ext4]
+"""
+READINGS = ("hardcost-probe", "hardcost-measured")
+
+
+def test_calls_and_wake_ups_are_noted() -> None:
+    assert list(noting.wanted(KERNEL, [])) == [
+        "traced ffffffff81000000",
+        "traced ffffffff81000500",
+        "traced ffffffffc0000000",
+        "wakes ffffffff81000300",
+        "wakes ffffffff81000400",
+    ]
+
+
+def test_a_kernel_without_the_older_function_has_the_newer_one() -> None:
+    newer = KERNEL.replace("ttwu_do_wakeup", "other")
+    assert "wakes ffffffff81000200" in list(noting.wanted(newer, []))
+
+
+def test_the_caller_reads_the_clock_where_no_window_ends() -> None:
+    content = built(noting.CALLER).read_bytes()
+    job = [install(f"/usr/local/bin/{noting.CALLER}", content, 0o755)]
+    marks = {line.removeprefix("mark ") for line in noting.wanted("", job)}
+    assert marks
+    for name in READINGS:
+        readings = elfsymbols.places_of(built(name).read_bytes(), noting.RDTSC)
+        assert not marks & {f"{address:x}" for address in readings}

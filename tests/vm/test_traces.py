@@ -1,0 +1,45 @@
+"""Traces of real guests: who runs when, exactly, and the same again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.vm.conftest import Command
+
+RULES = "-a always,exit -F arch=b64 -S chmod -k modes\n"
+
+
+def _names(trace: dict[str, Any]) -> list[str]:
+    return [trace["processes"][piece["process"]] for piece in trace["pieces"]]
+
+
+def test_a_recorded_chmod_goes_from_the_program_to_kauditd_to_the_daemon(hardcost: Command) -> None:
+    rules = hardcost.write("modes.rules", RULES)
+    words = ("trace", rules, "--call", "chmod", "--format", "json", "--processors", "1,2")
+    found = hardcost(*words).data()
+    (trace,) = [one for one in found["traces"] if one["configuration"] == "profile"]
+    names = _names(trace)
+    assert names[:3] == ["hardcost-caller", "kauditd", "init"]
+    pieces = trace["pieces"]
+    assert sum(piece["end"] - piece["begin"] for piece in pieces) == trace["length"]
+    assert all(before["end"] == after["begin"] for before, after in pairwise(pieces))
+    around = trace["before"] + trace["after"] + trace["idle"]
+    assert trace["length"] + around == trace["ticks"]
+    by = {piece["woken_by"] for piece, name in zip(pieces, names, strict=True) if name == "kauditd"}
+    assert {trace["processes"][number] for number in by} == {"hardcost-caller"}
+    taken = [deed["what"] for piece in pieces for deed in piece["deeds"]]
+    assert taken == ["takes a record"] * 5  # SYSCALL, CWD, PATH, PROCTITLE, EOE
+    one, two = trace["modelled"]
+    assert one["length"] == trace["length"] > two["length"] >= two["limit"]
+    assert hardcost(*words, "--fresh").data()["traces"] == found["traces"]
+
+
+def test_a_call_that_is_not_recorded_ends_with_its_return(hardcost: Command) -> None:
+    rules = hardcost.write("modes.rules", RULES)
+    found = hardcost("trace", rules, "--call", "stat", "--format", "json").data()
+    (trace,) = found["traces"]
+    assert set(_names(trace)) == {"hardcost-caller"}
+    assert trace["arrived"] is None
+    assert trace["returned"] == trace["length"]
