@@ -11,6 +11,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::decode::is_kernel;
+
 /// A function of the kernel by its number, from 0.
 pub type KernelFunction = u32;
 
@@ -53,6 +55,8 @@ struct ProgramFunction {
 pub struct Symbols {
     readings: BTreeSet<u64>,
     starts: Vec<u64>,
+    /// Where functions of programs begin or end, of whichever program.
+    borders: Vec<u64>,
     functions: Vec<KernelFunction>,
     roles: BTreeMap<u64, Role>,
     /// Stubs of interrupts: many small ones in a row.
@@ -101,6 +105,7 @@ impl Symbols {
             }
         }
         symbols.take_kernel(kernel)?;
+        symbols.take_borders();
         Some(symbols)
     }
 
@@ -127,6 +132,31 @@ impl Symbols {
             }
         }
         Some(())
+    }
+
+    /// Notes where functions of programs begin and end.
+    fn take_borders(&mut self) {
+        let all = self.programs.values().flatten();
+        self.borders = all.flat_map(|(&start, one)| [start, start + one.size]).collect();
+        self.borders.extend([self.vdso.0, self.vdso.1]);
+        self.borders.sort_unstable();
+        self.borders.dedup();
+    }
+
+    /// Whether the code at two places is of one function, in whichever process that runs.
+    pub fn is_of_one(&self, place: u64, other: u64) -> bool {
+        let before = |place| self.borders.partition_point(|&border| border <= place);
+        match (is_kernel(place), is_kernel(other)) {
+            (true, true) => self.kernel(place) == self.kernel(other),
+            (false, false) => before(place) == before(other),
+            _ => false,
+        }
+    }
+
+    /// Whether a function begins or ends there.
+    pub fn is_border(&self, place: u64) -> bool {
+        let borders = if is_kernel(place) { &self.starts } else { &self.borders };
+        borders.binary_search(&place).is_ok()
     }
 
     /// Whether a program of ours reads the clock there.
