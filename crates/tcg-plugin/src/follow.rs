@@ -12,7 +12,7 @@ use crate::context::{Context, Pending};
 use crate::decode::{Block, End, Leads};
 use crate::guest::{Names, Read};
 use crate::progress::{Executed, Gauges, Progress, executed};
-use crate::symbols::{Role, Symbols, UNKNOWN};
+use crate::symbols::{Role, Symbols};
 use crate::tree::{Label, Node, ROOT, Tree};
 
 mod unheard;
@@ -294,7 +294,7 @@ impl Follower {
     /// A program jumps to an address that it has in memory.
     fn jump(&mut self, to: &Block) {
         let label = self.label(to);
-        if label != Label::User(UNKNOWN) && !self.symbols.begins(self.name(), to.start) {
+        if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
             self.current.jump(&self.tree, label);
         }
     }

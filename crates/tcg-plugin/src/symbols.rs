@@ -79,6 +79,7 @@ impl Symbols {
         let mut symbols = Self { names: Vec::from([String::from("[unknown]")]), ..Self::default() };
         let mut kernel = Vec::new();
         let mut program = None;
+        let mut numbers = BTreeMap::new();
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ')?;
             match kind {
@@ -96,8 +97,11 @@ impl Symbols {
                 "function" => {
                     let (address, rest) = rest.split_once(' ')?;
                     let (size, name) = address_and_name(rest)?;
-                    let number = u32::try_from(symbols.names.len()).ok()?;
-                    symbols.names.push(name.into());
+                    let next = u32::try_from(symbols.names.len()).ok()?;
+                    let number = *numbers.entry(name).or_insert(next);
+                    if number == next {
+                        symbols.names.push(name.into());
+                    }
                     let function = ProgramFunction { size, name: number };
                     program.as_mut()?.insert(hexadecimal(address)?, function);
                 }
@@ -207,6 +211,11 @@ impl Symbols {
     /// Whether a program's function begins there.
     pub fn begins(&self, name: &str, place: u64) -> bool {
         self.programs.get(name).is_some_and(|all| all.contains_key(&place))
+    }
+
+    /// Whether a name is that of a function, not of a file that has many.
+    pub fn is_function(&self, name: u32) -> bool {
+        name != UNKNOWN && !self.names[name as usize].starts_with('[')
     }
 
     /// Whether that is code which exchanges one process for another.

@@ -22,7 +22,7 @@ impl Follower {
             }
             (true, true) if from.end == End::InterruptReturn => self.current.resume_kernel(None),
             (false, false) if from.end == End::Indirect => {
-                if let Some(label) = label.filter(|&label| label != Label::User(UNKNOWN)) {
+                if let Some(label) = label.filter(|&label| self.is_function(label)) {
                     self.current.jump(&self.tree, label);
                 }
             }
@@ -48,5 +48,10 @@ impl Follower {
         if is_entry {
             self.current.enter(None);
         }
+    }
+
+    /// Whether that is a program's function by itself.
+    pub(super) fn is_function(&self, label: Label) -> bool {
+        matches!(label, Label::User(name) if self.symbols.is_function(name))
     }
 }
