@@ -219,8 +219,8 @@ impl Counter {
         Scored { scores: self.scores.load(Ordering::Relaxed) as *mut c_void, offset: 0 }
     }
 
-    /// Adds 1 to it before each execution of the instruction.
-    pub fn count_begun(&self, instruction: Instruction) {
+    /// Adds so much to it before each execution of the instruction.
+    pub fn count_begun(&self, instruction: Instruction, much: u64) {
         if version() >= 2 {
             call!(
                 Function::InstructionInlineEach,
@@ -228,7 +228,7 @@ impl Counter {
                 instruction,
                 ADD,
                 self.scored(),
-                1
+                much
             );
         } else {
             call!(
@@ -237,7 +237,7 @@ impl Counter {
                 instruction,
                 ADD,
                 self.place(),
-                1
+                much
             );
         }
     }

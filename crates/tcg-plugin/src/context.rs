@@ -67,7 +67,8 @@ impl Context {
     }
 
     /// The place of what called the topmost function.
-    fn above(&self) -> Node {
+    #[inline]
+    pub fn above(&self) -> Node {
         self.frames.len().checked_sub(2).map_or(self.process, |index| self.frames[index].node)
     }
 
@@ -88,6 +89,54 @@ impl Context {
         node
     }
 
+    /// The function that is topmost, if one is.
+    pub fn label(&self, tree: &Tree) -> Option<crate::tree::Label> {
+        self.frames.last().map(|frame| tree.label(frame.node))
+    }
+
+    /// The topmost function has that place, which is below what called it.
+    #[inline]
+    pub fn stand_at(&mut self, node: Node) {
+        match self.frames.last_mut() {
+            Some(top) => top.node = node,
+            None => self.frames.push(Frame { kind: Kind::Call(0), node }),
+        }
+    }
+
+    /// The topmost function calls one, which returns to that place.
+    #[inline]
+    pub fn call(&mut self, place: u64) {
+        self.push(Kind::Call(place));
+    }
+
+    /// The place of what called the caller of the topmost function, if that returns to `place`.
+    #[inline]
+    pub fn caller(&self, place: u64) -> Option<Node> {
+        let returns = self.frames.last()?.kind == Kind::Call(place);
+        let above = self.frames.len().checked_sub(3);
+        returns.then(|| above.map_or(self.process, |index| self.frames[index].node))
+    }
+
+    /// The topmost function has returned.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.frames.pop();
+    }
+
+    /// It is known now which function came after a return: to who waits there.
+    ///
+    /// Else who called last has been returned to.
+    pub fn settle(&mut self, tree: &Tree, label: crate::tree::Label) {
+        let base = self.base();
+        if self.frames.last().is_some_and(|top| tree.label(top.node) == label) {
+            return;
+        }
+        let found = self.frames[base..].iter().rposition(|frame| tree.label(frame.node) == label);
+        if let Some(index) = found {
+            self.frames.truncate(base + index + 1);
+        }
+    }
+
     fn push(&mut self, kind: Kind) {
         self.frames.push(Frame { kind, node: self.node() });
     }
@@ -97,8 +146,8 @@ impl Context {
         self.push(Kind::Entry(pending));
     }
 
-    /// A block ended so, and `start` comes after it.
-    pub fn go_on(&mut self, pending: Pending, start: u64) {
+    /// A block ended so, and `start` comes after it, if that is known.
+    pub fn go_on(&mut self, pending: Pending, start: Option<u64>) {
         match pending.end {
             End::Call => self.push(Kind::Call(pending.next)),
             End::Return => self.leave_function(start),
@@ -110,7 +159,13 @@ impl Context {
     ///
     /// Code that jumps by a return (a return trampoline) finds no caller at the place; and callers
     /// that were left by a jump are dropped when one below them is found.
-    fn leave_function(&mut self, place: u64) {
+    fn leave_function(&mut self, place: Option<u64>) {
+        let Some(place) = place else {
+            if matches!(self.frames.last(), Some(Frame { kind: Kind::Call(_), .. })) {
+                self.frames.pop();
+            }
+            return;
+        };
         let base = self.base();
         let found = self.frames[base..].iter().rposition(|frame| frame.kind == Kind::Call(place));
         let keeps = match found {
@@ -160,7 +215,7 @@ impl Context {
     }
 
     /// The kernel goes on with what it interrupted in itself, at `start`.
-    pub fn resume_kernel(&mut self, start: u64) {
+    pub fn resume_kernel(&mut self, start: Option<u64>) {
         let entry = |frame: &Frame| matches!(frame.kind, Kind::Entry(_));
         let Some(index) = self.frames.iter().rposition(entry) else {
             self.frames.clear();
@@ -175,7 +230,7 @@ impl Context {
 
     /// The program goes on, at `start`: with what was interrupted, with the handler of a signal, or
     /// as another program.
-    pub fn resume_user(&mut self, start: u64) {
+    pub fn resume_user(&mut self, start: Option<u64>) {
         if let Some(pending) = self.leave_kernel() {
             self.go_on(pending, start);
         }
@@ -270,12 +325,12 @@ mod tests {
         }
 
         fn call(&mut self, returns_to: u64, function: u32) {
-            self.context.go_on(Pending { end: End::Call, next: returns_to }, 0);
+            self.context.go_on(Pending { end: End::Call, next: returns_to }, None);
             self.stand(function);
         }
 
         fn leave(&mut self, place: u64, function: u32) {
-            self.context.go_on(Pending { end: End::Return, next: 0 }, place);
+            self.context.go_on(Pending { end: End::Return, next: 0 }, Some(place));
             self.stand(function);
         }
 
@@ -285,7 +340,7 @@ mod tests {
         }
 
         fn resume(&mut self, place: u64, function: u32) {
-            self.context.resume_user(place);
+            self.context.resume_user(Some(place));
             self.stand(function);
         }
 
@@ -353,7 +408,7 @@ mod tests {
         assert_eq!(process.stack(), "1 90 91");
         process.context.enter(None);
         process.stand(92);
-        process.context.resume_kernel(0x901);
+        process.context.resume_kernel(Some(0x901));
         process.stand(91);
         assert_eq!(process.stack(), "1 90 91");
         process.resume(0x200, 2);

@@ -12,7 +12,7 @@ use iced_x86::{
 
 use crate::api::LONGEST;
 use crate::symbols::{KernelFunction, Role, Symbols};
-use crate::tree::{Label, Node};
+use crate::tree::{Label, Node, ROOT};
 
 /// How a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,30 @@ pub enum End {
     UserReturn,
     /// By entering the kernel on purpose.
     Trap,
+}
+
+/// What may follow a block without anything to heed but that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// Another of the same function.
+    On,
+    /// One of a function that it calls.
+    Call,
+    /// One of the function that called its own.
+    Return,
+    /// Nothing.
+    Elsewhere,
+}
+
+impl Leads {
+    fn of(end: End) -> Self {
+        match end {
+            End::On => Self::On,
+            End::Call => Self::Call,
+            End::Return => Self::Return,
+            _ => Self::Elsewhere,
+        }
+    }
 }
 
 /// What an instruction does with the stack.
@@ -245,12 +269,12 @@ pub struct Block {
     pub parts: Box<[Part]>,
     /// In which process it ran last, and what its function is there.
     pub seen: Cell<Option<(Node, Label)>>,
-    /// How many points it has.
-    pub whole: u64,
+    /// The place in the tree that it had last, behind that above it.
+    pub known: Cell<(Node, Node)>,
     /// Whether it may follow a block of the same function without anything to heed.
     pub is_plain: bool,
-    /// Whether a block of the same function may follow it without anything to heed.
-    pub goes_on: bool,
+    /// What may follow it without anything to heed.
+    pub leads: Leads,
 }
 
 /// The most instructions of a block; QEMU has 512.
@@ -260,6 +284,11 @@ impl Block {
     /// Whether it is the kernel's.
     pub fn is_kernel(&self) -> bool {
         is_kernel(self.start)
+    }
+
+    /// Whether a block of the kernel follows one of a program, or the other way round.
+    pub fn crosses(&self, next: &Self) -> bool {
+        is_kernel(self.start ^ next.start)
     }
 
     /// The block with those instructions; `None` of none.
@@ -289,12 +318,16 @@ impl Block {
             is_reading,
             is_mark,
             role,
-            whole: points.len() as u64,
+            known: Cell::new((ROOT, ROOT)),
             points: points.into(),
             parts,
             seen: Cell::new(None),
             is_plain: role == Role::Plain && is_of_one && !is_noted,
-            goes_on: last.end == End::On && is_of_one && !is_reading && !is_mark,
+            leads: if is_of_one && !is_reading && !is_mark {
+                Leads::of(last.end)
+            } else {
+                Leads::Elsewhere
+            },
         })
     }
 }

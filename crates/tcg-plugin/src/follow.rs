@@ -9,12 +9,14 @@ use alloc::string::String;
 use core::fmt::Write;
 
 use crate::context::{Context, Pending};
-use crate::decode::{Block, End};
+use crate::decode::{Block, End, Leads};
 use crate::guest::{Names, Read};
-use crate::progress::{Executed, Gauges, executed};
+use crate::progress::{Executed, Gauges, Progress, executed};
 use crate::schedule::Schedule;
-use crate::symbols::{Role, Symbols, UNKNOWN};
-use crate::tree::{Label, Node, Tree};
+use crate::symbols::{Role, Symbols};
+use crate::tree::{Label, Node, ROOT, Tree};
+
+mod unheard;
 
 /// How large a process's stack in the kernel is, and a multiple of what it begins at.
 const STACK: u64 = 16 << 10;
@@ -37,7 +39,8 @@ pub struct Follower {
     previous: Option<(&'static Block, Node)>,
     /// How many instructions were executed before it since that place was taken.
     run: u64,
-    /// While nothing is counted: how many points the block has that runs, if it reads the clock.
+    /// While nothing is counted: how many instructions the block has that runs, if it reads the
+    /// clock.
     reading: Option<u64>,
     /// How many readings there were outside of windows, and how many are to be passed over.
     readings: u64,
@@ -70,7 +73,7 @@ impl Follower {
             reading: None,
             readings: 0,
             skip,
-            gauges: Gauges { begun: core::ptr::null_mut(), accesses: core::ptr::null_mut() },
+            gauges: Gauges::new(),
             total: 0,
             idle: 0,
             stretches: String::new(),
@@ -82,72 +85,124 @@ impl Follower {
         &self.symbols
     }
 
-    /// A block begins.
+    /// A block begins that is heard of.
     #[inline]
     pub fn block(&mut self, block: &'static Block) {
+        let progress = self.gauges.take();
         let Some((previous, node)) = self.previous else {
-            self.asleep(block);
+            self.asleep(progress, block);
             return;
         };
-        if self.is_same(previous, block) {
-            self.run += u64::from(previous.count);
-            self.gauges.reset();
-            self.previous = Some((block, node));
-        } else {
-            self.changed(previous, node, block);
-        }
-    }
-
-    /// Whether a block was executed as a whole, and another of the same function follows.
-    #[inline]
-    fn is_same(&self, from: &Block, to: &Block) -> bool {
-        from.goes_on
-            && to.is_plain
-            && self.gauges.begun() == from.whole
-            && match (from.parts.first(), to.parts.first()) {
-                (Some(one), Some(other)) => one.function == other.function,
-                (None, None) => from.seen.get() == to.seen.get(),
-                _ => false,
+        let begun = progress.begun();
+        let count = u64::from(previous.count);
+        if block.is_plain && begun >= count && !previous.crosses(block) {
+            let is_next = begun == count;
+            let above = self.current.above();
+            match previous.leads {
+                Leads::On if block.known.get() == (above, node) => {
+                    // Of the same function, which leads here alone or by blocks in between.
+                    self.run += begun;
+                    self.previous = Some((block, node));
+                    return;
+                }
+                Leads::Call if is_next && block.known.get().0 == node => {
+                    self.current.call(previous.next);
+                    self.move_on(node, begun, block);
+                    return;
+                }
+                Leads::Return
+                    if is_next && self.current.caller(block.start) == Some(block.known.get().0) =>
+                {
+                    self.current.leave();
+                    self.move_on(node, begun, block);
+                    return;
+                }
+                _ => {}
             }
+        }
+        self.changed(previous, node, progress, block);
     }
 
-    /// A block begins that is not the plain continuation of the one before.
-    fn changed(&mut self, previous: &'static Block, node: Node, block: &'static Block) {
-        let executed = executed(previous, self.gauges.take(), block);
-        self.total += self.run;
-        self.tree.count(node, core::mem::take(&mut self.run));
+    /// A function was called, or left, for one whose place in the tree is known.
+    #[inline]
+    fn move_on(&mut self, node: Node, begun: u64, block: &'static Block) {
+        let run = core::mem::take(&mut self.run) + begun;
+        self.add(node, run);
+        let (_, place) = block.known.get();
+        self.current.stand_at(place);
+        self.previous = Some((block, place));
+    }
+
+    /// A block begins that is not the plain continuation of the one before, nor called or returned to.
+    #[inline(never)]
+    fn changed(
+        &mut self,
+        previous: &'static Block,
+        node: Node,
+        progress: Progress,
+        block: &'static Block,
+    ) {
+        let run = core::mem::take(&mut self.run);
+        self.add(node, run);
+        let unheard = progress.begun().saturating_sub(previous.count.into());
+        let executed = if unheard > 0 {
+            Executed { count: previous.count, is_whole: true }
+        } else {
+            executed(previous, progress, block)
+        };
         self.count(previous, node, executed);
         if previous.is_mark && executed.is_whole {
             self.schedule.iter_mut().for_each(|schedule| schedule.reads(self.total));
         }
         if previous.is_reading && executed.is_whole {
             self.end_stretch();
-            self.asleep(block);
+            self.asleep(Progress::default(), block);
             return;
         }
-        self.pass(previous, executed, block);
+        if unheard > 0 {
+            let before = if previous.is_kernel() { previous.count.into() } else { 0 };
+            let in_kernel = progress.kernel > before;
+            self.pass_unheard(previous, in_kernel, block);
+            self.count_unheard(unheard, in_kernel, block);
+        } else {
+            self.pass(previous, executed, block);
+        }
         self.stand(block);
     }
 
     /// A block begins while nothing is counted.
-    fn asleep(&mut self, block: &'static Block) {
-        let progress = self.gauges.take();
-        let was_reading = self.reading.take().is_some_and(|whole| progress.begun == whole);
-        if was_reading {
-            self.readings += 1;
-            if self.readings > self.skip {
-                self.wake();
-                self.stand(block);
-                return;
+    #[inline(never)]
+    fn asleep(&mut self, progress: Progress, block: &'static Block) {
+        if let Some(count) = self.reading.take() {
+            let begun = progress.begun();
+            if begun >= count {
+                self.readings += 1;
+                if self.readings > self.skip {
+                    self.wake();
+                    if begun > count {
+                        self.count_unheard(begun - count, progress.kernel > 0, block);
+                    }
+                    self.stand(block);
+                    return;
+                }
             }
         }
-        self.reading = block.is_reading.then_some(block.whole);
+        self.reading = block.is_reading.then_some(block.count.into());
     }
 
     /// That block runs from here on.
     fn stand(&mut self, block: &'static Block) {
-        let label = self.label(block);
-        let node = self.current.stand(&mut self.tree, label);
+        let above = self.current.above();
+        let (known_above, known) = block.known.get();
+        let node = if known_above == above && known != ROOT {
+            self.current.stand_at(known);
+            known
+        } else {
+            let label = self.label(block);
+            let node = self.current.stand(&mut self.tree, label);
+            block.known.set((above, node));
+            node
+        };
         self.heed(block);
         if let Some(schedule) = &mut self.schedule {
             schedule.begins(&self.symbols.wanted, block.start, self.total, node);
@@ -200,11 +255,17 @@ impl Follower {
         self.tree.process(name.as_deref().unwrap_or(NAMELESS))
     }
 
+    /// Adds so many instructions, at that place of the tree.
+    #[inline]
+    fn add(&mut self, node: Node, instructions: u64) {
+        self.total += instructions;
+        self.tree.count(node, instructions);
+    }
+
     /// Counts what was executed of a block.
     fn count(&mut self, block: &Block, node: Node, executed: Executed) {
-        self.total += u64::from(executed.count);
         if block.parts.len() < 2 {
-            self.tree.count(node, executed.count.into());
+            self.add(node, executed.count.into());
             return;
         }
         let mut left = executed.count;
@@ -214,7 +275,7 @@ impl Follower {
                 break;
             }
             let node = self.current.stand(&mut self.tree, Label::Kernel(part.function));
-            self.tree.count(node, count.into());
+            self.add(node, count.into());
             left -= count;
         }
     }
@@ -231,7 +292,7 @@ impl Follower {
             (false, true) => self.current.enter(had_ended),
             (true, false) => {
                 let named = self.current.announced.name;
-                self.current.resume_user(to.start);
+                self.current.resume_user(Some(to.start));
                 self.rename(named);
                 if let Some(schedule) = &mut self.schedule {
                     schedule.leaves_kernel(self.total);
@@ -248,18 +309,17 @@ impl Follower {
             }
             _ if !executed.is_whole => {}
             (true, true) if from.end == End::InterruptReturn && to.start != from.next => {
-                self.current.resume_kernel(to.start);
+                self.current.resume_kernel(Some(to.start));
             }
             (false, false) if from.end == End::Indirect => self.jump(to),
-            _ => self.current.go_on(pending, to.start),
+            _ => self.current.go_on(pending, Some(to.start)),
         }
     }
 
     /// A program jumps to an address that it has in memory.
     fn jump(&mut self, to: &Block) {
         let label = self.label(to);
-        let name = self.name();
-        if label != Label::User(UNKNOWN) && !self.symbols.begins(&name, to.start) {
+        if self.is_function(label) && !self.symbols.begins(self.name(), to.start) {
             self.current.jump(&self.tree, label);
         }
     }
@@ -304,12 +364,12 @@ impl Follower {
     }
 
     /// The name of the process that runs.
-    fn name(&self) -> String {
+    fn name(&self) -> &str {
         match self.tree.label(self.current.process) {
             Label::Process(number) => {
-                self.tree.processes.get(number as usize).cloned().unwrap_or_default()
+                self.tree.processes.get(number as usize).map_or("", |name| name)
             }
-            _ => String::new(),
+            _ => "",
         }
     }
 
@@ -325,7 +385,7 @@ impl Follower {
         let label = if self.symbols.is_vdso(block.start) {
             Label::Vdso
         } else {
-            Label::User(self.symbols.program(&self.name(), block.start))
+            Label::User(self.symbols.program(self.name(), block.start))
         };
         block.seen.set(Some((self.current.process, label)));
         label
@@ -370,36 +430,45 @@ impl Follower {
     }
 }
 
+/// Whether a block begins an exception or an interrupt of whatever comes before it.
+fn begins_entry(block: &Block) -> bool {
+    matches!(block.role, Role::Exception | Role::Interrupt)
+}
+
 /// Whether a block of the kernel begins an exception or an interrupt of another block of it.
 fn is_entry(from: &Block, executed: Executed, to: &Block) -> bool {
     let leads_there = executed.is_whole && from.target == to.start;
-    matches!(to.role, Role::Exception | Role::Interrupt) && !leads_there
+    begins_entry(to) && !leads_there
 }
 
 #[cfg(test)]
 mod tests {
     use super::Follower;
     use crate::decode::Block;
-    use crate::progress::Gauges;
-    use crate::progress::tests::{KERNEL, LOAD, NOP, READING, SYMBOLS, block};
+    use crate::progress::tests::{KERNEL, LOAD, NOP, READING, RETURN, SYMBOLS, block};
     use crate::symbols::Symbols;
     use alloc::boxed::Box;
     use alloc::string::String;
-    use alloc::vec::Vec;
 
     fn follower(symbols: &[u8], skip: u64) -> Follower {
         let symbols = Symbols::read(symbols).expect("symbols");
         let mut follower = Follower::new(symbols, |_, _| false, skip);
         let counter = || &raw mut *Box::leak(Box::new(0));
-        follower.gauges = Gauges { begun: counter(), accesses: counter() };
+        follower.gauges.point_to(counter(), counter(), counter());
         follower
     }
 
-    /// Has a block begin after so many points of the one before.
-    fn run(follower: &mut Follower, block: &'static Block, begun: u64) {
-        // SAFETY: the test's own counter.
-        unsafe { *follower.gauges.begun = begun };
+    /// Has a block begin after so many instructions, of the kernel if there are any of it.
+    fn run(follower: &mut Follower, block: &'static Block, programs: u64, kernel: u64) {
+        follower.gauges.add(kernel, programs);
         follower.block(block);
+    }
+
+    /// What is reported, but for its first line and its last.
+    fn reported(follower: &Follower) -> String {
+        let report = follower.report();
+        let report = report.strip_prefix("profile 1\n").expect("a begin");
+        String::from(report.strip_suffix("\nend\n").expect("an end"))
     }
 
     #[test]
@@ -408,22 +477,46 @@ mod tests {
         let reading = block(0x1005, &[NOP, NOP, READING]);
         let loads = block(0x1009, &[LOAD, NOP]);
         let kernel = block(KERNEL, &[NOP, NOP, NOP]);
-        for (block, begun) in [(reading, 0), (loads, 1), (reading, 2), (loads, 0), (reading, 2)] {
-            run(&mut follower, block, begun); // the first is passed over, the second begins in vain
+        for (block, begun) in [(reading, 0), (loads, 3), (reading, 2), (loads, 0), (reading, 2)] {
+            run(&mut follower, block, begun, 0); // the first is passed over, the second begins in vain
         }
-        run(&mut follower, loads, 1);
-        run(&mut follower, loads, 2);
-        run(&mut follower, kernel, 1); // the load failed
-        run(&mut follower, loads, 1);
-        run(&mut follower, reading, 2);
-        run(&mut follower, loads, 1);
-        run(&mut follower, loads, 2); // outside of windows
+        run(&mut follower, loads, 3, 0);
+        run(&mut follower, loads, 2, 0);
+        run(&mut follower, kernel, 1, 0); // the load failed
+        run(&mut follower, loads, 0, 3);
+        run(&mut follower, reading, 2, 0);
+        run(&mut follower, loads, 3, 0);
+        run(&mut follower, loads, 2, 0); // outside of windows
         follower.rest();
-        let report = follower.report();
-        let lines: Vec<&str> = report.lines().collect();
-        let expected = "profile 1\nplace 0 process [unknown]\nplace 1 user [unknown]\n\
-            place 2 kernel asm_exc_page_fault\nstretch 10 0 2:7 3:3\nend";
-        assert_eq!(lines.join("\n"), expected);
+        let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
+            place 2 kernel asm_exc_page_fault\nstretch 10 0 2:7 3:3";
+        assert_eq!(reported(&follower), expected);
+    }
+
+    #[test]
+    fn what_ran_unheard_counts_for_the_function_that_it_is_of() {
+        let mut follower = follower(SYMBOLS, 0);
+        let reading = block(0x1005, &[NOP, NOP, READING]);
+        let loads = block(0x1009, &[LOAD, NOP]);
+        let fault = block(KERNEL, &[NOP, &[0x48, 0xcf]]);
+        let plain = block(KERNEL + 0x100, &[NOP, &[0xff, 0xd0]]);
+        let timer = block(KERNEL + 0x200, &[NOP, &[0x48, 0xcf]]);
+        let other = block(KERNEL + 0x300, &[RETURN]);
+        run(&mut follower, reading, 0, 0);
+        run(&mut follower, loads, 3, 0);
+        run(&mut follower, fault, 2 + 10, 0); // the last of the ten failed
+        run(&mut follower, fault, 20, 2); // what the kernel goes on with, and fails again
+        run(&mut follower, plain, 0, 2); // the kernel calls, after the exception
+        run(&mut follower, timer, 0, 2 + 5); // what it calls is not known yet when it is interrupted
+        run(&mut follower, other, 0, 2 + 30); // it goes on, and ends
+        run(&mut follower, plain, 0, 1 + 40); // who called it goes on
+        run(&mut follower, reading, 0, 2);
+        run(&mut follower, loads, 3, 0);
+        let expected = "place 0 process [unknown]\nplace 1 user [unknown]\n\
+            place 2 kernel asm_exc_page_fault\nplace 1 kernel plain\nplace 4 kernel plain\n\
+            place 5 kernel asm_sysvec_apic_timer_interrupt\nplace 4 kernel other\n\
+            stretch 119 0 2:33 3:4 4:44 5:5 6:2 7:31";
+        assert_eq!(reported(&follower), expected);
     }
 
     #[test]

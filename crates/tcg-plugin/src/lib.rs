@@ -16,6 +16,7 @@ mod decode;
 mod files;
 mod follow;
 mod guest;
+mod landings;
 #[cfg(feature = "alone")]
 mod memory;
 mod noteworthy;
@@ -32,11 +33,12 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use crate::api::{Counter, Id, Translation};
 use crate::decode::{Block, Decoded, Decoding, Stack, is_kernel};
 use crate::follow::Follower;
-use crate::progress::Gauges;
+use crate::landings::Landings;
 use crate::symbols::Symbols;
 
-/// How many instructions that may fail, or end a block, were begun.
-static BEGUN: Counter = Counter::new();
+/// How many instructions of the kernel, and of programs, were executed; see [`progress`].
+static KERNEL: Counter = Counter::new();
+static PROGRAMS: Counter = Counter::new();
 /// How many accesses to memory the last instructions of programs' blocks made.
 static ACCESSES: Counter = Counter::new();
 static PLUGIN: Shared = Shared(UnsafeCell::new(None));
@@ -45,6 +47,7 @@ static PLUGIN: Shared = Shared(UnsafeCell::new(None));
 struct Plugin {
     follower: Follower,
     decoding: Decoding,
+    landings: Landings,
     out: *const c_char,
 }
 
@@ -96,9 +99,12 @@ pub unsafe extern "C" fn qemu_plugin_install(
         return 1;
     }
     let follower = Follower::new(symbols, api::read, skip);
+    let (decoding, landings) = (Decoding::new(), Landings::default());
+    let plugin = Plugin { follower, decoding, landings, out };
     // SAFETY: nobody is called yet.
-    unsafe { *PLUGIN.0.get() = Some(Plugin { follower, decoding: Decoding::new(), out }) };
-    BEGUN.make();
+    unsafe { *PLUGIN.0.get() = Some(plugin) };
+    KERNEL.make();
+    PROGRAMS.make();
     ACCESSES.make();
     api::listen(id, translated, idle, ended);
     0
@@ -115,11 +121,24 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             plugin.decoding.decode(api::place(one), &bytes, size)
         })
         .collect();
+    plugin.follower.gauges.point_to(KERNEL.place(), PROGRAMS.place(), ACCESSES.place());
     let symbols = plugin.follower.symbols();
     let Some(block) = Block::of(&code, symbols) else { return };
-    let gauges = Gauges { begun: BEGUN.place(), accesses: ACCESSES.place() };
+    let counter = if block.is_kernel() { &KERNEL } else { &PROGRAMS };
+    let mut done = 0;
     for point in &block.points {
-        BEGUN.count_begun(instructions[usize::from(point.before)]);
+        let begun = point.before + 1;
+        counter.count_begun(instructions[usize::from(point.before)], (begun - done).into());
+        done = begun;
+    }
+    let traced = block.is_kernel() && !symbols.wanted.is_empty();
+    for (&instruction, _) in
+        instructions.iter().zip(&code).filter(|(_, one)| traced && symbols.is_waking(one.place))
+    {
+        api::on_access(instruction, accessed);
+    }
+    if plugin.landings.pass_over(&block, symbols) {
+        return;
     }
     let last = code.len().checked_sub(1).map(|last| instructions[last]);
     let accesses = block.last_may_fail.is_some_and(|accesses| accesses > 0);
@@ -134,13 +153,6 @@ unsafe extern "C" fn translated(_: Id, translation: Translation) {
             Stack::Other => {}
         }
     }
-    let traced = block.is_kernel() && !symbols.wanted.is_empty();
-    for (&instruction, _) in
-        instructions.iter().zip(&code).filter(|(_, one)| traced && symbols.is_waking(one.place))
-    {
-        api::on_access(instruction, accessed);
-    }
-    plugin.follower.gauges = gauges;
     // It stays as long as QEMU may execute it, which nobody says.
     let block: &'static Block = Box::leak(Box::new(block));
     api::on_block(translation, begun, (&raw const *block).cast_mut().cast());

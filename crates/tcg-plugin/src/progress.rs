@@ -1,53 +1,71 @@
 //! How much of a block was executed.
 //!
 //! QEMU tells when a block begins, not how far it came: a page fault, or a device that is read in the
-//! midst of a block, ends it early. So each instruction that may fail is counted as it is begun, and
-//! so is a block's last. What was begun in a block, and what comes after it, says how many
-//! instructions QEMU has counted.
+//! midst of a block, ends it early. So instructions are counted at certain points: as one begins that
+//! may fail, and as a block's last begins, those since the point before it are added, with it. What
+//! was begun so, and what comes next, says how many instructions QEMU has counted.
 
-use crate::decode::{Block, End};
+use crate::decode::{Block, End, Point};
 use crate::symbols::Role;
 
-/// What was counted while a block ran.
-#[derive(Clone, Copy)]
+/// What was counted since the last block that was heard of began: that one and those after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many of its points were begun.
-    pub begun: u64,
-    /// How many accesses to memory its last instruction made; of programs' blocks alone.
+    /// How many instructions of the kernel were begun, up to the last point that was.
+    pub kernel: u64,
+    /// How many of programs.
+    pub programs: u64,
+    /// How many accesses to memory the last instruction of a program's block made.
     pub accesses: u64,
 }
 
+impl Progress {
+    /// How many instructions were begun.
+    pub fn begun(self) -> u64 {
+        self.kernel + self.programs
+    }
+}
+
 /// Where the guest's code counts that; null as long as there is none.
-#[derive(Clone, Copy)]
 pub struct Gauges {
-    /// How many points were begun.
-    pub begun: *mut u64,
-    /// How many accesses were made.
-    pub accesses: *mut u64,
+    places: [*mut u64; 3],
+    marks: [u64; 3],
 }
 
 impl Gauges {
-    /// How many points were begun.
-    pub fn begun(&self) -> u64 {
-        // SAFETY: a number of the plugin's, which nobody else touches meanwhile.
-        unsafe { *self.begun }
+    /// None yet.
+    pub fn new() -> Self {
+        Self { places: [core::ptr::null_mut(); 3], marks: [0; 3] }
     }
 
-    /// Counts anew.
-    pub fn reset(&self) {
-        // SAFETY: as above.
+    /// They are there: of the kernel, of programs, and of accesses.
+    pub fn point_to(&mut self, kernel: *mut u64, programs: *mut u64, accesses: *mut u64) {
+        self.places = [kernel, programs, accesses];
+    }
+
+    /// Has a test count so much.
+    #[cfg(test)]
+    pub fn add(&mut self, kernel: u64, programs: u64) {
+        // SAFETY: the test's own numbers.
         unsafe {
-            *self.begun = 0;
-            *self.accesses = 0;
+            *self.places[0] += kernel;
+            *self.places[1] += programs;
         }
     }
 
-    /// What was counted, from here on anew.
-    pub fn take(&self) -> Progress {
-        // SAFETY: as above.
-        let progress = unsafe { Progress { begun: *self.begun, accesses: *self.accesses } };
-        self.reset();
-        progress
+    /// What was counted since the last time.
+    #[inline]
+    pub fn take(&mut self) -> Progress {
+        // SAFETY: numbers of the plugin's, which nobody else touches meanwhile; a block was
+        // translated before it began, so they are there.
+        let now = self.places.map(|place| unsafe { *place });
+        let [kernel, programs, accesses] = self.marks;
+        self.marks = now;
+        Progress {
+            kernel: now[0] - kernel,
+            programs: now[1] - programs,
+            accesses: now[2] - accesses,
+        }
     }
 }
 
@@ -62,16 +80,14 @@ pub struct Executed {
 
 /// How much was executed of a block, by what was begun in it and the block that came next.
 pub fn executed(block: &Block, progress: Progress, next: &Block) -> Executed {
-    let points = &block.points;
     let part = |count| Executed { count, is_whole: false };
-    let Some(last) = usize::try_from(progress.begun).ok().and_then(|begun| begun.checked_sub(1))
-    else {
-        return part(0);
-    };
-    if last + 1 < points.len() {
+    let begun = progress.begun();
+    if begun < u64::from(block.count) {
+        let is_there = |point: &&Point| u64::from(point.before) + 1 == begun;
         // It failed, or QEMU carried it out in a block of its own, of which nobody hears.
-        let point = points[last];
-        return part(if next.start == point.next { point.before + 1 } else { point.before });
+        return part(block.points.iter().find(is_there).map_or(0, |point| {
+            if next.start == point.next { point.before + 1 } else { point.before }
+        }));
     }
     // What QEMU fetches next may fail, too: a program's last instruction is then carried out, and
     // has accessed what it accesses. The kernel's own code is always there.
@@ -99,7 +115,8 @@ pub mod tests {
     pub const SYMBOLS: &[u8] = b"reading 1007\n\
         kernel ffffffff81000000 asm_exc_page_fault\n\
         kernel ffffffff81000100 plain\n\
-        kernel ffffffff81000200 asm_sysvec_apic_timer_interrupt\n";
+        kernel ffffffff81000200 asm_sysvec_apic_timer_interrupt\n\
+        kernel ffffffff81000300 other\n";
 
     pub const NOP: &[u8] = &[0x90];
     pub const LOAD: &[u8] = &[0x8b, 0x07];
@@ -122,7 +139,8 @@ pub mod tests {
     }
 
     fn counts(block: &Block, begun: u64, accesses: u64, next: &Block) -> (u16, bool) {
-        let Executed { count, is_whole } = executed(block, Progress { begun, accesses }, next);
+        let progress = Progress { kernel: 0, programs: begun, accesses };
+        let Executed { count, is_whole } = executed(block, progress, next);
         (count, is_whole)
     }
 
@@ -131,17 +149,17 @@ pub mod tests {
         let fault = block(KERNEL, &[NOP]);
         let user = block(0x2000, &[NOP, LOAD, NOP, NOP, RETURN]);
         let after = block(0x2003, &[NOP]);
-        assert_eq!(counts(user, 2, 1, fault), (5, true)); // what comes next could not be fetched
-        assert_eq!(counts(user, 2, 0, fault), (4, false)); // the return failed
-        assert_eq!(counts(user, 2, 0, after), (5, true));
-        assert_eq!(counts(user, 1, 0, fault), (1, false)); // the load failed
-        assert_eq!(counts(user, 1, 0, after), (2, false)); // QEMU carried it out by itself
+        assert_eq!(counts(user, 5, 1, fault), (5, true)); // what comes next could not be fetched
+        assert_eq!(counts(user, 5, 0, fault), (4, false)); // the return failed
+        assert_eq!(counts(user, 5, 0, after), (5, true));
+        assert_eq!(counts(user, 2, 0, fault), (1, false)); // the load failed
+        assert_eq!(counts(user, 2, 0, after), (2, false)); // QEMU carried it out by itself
         let kernel = block(KERNEL + 0x100, &[NOP, LOAD]);
-        assert_eq!(counts(kernel, 1, 0, fault), (1, false));
-        assert_eq!(counts(kernel, 1, 0, after), (2, true));
+        assert_eq!(counts(kernel, 2, 0, fault), (1, false));
+        assert_eq!(counts(kernel, 2, 0, after), (2, true));
         let returns = block(KERNEL + 0x100, &[&[0x48, 0xcf]]);
         assert_eq!(counts(returns, 1, 0, fault), (1, true));
         let divides = block(0x2000, &[NOP, &[0xf7, 0xf1]]);
-        assert_eq!(counts(divides, 1, 0, fault), (1, false));
+        assert_eq!(counts(divides, 2, 0, fault), (1, false));
     }
 }

@@ -12,6 +12,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::decode::is_kernel;
 use crate::noteworthy::Wanted;
 
 /// A function of the kernel by its number, from 0.
@@ -56,6 +57,8 @@ struct ProgramFunction {
 pub struct Symbols {
     readings: BTreeSet<u64>,
     starts: Vec<u64>,
+    /// Where functions of programs begin or end, of whichever program.
+    borders: Vec<u64>,
     functions: Vec<KernelFunction>,
     roles: BTreeMap<u64, Role>,
     /// Stubs of interrupts: many small ones in a row.
@@ -80,6 +83,7 @@ impl Symbols {
         let mut symbols = Self { names: Vec::from([String::from("[unknown]")]), ..Self::default() };
         let mut kernel = Vec::new();
         let mut program = None;
+        let mut numbers = BTreeMap::new();
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ')?;
             match kind {
@@ -97,8 +101,11 @@ impl Symbols {
                 "function" => {
                     let (address, rest) = rest.split_once(' ')?;
                     let (size, name) = address_and_name(rest)?;
-                    let number = u32::try_from(symbols.names.len()).ok()?;
-                    symbols.names.push(name.into());
+                    let next = u32::try_from(symbols.names.len()).ok()?;
+                    let number = *numbers.entry(name).or_insert(next);
+                    if number == next {
+                        symbols.names.push(name.into());
+                    }
                     let function = ProgramFunction { size, name: number };
                     program.as_mut()?.insert(hexadecimal(address)?, function);
                 }
@@ -106,6 +113,7 @@ impl Symbols {
             }
         }
         symbols.take_kernel(kernel)?;
+        symbols.take_borders();
         Some(symbols)
     }
 
@@ -132,6 +140,31 @@ impl Symbols {
             }
         }
         Some(())
+    }
+
+    /// Notes where functions of programs begin and end.
+    fn take_borders(&mut self) {
+        let all = self.programs.values().flatten();
+        self.borders = all.flat_map(|(&start, one)| [start, start + one.size]).collect();
+        self.borders.extend([self.vdso.0, self.vdso.1]);
+        self.borders.sort_unstable();
+        self.borders.dedup();
+    }
+
+    /// Whether the code at two places is of one function, in whichever process that runs.
+    pub fn is_of_one(&self, place: u64, other: u64) -> bool {
+        let before = |place| self.borders.partition_point(|&border| border <= place);
+        match (is_kernel(place), is_kernel(other)) {
+            (true, true) => self.kernel(place) == self.kernel(other),
+            (false, false) => before(place) == before(other),
+            _ => false,
+        }
+    }
+
+    /// Whether a function begins or ends there.
+    pub fn is_border(&self, place: u64) -> bool {
+        let borders = if is_kernel(place) { &self.starts } else { &self.borders };
+        borders.binary_search(&place).is_ok()
     }
 
     /// Whether a program of ours reads the clock there.
@@ -188,6 +221,11 @@ impl Symbols {
     pub fn is_waking(&self, place: u64) -> bool {
         let index = self.starts.partition_point(|&start| start <= place);
         index.checked_sub(1).is_some_and(|index| self.wanted.wakes(self.starts[index]))
+    }
+
+    /// Whether a name is that of a function, not of a file that has many.
+    pub fn is_function(&self, name: u32) -> bool {
+        name != UNKNOWN && !self.names[name as usize].starts_with('[')
     }
 
     /// Whether that is code which exchanges one process for another.

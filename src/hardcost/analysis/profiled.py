@@ -29,19 +29,42 @@ Counts = dict[Path, float]
 ByName = dict[str, float]
 
 
-def profiled(records: Sequence[Record], before: str, after: str) -> tuple[Profiled, ...]:
+class Names:
+    """The names of the stacks in each trial, which every metric and control asks for again."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._known: dict[int, tuple[Profile, list[Path]]] = {}
+
+    def of(self, profile: Profile) -> list[Path]:
+        """Return the names from the process to the function, by the number of the frame."""
+        known = self._known.get(id(profile))
+        if known is None:
+            # The profile is kept, too, so that no other one gets its address.
+            known = self._known[id(profile)] = profile, _paths(profile)
+        return known[1]
+
+
+def profiled(
+    records: Sequence[Record], before: str, after: str, names: Names | None = None
+) -> tuple[Profiled, ...]:
     """Return where the cost of `after` over `before` arises, for each metric.
+
+    `names` serves several calls for the same records.
 
     Raises:
         TrialError: A trial was not profiled.
     """
+    names = names or Names()
+    records = [one for one in records if one.configuration in {before, after}]
     known = series_of(records)
     found = []
     for configuration, workload, metric in known:
         if configuration != before or not _has(records, workload, metric):
             continue
         of, against = known[after, workload, metric], known[before, workload, metric]
-        sides = _sides(records, (before, after), workload, metric, drawn=of.drawn)
+        trials = [_draws(records, name, workload, metric, names) for name in (before, after)]
+        sides = _sides(trials, drawn=of.drawn)
         found.append(
             Profiled(
                 workload=workload,
@@ -68,10 +91,9 @@ def _has(records: Sequence[Record], workload: str, metric: str) -> bool:
 
 
 def _sides(
-    records: Sequence[Record], names: tuple[str, str], workload: str, metric: str, *, drawn: bool
+    trials: Sequence[Mapping[tuple[int, int], _Draw]], *, drawn: bool
 ) -> tuple[Counts, Counts]:
     """Return the two configurations' instructions by stack, for one operation."""
-    trials = [_draws(records, name, workload, metric) for name in names]
     keys = [key for key in trials[0] if key in trials[1]]
     sides: tuple[Counts, Counts] = (defaultdict(float), defaultdict(float))
     for key in keys:
@@ -95,7 +117,7 @@ class _Draw:
 
 
 def _draws(
-    records: Sequence[Record], configuration: str, workload: str, metric: str
+    records: Sequence[Record], configuration: str, workload: str, metric: str, names: Names
 ) -> dict[tuple[int, int], _Draw]:
     """Return a configuration's draws of a metric, by seed and by repetition or perturbation.
 
@@ -110,7 +132,7 @@ def _draws(
         profile = record.profile
         if profile is None:
             raise TrialError(f"{configuration}, {workload}: it was not profiled")
-        paths = _paths(profile)
+        paths = names.of(profile)
         seen = {one.number: one for one in profile.metrics if one.metric == metric}
         found[record.seed, record.repetition] = _Draw(measured.samples, paths, seen[0])
         for number, samples in measured.perturbed.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hardcost.analysis.estimates import cells
 from hardcost.analysis.finding import ControlProfiled, Finding
 from hardcost.analysis.itemise import place
-from hardcost.analysis.profiled import profiled
+from hardcost.analysis.profiled import Names, profiled
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
 from hardcost.cli.console import print_bytes
@@ -137,11 +137,11 @@ def _finding(loaded: Profile, plan: Plan, run: Run, records: Sequence[Record]) -
 
 
 def _by_control(loaded: Profile, records: Sequence[Record]) -> Iterator[ControlProfiled]:
-    measured = {record.configuration for record in records}
+    measured, names = {record.configuration for record in records}, Names()
     for index, control in enumerate(loaded.controls):
         without = leave_one_out.without(index)
         if without in measured:
-            for one in profiled(records, without, leave_one_out.PROFILE):
+            for one in profiled(records, without, leave_one_out.PROFILE, names):
                 yield ControlProfiled(control.name, place(control), one)
 
 

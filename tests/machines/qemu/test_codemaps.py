@@ -57,6 +57,32 @@ def test_each_process_has_the_code_of_its_files() -> None:
     ]
 
 
+def test_what_a_file_exports_has_its_name_and_what_is_between_the_files() -> None:
+    exported = [
+        "name magic",
+        "7ffff7c00000-7ffff7c10000 r-xp 00003000 103:00 81 /usr/lib/libmagic.so.1",
+        "file /usr/lib/libother.so",
+        "symbol 3000 10 elsewhere",
+        "file /usr/lib/libmagic.so.1",
+        "symbol 3100 40 __magic_alias",
+        "symbol 3100 40 magic_buffer",
+        "symbol 3120 10 within",
+        "symbol 3140 20 magic_file",
+        "symbol 12f00 9000 reaches_beyond",
+        "symbol 20 10 before",
+        "symbol zz 10 none",
+        "symbol 3400",
+    ]
+    assert programs(_answered(text="\n".join(exported)).answers).splitlines() == [
+        "program magic",
+        "function 7ffff7c00000 100 [libmagic.so.1]",
+        "function 7ffff7c00100 40 magic_buffer",
+        "function 7ffff7c00140 20 magic_file",
+        "function 7ffff7c00160 fda0 [libmagic.so.1]",
+        "function 7ffff7c0ff00 100 reaches_beyond",
+    ]
+
+
 def test_without_maps_nothing_has_a_name() -> None:
     assert programs(_answered(text=None).answers) == ""
 

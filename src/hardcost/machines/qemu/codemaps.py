@@ -1,23 +1,27 @@
 """Which program's and library's code lies where in the processes of a whole system.
 
-Programs of a distribution have no symbols. But a guest's memory is laid out alike each time, so a
-trial without the plugin says where the code of each process lies, and the trial with it names what
-executes there by its file, as `[libmagic.so.1.0.0]`. Processes that have ended by then, such as the
-workload's own, stay `[unknown]`.
+Programs of a distribution have no symbols but those of functions that they export to others. But
+a guest's memory is laid out alike each time, so a trial without the plugin says where the code of
+each process lies, and the trial with it names what executes there: by the exported function, as
+`magic_buffer`, or by the file, as `[libmagic.so.1.0.0]`. Processes that have ended by then, such
+as the workload's own, stay `[unknown]`.
 """
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from hardcost.errors import TrialError
+from hardcost.machines.qemu.elfsymbols import Function
 from hardcost.protocol.answers import CommandAnswer, ContentAnswer, Named, RanAnswer, find
 from hardcost.protocol.requests import Command, Run, read, run
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from hardcost.machines.machine import Execution
     from hardcost.protocol.answers import Answer
@@ -31,11 +35,13 @@ _LIST = (
     "for task in /proc/[0-9]*/task/[0-9]*; do"
     ' printf "name %s\\n" "$(cat "$task/comm")";'
     ' grep -E "^[^ ]+ r.x" "${task%/task/*}/maps";'
-    f" done >{_PLACE} 2>/dev/null; true"
+    f" done >{_PLACE} 2>/dev/null; perl - {_PLACE}; true"
 )
-_LIMIT = 16 << 20  # bytes of all maps; with every daemon of a STIG there are 0.1 million
+_EXPORTED = "exported-functions.pl"
+_LIMIT = 32 << 20  # bytes of all maps and exported functions
 _LONGEST = 60  # characters of a file's name
 _WORDS = 6  # of a line of /proc/PID/maps that names a file
+_SYMBOL_WORDS = 4  # `symbol OFFSET SIZE NAME`
 _SECONDS = 600.0  # of the guest's time
 
 
@@ -63,39 +69,76 @@ async def profiled(once: Once, job: Sequence[Request]) -> Execution:
 
 
 def programs(answers: Sequence[Answer]) -> str:
-    """Return the code of each process as the plugin takes it: a function for each file's part."""
+    """Return the code of each process as the plugin takes it: the functions of each file's part."""
     found = find(answers, ContentAnswer, _NAME)
+    text = (found.text or "" if found else "").splitlines()
+    exported = _exported(text)
     lines: dict[str, dict[str, None]] = {}
     code: dict[str, None] = {}
-    for line in (found.text or "" if found else "").splitlines():
+    parts: dict[str, list[str]] = {}
+    for line in text:
         if line.startswith("name "):
             code = lines.setdefault(line.removeprefix("name "), {})
-        else:
-            code |= dict.fromkeys(_function(line))
+        elif not line.startswith(("file ", "symbol ")):
+            if line not in parts:
+                parts[line] = list(_functions(line, exported))
+            code |= dict.fromkeys(parts[line])
     return "".join(
         f"{line}\n" for name in sorted(lines) for line in (f"program {name}", *lines[name])
     )
 
 
-def _function(line: str) -> Iterator[str]:
+def _exported(lines: Sequence[str]) -> dict[str, list[Function]]:
+    """Return what files export, by their place in the file; of several names the plainest first."""
+    found: dict[str, list[Function]] = {}
+    path = ""
+    for line in lines:
+        if line.startswith("file "):
+            path = line.removeprefix("file ")
+        words = line.split(" ", _SYMBOL_WORDS - 1)
+        if words[0] != "symbol" or len(words) != _SYMBOL_WORDS:
+            continue
+        with contextlib.suppress(ValueError):
+            one = Function(int(words[1], 16), int(words[2], 16), words[3][:_LONGEST])
+            found.setdefault(path, []).append(one)
+    return {path: sorted(functions, key=_place) for path, functions in found.items()}
+
+
+def _place(one: Function) -> tuple[int, int, int, str]:
+    return one.address, len(one.name) - len(one.name.lstrip("_")), len(one.name), one.name
+
+
+def _functions(line: str, exported: Mapping[str, Sequence[Function]]) -> Iterator[str]:
+    """Yield what a file's part has, in order: exported functions, and the file between them."""
     words = line.split(maxsplit=_WORDS - 1)
     if len(words) != _WORDS or not words[-1].startswith("/"):
         return
-    begin, _, end = words[0].partition("-")
+    first, _, last = words[0].partition("-")
     try:
-        size = int(end, 16) - int(begin, 16)
+        at, end, offset = int(first, 16), int(last, 16), int(words[2], 16)
     except ValueError:
         return
+    begin = at
     name = PurePosixPath(words[-1].removesuffix(" (deleted)")).name[:_LONGEST]
-    yield f"function {begin} {size:x} [{name}]"
+    for one in exported.get(words[-1], ()):
+        start = begin + one.address - offset
+        if not at <= start < end:
+            continue
+        if at < start:
+            yield f"function {at:x} {start - at:x} [{name}]"
+        at = min(start + one.size, end)
+        yield f"function {start:x} {at - start:x} {one.name}"
+    if at < end:
+        yield f"function {at:x} {end - at:x} [{name}]"
 
 
 def _with_maps(job: Sequence[Request]) -> list[Request]:
     """Return a job that says where code lies, once everything is measured and still there."""
     measuring = [at for at, one in enumerate(job) if isinstance(one, Run | Command) and one.clock]
     behind = 1 + max(measuring, default=len(job) - 1)
+    exported = (resources.files("hardcost.machines.qemu") / _EXPORTED).read_text()
     asking: list[Request] = [
-        run(_NAME, ["sh", "-c", _LIST], limit_seconds=_SECONDS),
+        run(_NAME, ["sh", "-c", _LIST], stdin=exported, limit_seconds=_SECONDS),
         read(_NAME, _PLACE, tail=_LIMIT),
     ]
     return [*job[:behind], *asking, *job[behind:]]
