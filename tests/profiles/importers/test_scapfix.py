@@ -135,6 +135,13 @@ def test_a_watch_is_written_once_with_the_permissions_of_all() -> None:
     }
 
 
+def test_a_watch_on_a_value_of_the_benchmark_is_on_what_that_is() -> None:
+    script = "var_dir='/var/log/faillock'\n" + watch("${var_dir}")
+    assert mentions_rules(watch("${var_dir}"))
+    assert written(script) == {"identity.rules": ["-w /var/log/faillock -p wa -k identity"]}
+    assert "not understood" in problem("var_dir='/a b -k x'\n" + watch("${var_dir}"))
+
+
 def test_a_watch_on_a_longer_path_is_another_watch() -> None:
     lines = written(watch("/etc/sudoers.d/"), watch("/etc/sudoers"))["identity.rules"]
     assert len(lines) == 2

@@ -55,6 +55,14 @@ def test_boot_parameters_are_words(tmp_path: Path) -> None:
     assert found.boots == [BootParameter(word) for word in ("slub_debug=P", "a=1", "b=2")]
 
 
+def test_a_mount_is_found_also_where_the_script_passes_over_comments(tmp_path: Path) -> None:
+    script = MOUNT.replace('"[[:space:]]%s', '"^[[:space:]]*[^#].*[[:space:]]%s')
+    text = script.format(path='"/tmp"', option="nodev")  # as in SCAP Security Guide 0.1.76
+    found = settings(tmp_path, rule("mount_option_tmp_nodev", text))
+    assert found.notes == []
+    assert [one.name for one in found.system] == ["mount /tmp nodev"]
+
+
 def test_options_of_a_mount_come_together_and_in_the_order_of_directories(tmp_path: Path) -> None:
     rules = [
         rule(f"mount_option_{n}", MOUNT.format(path=path, option=option), f"CCE-{n}-1")

@@ -24,6 +24,7 @@ _TOOL_VARIABLES = (
 )  # fmt: skip
 
 _ASSIGNMENT = re.compile(r'([A-Z_]+)=(?:"([^"]*)"|(\w*))')
+_VALUE = re.compile(r"(var_\w+)='([^']*)'")  # of the benchmark, tailored
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _HEREDOC = re.compile(r"cat\s*<<-?\s*['\"]?(\w+)['\"]?\s*(>{1,2})\s*(\S+)")
 _ARCH_TEST = re.compile(r'(?:if|elif) \[+ "?\$\{?ARCH\}?"? ={1,2} "?(b32|b64)"? \]+;?(?: then)?')
@@ -32,7 +33,8 @@ _FILE_LOOP = re.compile(r"for (\w+) in ([\"']?/etc/audit/.*)")
 _REMOVAL = re.compile(r"find /etc/audit .*sed -i '/(-[a-z])\[\[:space:\]\]\\\+\.\*/d'")
 _CALLS = re.compile(r"-S [\w,]+(?: -S [\w,]+)*")
 _LOOKS_LIKE_RULES = re.compile(
-    r"(?m)(?:^|[\"'=\s])-(?:[aA] (?:always|never|exit|task|exclude|user)|w /|[efbr] \d|D\s*$"
+    r"(?m)(?:^|[\"'=\s])-(?:[aA] (?:always|never|exit|task|exclude|user)|w (?:/|\$\{var_)"
+    r"|[efbr] \d|D\s*$"
     r"|-loginuid-immutable|-backlog_wait_time)"
 )
 
@@ -142,7 +144,10 @@ class _Run:
 
     def _line(self, line: str) -> None:
         assignment = _ASSIGNMENT.fullmatch(line.removeprefix("local "))
-        if assignment and assignment[1] in _TOOL_VARIABLES:
+        chosen = _VALUE.fullmatch(line)
+        if chosen:
+            self.variables[chosen[1]] = chosen[2]
+        elif assignment and assignment[1] in _TOOL_VARIABLES:
             value = assignment[2] if assignment[2] is not None else assignment[3]
             self.variables[assignment[1]] = self._expanded(value)
         elif line.startswith(f'default_file="{FOLDER}'):

@@ -44,7 +44,11 @@ _AUDITD = (
     ),
     re.compile(r"(?:printf '%s\\n'|echo) \"(?P<key>\w+) = (?P<value>[^\"\n]*)\" >>"),
 )
-_MOUNT = re.compile(r"printf \"\[\[:space:\]\]%s\[\[:space:\]\]\" \"?(/[\w/]+)\"?\)")
+# The line of /etc/fstab that is looked for; SCAP Security Guide 0.1.76 leaves out comments there.
+_MOUNT = re.compile(
+    r"printf \"(?:\^\[\[:space:\]\]\*\[\^#\]\.\*)?\[\[:space:\]\]%s\[\[:space:\]\]\""
+    r" \"?(/[\w/]+)\"?\)"
+)
 _OPTION = re.compile(r"defaults,\$\{previous_mount_opts\}(\w+) 0 0")
 _SELINUX = re.compile(r"\"SELINUX=(\w+)\" >>")
 
