@@ -21,7 +21,13 @@ import pytest
 
 from hardcost.machines.kernels import patches
 
-PROGRAMS = ("hardcost-measured", "hardcost-noop", "hardcost-probe", "hardcost-unixbench")
+PROGRAMS = (
+    "hardcost-caller",
+    "hardcost-measured",
+    "hardcost-noop",
+    "hardcost-probe",
+    "hardcost-unixbench",
+)
 PLUGIN = "hardcost-tcg-plugin.so"
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src/hardcost"
