@@ -11,7 +11,7 @@ use iced_x86::{
 };
 
 use crate::api::LONGEST;
-use crate::symbols::{KernelFunction, Role, Symbols};
+use crate::symbols::{KernelFunction, Role, Symbols, is_kernel};
 use crate::tree::{Label, Node, ROOT};
 
 /// How a block ends.
@@ -343,11 +343,6 @@ fn parts(code: &[Decoded], symbols: &Symbols) -> Box<[Part]> {
         }
     }
     parts.into()
-}
-
-/// Whether an address is one of the kernel's.
-pub fn is_kernel(place: u64) -> bool {
-    place >> 63 == 1
 }
 
 #[cfg(test)]

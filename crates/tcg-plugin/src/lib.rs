@@ -31,10 +31,10 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use crate::api::{Counter, Id, Translation};
-use crate::decode::{Block, Decoded, Decoding, Stack, is_kernel};
+use crate::decode::{Block, Decoded, Decoding, Stack};
 use crate::follow::Follower;
 use crate::landings::Landings;
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, is_kernel};
 
 /// How many instructions of the kernel, and of programs, were executed; see [`progress`].
 static KERNEL: Counter = Counter::new();

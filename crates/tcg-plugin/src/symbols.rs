@@ -12,7 +12,6 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::decode::is_kernel;
 use crate::noteworthy::Wanted;
 
 /// A function of the kernel by its number, from 0.
@@ -260,6 +259,11 @@ fn role(name: &str) -> Role {
         "asm_common_interrupt" | "asm_spurious_interrupt" => Role::Interrupt,
         _ => Role::Plain,
     }
+}
+
+/// Whether an address is one of the kernel's.
+pub fn is_kernel(place: u64) -> bool {
+    place >> 63 == 1
 }
 
 #[cfg(test)]
