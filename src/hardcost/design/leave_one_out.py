@@ -202,21 +202,27 @@ def _configurations(controls: Sequence[Control]) -> tuple[Configuration, ...]:
     return tuple(found)
 
 
-def steady(controls: Sequence[Control]) -> tuple[Control, ...]:
+def steady(
+    controls: Sequence[Control], among: Sequence[Control] | None = None
+) -> tuple[Control, ...]:
     """Return the controls, with a daemon that creates what any of the rules watches.
 
-    Leaving out a rule then doesn't shift the inode numbers of other files, and with them the cost
-    of other rules.
+    `among` are the controls whose rules and daemons count, if they are others. Leaving out a rule
+    then doesn't shift the inode numbers of other files, and with them the cost of other rules.
     """
-    rules = [control.rule for control in controls if isinstance(control, AuditRule)]
-
-    def made(control: Control) -> Control:
-        if not isinstance(control, AuditDaemon):
-            return control
-        directories, files = watchedpaths.paths(rules, control.directories, control.files)
-        return dataclasses.replace(control, directories=directories, files=files)
-
-    return tuple(map(made, controls))
+    every = controls if among is None else among
+    daemons = [control for control in every if isinstance(control, AuditDaemon)]
+    directories, files = watchedpaths.paths(
+        [control.rule for control in every if isinstance(control, AuditRule)],
+        (path for daemon in daemons for path in daemon.directories),
+        (path for daemon in daemons for path in daemon.files),
+    )
+    return tuple(
+        dataclasses.replace(control, directories=directories, files=files)
+        if isinstance(control, AuditDaemon)
+        else control
+        for control in controls
+    )
 
 
 def _keyed(control: Control, index: int) -> Control:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from hardcost.controls import watchedpaths
-from hardcost.controls.control import AuditDaemon, AuditRule
-from hardcost.design.leave_one_out import BASELINE, LONGEST, study_of
+from hardcost.controls.control import AuditDaemon
+from hardcost.design.leave_one_out import BASELINE, LONGEST, steady, study_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,33 +21,9 @@ def alike(profiles: Sequence[Profile]) -> tuple[Profile, ...]:
     The inode numbers are then the same under each profile, and so is the baseline if nothing else
     in it differs.
     """
-    rules = [
-        control.rule
-        for profile in profiles
-        for control in profile.controls
-        if isinstance(control, AuditRule)
-    ]
-    daemons = [
-        control
-        for profile in profiles
-        for control in profile.controls
-        if isinstance(control, AuditDaemon)
-    ]
-    directories, files = watchedpaths.paths(
-        rules,
-        (path for daemon in daemons for path in daemon.directories),
-        (path for daemon in daemons for path in daemon.files),
-    )
+    every = [control for profile in profiles for control in profile.controls]
     return tuple(
-        dataclasses.replace(
-            profile,
-            controls=tuple(
-                dataclasses.replace(one, directories=directories, files=files)
-                if isinstance(one, AuditDaemon)
-                else one
-                for one in profile.controls
-            ),
-        )
+        dataclasses.replace(profile, controls=steady(profile.controls, every))
         for profile in profiles
     )
 
