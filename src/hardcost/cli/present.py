@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hardcost.cli import dataout
-from hardcost.cli.console import note, show
+from hardcost.cli.console import note, print_bytes, show
 from hardcost.cli.lazy import imported
-from hardcost.errors import StoreError
+from hardcost.errors import InputError, StoreError
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
+from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
 from hardcost.report.tables.run_table import run_table
 from hardcost.report.tables.several_table import several_table
@@ -18,13 +19,15 @@ from hardcost.report.tables.trace_table import trace_table
 from hardcost.workloads.names import SaysSettings, workload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rich.console import ConsoleRenderable
 
     from hardcost.analysis.finding import Finding
     from hardcost.store.record import Record
+
+_WIDTH = 120  # columns of a text that goes to a file
 
 
 def notes_of(records: Sequence[Record]) -> tuple[str, ...]:
@@ -58,6 +61,32 @@ def present(finding: Finding, form: str, report: Path | None) -> None:
     finally:  # also where the reader of what is printed has gone
         if report is not None:
             write_report(finding, report)
+
+
+def put(
+    content: bytes | None,
+    output: Path | None,
+    table: Callable[[], ConsoleRenderable],
+    shown: Callable[[], None],
+) -> None:
+    """Write a result to a file, as its table if it has no other content; without a file, print it.
+
+    `shown` prints what has no other content.
+
+    Raises:
+        InputError: The file can't be written.
+    """
+    if output is not None:
+        if content is None:
+            content = render(table(), _WIDTH).encode()
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise InputError(f"{output} can't be written: {error.strerror}") from error
+    elif content is not None:
+        print_bytes(content)
+    else:
+        shown()
 
 
 def _table(finding: Finding) -> ConsoleRenderable:

@@ -11,9 +11,8 @@ from hardcost.analysis.itemise import place
 from hardcost.analysis.profiled import Names, profiled
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
-from hardcost.cli.console import print_bytes
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, present, write_report
+from hardcost.cli.present import notes_of, present, put, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -24,7 +23,6 @@ from hardcost.report.exports.folded import folded
 from hardcost.report.exports.pprof import pprof
 from hardcost.report.exports.speedscope import speedscope
 from hardcost.report.jsonout import to_json
-from hardcost.report.tables.layout import render
 from hardcost.report.tables.profile_table import profile_table
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from hardcost.run.session import Run
     from hardcost.store.record import Record
 
-_WIDTH = 120  # columns of a text that goes to a file
 _COMPARED = (leave_one_out.BASELINE, leave_one_out.PROFILE)
 
 
@@ -81,17 +78,12 @@ def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
     """
     report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
     content = _FORMS[chosen.format](found) if chosen.format in _FORMS else None
-    if output is not None:
-        if content is None:
-            content = render(profile_table(found), _WIDTH).encode()
-        try:
-            output.write_bytes(content)
-        except OSError as error:
-            raise InputError(f"{output} can't be written: {error.strerror}") from error
-    elif content is not None:
-        print_bytes(content)
-    else:
-        present(found, chosen.format, None)
+    put(
+        content,
+        output,
+        lambda: profile_table(found),
+        lambda: present(found, chosen.format, None),
+    )
     write_report(found, report)
 
 

@@ -12,9 +12,9 @@ from hardcost.analysis.finding import Finding
 from hardcost.analysis.replay import modelled
 from hardcost.analysis.traced import traced
 from hardcost.cli import measuring, options, profilable, refused
-from hardcost.cli.console import print_bytes, show
+from hardcost.cli.console import show
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, write_report
+from hardcost.cli.present import notes_of, put, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -22,7 +22,6 @@ from hardcost.instruments.insn import INSN
 from hardcost.profiles.commandline import Settings
 from hardcost.report.exports.perfetto import perfetto
 from hardcost.report.jsonout import to_json
-from hardcost.report.tables.layout import render
 from hardcost.report.tables.trace_table import trace_table
 from hardcost.workloads.onecall import NAME as ONE_CALL
 from hardcost.workloads.parameters import meant
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from hardcost.store.record import Record
 
 _MOST, _DIGITS = 1024, 5  # processors, and digits of their number
-_WIDTH = 120  # columns of a text that goes to a file
 
 
 def trace(  # noqa: PLR0913  (click's options)
@@ -167,13 +165,5 @@ def _print(found: Finding, chosen: Choices, output: Path | None, *, whole: bool)
     elif chosen.format == "perfetto":
         content = perfetto(found.traces)
     table = trace_table(found, whole=whole)
-    if output is not None:
-        try:
-            output.write_bytes(content or render(table, _WIDTH).encode())
-        except OSError as error:
-            raise InputError(f"{output} can't be written: {error.strerror}") from error
-    elif content is not None:
-        print_bytes(content)
-    else:
-        show(table)
+    put(content, output, lambda: table, lambda: show(table))
     write_report(found, report)
