@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import profiling_settings
+from hardcost.cli.commands.shared import output_file, profiling_settings, scap_profile
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -24,17 +22,8 @@ from hardcost.cli.lazy import carried_out_by
     is_flag=True,
     help="Say for each control, too, in which functions its cost arises; two trials each.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the result to this file (default: standard output).",
-)
-@click.option(
-    "--scap-profile",
-    metavar="ID",
-    help="Take what this profile requires; PROFILE is then a SCAP datastream.",
-)
+@output_file
+@scap_profile
 @profiling_settings
 @carried_out_by("hardcost.cli.profile:profile")
 def profile() -> None:

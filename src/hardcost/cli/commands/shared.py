@@ -64,6 +64,22 @@ def settings_for(command: Callable[..., Any], formats: Sequence[str]) -> Callabl
     return _settings(command, formats)
 
 
+output_file = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the result to this file (default: standard output).",
+)
+"""The file that a profile or a trace goes to."""
+
+scap_profile = click.option(
+    "--scap-profile",
+    metavar="ID",
+    help="Take what this profile requires; PROFILE is then a SCAP datastream.",
+)
+"""Which profile of a datastream is profiled or traced."""
+
+
 def profiling_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the same options, with the formats that profiles come in."""
     return _settings(command, PROFILE_FORMATS)

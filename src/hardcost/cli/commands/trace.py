@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from hardcost.cli.commands import completion
-from hardcost.cli.commands.shared import tracing_settings
+from hardcost.cli.commands.shared import output_file, scap_profile, tracing_settings
 from hardcost.cli.lazy import carried_out_by
 
 
@@ -24,17 +22,8 @@ from hardcost.cli.lazy import carried_out_by
     help="Model the trace on so many processors, such as 1,2,4,8, without the profile too.",
 )
 @click.option("--all", "whole", is_flag=True, help="Print each piece, not just a screen of them.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the result to this file (default: standard output).",
-)
-@click.option(
-    "--scap-profile",
-    metavar="ID",
-    help="Take what this profile requires; PROFILE is then a SCAP datastream.",
-)
+@output_file
+@scap_profile
 @tracing_settings
 @carried_out_by("hardcost.cli.trace:trace")
 def trace() -> None:
