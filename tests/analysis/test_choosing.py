@@ -110,3 +110,12 @@ def test_chance_in_what_was_measured_is_no_interaction() -> None:
     assert outcome.best is not None
     assert len(outcome.best.kept) == 2
     assert not [term for term in outcome.model.terms["open"] if len(term.controls) > 1]
+
+
+def test_what_costs_nothing_is_not_given_up_however_much_may_be_chance() -> None:
+    one = planted([100.0, 100.0, 100.0, *[0.0] * 9], 195.0, [5.0] * 3 + [1.0] * 9)
+    problem = dataclasses.replace(one.problem, chance={"open": 200.0})
+    outcome = dataclasses.replace(one, problem=problem).searched()
+    assert outcome.best is not None
+    assert problem.value(outcome.best.kept) == 5 + 9
+    assert outcome.proposals <= 10

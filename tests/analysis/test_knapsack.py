@@ -10,7 +10,7 @@ import scipy.optimize
 from hardcost.analysis import knapsack
 from hardcost.analysis.choice import Kept, Problem
 from hardcost.analysis.interplay import Model, Term
-from hardcost.analysis.knapsack import Wanted
+from hardcost.analysis.knapsack import Over, Wanted
 
 if TYPE_CHECKING:
     import pytest
@@ -33,6 +33,17 @@ def test_with_slack_more_may_be_kept() -> None:
 
 def test_where_nothing_is_worth_enough_there_is_no_choice() -> None:
     assert knapsack.solve(PROBLEM, MODEL, Wanted(least=4.0)) is None
+
+
+def test_a_choice_makes_up_for_the_excess_of_another() -> None:
+    saves = {0: 30.0, 1: 0.0, 2: 40.0}
+    over = [Over(Kept({0, 2}), 35.0, saves)]
+    assert knapsack.solve(PROBLEM, MODEL, Wanted(slack=0.1, over=over)) == Kept({0, 1})
+
+
+def test_switching_a_control_on_may_make_up_for_an_excess() -> None:
+    over = [Over(Kept({2}), 5.0, {0: 10.0, 1: 0.0, 2: 0.0})]
+    assert knapsack.solve(PROBLEM, MODEL, Wanted(slack=0.1, over=over)) == Kept({0, 2})
 
 
 def test_the_solver_s_remarks_stay_out_of_results(

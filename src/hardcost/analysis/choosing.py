@@ -3,8 +3,9 @@
 A coroutine: it yields choices to be measured, several at a time, and is sent their points.
 
 1. The greedy proposals of `budget.py` are measured, as far as they keep what has to be kept.
-2. The best choice under the model is measured, and the model refined, until the model proposes
-   what was measured already, and that is within the limits.
+2. The best choice under the model is measured, and the model refined, until it proposes what was
+   measured already, or nothing worth more. No proposal is a choice that was over the limits less
+   controls that can't make up for it.
 3. Where predictions were off, what keeps more and exceeds the limits by no more than that is
    measured, too. So are the choices that leave out the dearest in order, and each control that was
    given up is put back. The model has learned from all these, so 2 is repeated. What turns out
@@ -19,13 +20,14 @@ from typing import TYPE_CHECKING
 
 from hardcost.analysis import budget, interplay, knapsack
 from hardcost.analysis.budget import Budget
+from hardcost.analysis.choice import Point
 from hardcost.analysis.finding import Bill, Item, Total
-from hardcost.analysis.knapsack import Wanted
+from hardcost.analysis.knapsack import Over, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
-    from hardcost.analysis.choice import Kept, Point, Problem
+    from hardcost.analysis.choice import Kept, Problem
     from hardcost.analysis.interplay import Model
 
     Asking = Generator[tuple[Kept, ...], Sequence[Point], None]
@@ -123,7 +125,7 @@ class _Search:
             for term, cost in terms.items()
             if len(term.controls) > 1
         )
-        return max(self.error, _LEAST_DOUBT, max(groups, default=0.0) / 2)
+        return max(self.error, _LEAST_DOUBT, max(groups, default=0.0))
 
     def outcome(self) -> Outcome:
         best = self.best
@@ -165,8 +167,9 @@ class _Search:
     def climb(self) -> Asking:
         """Measure the best choice under the model, until it is known already."""
         while self.left:
-            chosen = knapsack.solve(self.problem, self.model, Wanted(tried=self._over))
-            if chosen is None or chosen in self.known:
+            wanted = Wanted(tried=self._over, over=self._excesses())
+            chosen = knapsack.solve(self.problem, self.model, wanted)
+            if chosen is None or chosen in self.known or not self._gains(chosen):
                 return
             yield from self.measure([chosen])
 
@@ -179,6 +182,7 @@ class _Search:
                 least=0.0 if best is None else self._more_than(best),
                 tried=tuple(self.known),
                 slack=self.doubt,
+                over=self._excesses(),
             )
             chosen = knapsack.solve(self.problem, self.model, wanted)
             if chosen is None:
@@ -234,6 +238,29 @@ class _Search:
             point.kept for point in self.known.values() if not self.problem.within(point.costs)
         )
 
+    def _gains(self, chosen: Kept) -> bool:
+        """Say whether a choice is worth more than the best, or is predicted to be cheaper."""
+        best = self.best
+        if best is None or self.problem.value(chosen) >= self._more_than(best):
+            return True
+        predicted = Point(chosen, self.model.costs(chosen))
+        alike = {
+            metric: cost - self.problem.chance.get(metric, 0.0)
+            for metric, cost in best.costs.items()
+        }
+        return self.problem.better(predicted, Point(best.kept, alike))
+
+    def _excesses(self) -> list[Over]:
+        """Return by how much each choice that is over a limit exceeds it."""
+        found = []
+        for metric, limit in self.problem.limits.items():
+            off, on = _switched(self.problem, self.known, metric)
+            for kept, point in self.known.items():
+                if point.costs[metric] > limit:
+                    saves = {one: (off if one in kept else on)[one] for one in off}
+                    found.append(Over(kept, point.costs[metric] - limit, saves))
+        return found
+
     def _off(self, predicted: Mapping[str, float], measured: Mapping[str, float]) -> float:
         return max(
             (
@@ -259,6 +286,28 @@ def _saved(problem: Problem, known: Mapping[Kept, Point], one: int) -> float:
         ),
         default=0.0,
     )
+
+
+def _switched(
+    problem: Problem, known: Mapping[Kept, Point], metric: str
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the most that switching each control off saves, and on, if they interact in pairs.
+
+    What a control does together with others is part of what leaving it out of the whole saves, and
+    what it shares with them is part of what it costs alone. No choice saves more than both.
+    """
+    off, on = dict[int, float](), dict[int, float]()
+    whole, everything = known[problem.controls], problem.controls
+    for one in everything:
+        without = known.get(problem.open(everything - {one}))
+        alone = known.get(problem.closed({one}))
+        if without is None or alone is None:
+            off[one] = on[one] = max(abs(point.costs[metric]) for point in known.values())
+        else:
+            costs = (whole.costs[metric] - without.costs[metric], alone.costs[metric])
+            off[one] = math.fsum(max(cost, 0.0) for cost in costs)
+            on[one] = math.fsum(max(-cost, 0.0) for cost in costs)
+    return off, on
 
 
 def _as_bill(problem: Problem, known: Mapping[Kept, Point]) -> tuple[Bill, Budget]:

@@ -29,8 +29,11 @@ _SINGLE = 1e-3
 _TRIPLE = 1.5
 """The price of a term of a larger group, all of which are on, relative to a pair's."""
 
+_CHANCE = 0.1
+"""The price of what may be chance, for each point: a group that many points show costs less."""
+
 _UNEXPLAINED = 1e3
-"""The price of what no term explains."""
+"""The price of what neither terms nor chance explain."""
 
 _MOST_PAIRED = 60
 """Of how many interacting controls every pair may be a group; the largest interactions."""
@@ -160,31 +163,35 @@ def _least(
 ) -> tuple[Mapping[Term, float], float]:
     """Return the cheapest weights of terms that explain what is known, and the largest rest.
 
-    The unknowns are each term's weight above and below 0, and what is left of each point.
+    The unknowns are each term's weight above and below 0, and what is left of each point above and
+    below 0: as much as may be chance, and what is more.
     """
     points = list(known)
     applied = np.array([[float(term.applies(kept)) for term in terms] for kept in points])
     costs = np.array([known[kept] for kept in points]) / scale
-    rest, nothing = np.eye(len(points)), np.zeros((len(points), len(points)))
     prices = np.array([_price(term) for term in terms])
-    slack = 0.5 * tolerance / scale
+    left = np.hstack([np.eye(len(points)), -np.eye(len(points))])
+    of_points = np.ones(2 * len(points))
     result = linprog(
-        np.concatenate([prices, prices, np.full(2 * len(points), _UNEXPLAINED)]),
-        A_ub=np.block([[applied, -applied, -rest, nothing], [-applied, applied, nothing, -rest]]),
-        b_ub=np.concatenate([costs + slack, -costs + slack]),
+        np.concatenate([prices, prices, _CHANCE * of_points, _UNEXPLAINED * of_points]),
+        A_eq=np.hstack([applied, -applied, left, left]),
+        b_eq=costs,
+        bounds=[(0, None)] * (2 * len(terms))
+        + [(0, 0.5 * tolerance / scale)] * (2 * len(points))
+        + [(0, None)] * (2 * len(points)),
         method="highs",
     )
     if result.x is None:
         return dict.fromkeys(terms, 0.0), math.inf
     number = len(terms)
     weights = (result.x[:number] - result.x[number : 2 * number]) * scale
-    left = float(np.max(np.abs(applied @ weights - costs * scale), initial=0.0))
+    off = float(np.max(np.abs(applied @ weights - costs * scale), initial=0.0))
     kept = {
         term: float(weight)
         for term, weight in zip(terms, weights, strict=True)
         if abs(weight) > _EXACT * scale / 10
     }
-    return kept, left
+    return kept, off
 
 
 def _price(term: Term) -> float:

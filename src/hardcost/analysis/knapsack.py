@@ -30,21 +30,37 @@ SECONDS = 20.0
 
 _GAP = 1e-7  # relative to values, which are scaled to a sum of 1
 _ON = 0.5
+_ROUNDING = 1e-6
 _STDOUT = 1  # the file descriptor
 _COUNT = 1e-6  # what keeping one more control adds to the value of a choice
+
+
+@dataclass(frozen=True)
+class Over:
+    """A choice that is over a limit, by `excess` in the metric's unit.
+
+    `saves` is the most that switching a control may save of it, for each control: off if it is
+    kept, on if it is not. A choice within the limit makes up for the excess by such switches.
+    """
+
+    kept: Kept
+    excess: float
+    saves: Mapping[int, float]
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What a choice has to be besides cheap enough.
 
-    It is worth at least `least`, and is none of `tried`. `slack` is added to the limits, relative
-    to each metric's scale: to look for choices that may cost less than predicted.
+    It is worth at least `least`, none of `tried`, and makes up for each excess of `over`. `slack`
+    is added to the limits, relative to each metric's scale: to look for choices that may cost less
+    than predicted.
     """
 
     least: float = 0.0
     tried: Iterable[Kept] = ()
     slack: float = 0.0
+    over: Iterable[Over] = ()
 
 
 @dataclass
@@ -92,6 +108,14 @@ def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept 
     for tried in wanted.tried:
         off = problem.controls - tried
         rows.add(dict.fromkeys(tried, -1.0) | dict.fromkeys(off, 1.0), 1.0 - len(tried), math.inf)
+    for one in wanted.over:
+        signed = {it: save if it in one.kept else -save for it, save in one.saves.items()}
+        all_off = math.fsum(one.saves[it] for it in one.kept)
+        rows.add(
+            {it: save / one.excess for it, save in signed.items()},
+            -math.inf,
+            all_off / one.excess - 1.0 + _ROUNDING,
+        )
     if wanted.least:
         rows.add(dict(enumerate(worth)), wanted.least / whole, math.inf)
     none = np.zeros(len(terms))
