@@ -119,3 +119,16 @@ def test_what_costs_nothing_is_not_given_up_however_much_may_be_chance() -> None
     assert outcome.best is not None
     assert problem.value(outcome.best.kept) == 5 + 9
     assert outcome.proposals <= 10
+
+
+def test_a_metric_without_a_limit_makes_no_proposal_look_cheaper() -> None:
+    one = draw(0, 9)
+    one = dataclasses.replace(one, problem=dataclasses.replace(one.problem, chance={"open": 200.0}))
+
+    class TwoMetrics(Planted):
+        def point(self, kept: Kept) -> Point:
+            costs = super().point(kept).costs
+            return Point(kept, {**costs, "null": 1000.0 * bool(kept)})
+
+    assert list(one.problem.limits) == ["open"]
+    assert TwoMetrics(one.problem, one.truth).searched().proposals == one.searched().proposals

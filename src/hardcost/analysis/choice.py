@@ -92,6 +92,10 @@ class Problem:
         """Return the cost over all metrics, each relative to its baseline."""
         return math.fsum(cost / self.scale(metric) for metric, cost in costs.items())
 
+    def limited(self, point: Point) -> Point:
+        """Return a point with the costs of those metrics alone that have limits, as models do."""
+        return Point(point.kept, {metric: point.costs[metric] for metric in self.limits})
+
     def better(self, one: Point, other: Point | None) -> bool:
         """Say whether a point keeps more than another, or the same for less."""
         if other is None:

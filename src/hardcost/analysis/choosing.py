@@ -243,12 +243,12 @@ class _Search:
         best = self.best
         if best is None or self.problem.value(chosen) >= self._more_than(best):
             return True
-        predicted = Point(chosen, self.model.costs(chosen))
-        alike = {
-            metric: cost - self.problem.chance.get(metric, 0.0)
-            for metric, cost in best.costs.items()
+        known = {
+            metric: best.costs[metric] - self.problem.chance.get(metric, 0.0)
+            for metric in self.problem.limits
         }
-        return self.problem.better(predicted, Point(best.kept, alike))
+        predicted = Point(chosen, self.model.costs(chosen))
+        return self.problem.better(predicted, Point(best.kept, known))
 
     def _excesses(self) -> list[Over]:
         """Return by how much each choice that is over a limit exceeds it."""

@@ -72,7 +72,7 @@ def frontier(
         chosen = _proposed(one, known, model) if not rounds else None
         if chosen is not None and chosen not in known:
             guess = Point(chosen, model.costs(chosen))
-            if one.better(guess, best):
+            if one.better(guess, None if best is None else one.limited(best)):
                 found.append(Best(factor, guess, measured=False))
                 continue
         if best is not None:

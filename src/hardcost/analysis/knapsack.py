@@ -108,13 +108,13 @@ def solve(problem: Problem, model: Model, wanted: Wanted | None = None) -> Kept 
     for tried in wanted.tried:
         off = problem.controls - tried
         rows.add(dict.fromkeys(tried, -1.0) | dict.fromkeys(off, 1.0), 1.0 - len(tried), math.inf)
-    for one in wanted.over:
-        signed = {it: save if it in one.kept else -save for it, save in one.saves.items()}
-        all_off = math.fsum(one.saves[it] for it in one.kept)
+    for over in wanted.over:
+        signed = {it: save if it in over.kept else -save for it, save in over.saves.items()}
+        all_off = math.fsum(over.saves[it] for it in over.kept)
         rows.add(
-            {it: save / one.excess for it, save in signed.items()},
+            {it: save / over.excess for it, save in signed.items()},
             -math.inf,
-            all_off / one.excess - 1.0 + _ROUNDING,
+            all_off / over.excess - 1.0 + _ROUNDING,
         )
     if wanted.least:
         rows.add(dict(enumerate(worth)), wanted.least / whole, math.inf)
