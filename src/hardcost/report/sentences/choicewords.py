@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _METRICS = 3
 """Most metrics that a sentence names."""
 
+_IDS = 2
+"""Most ids of a control in a line; SCAP profiles have a dozen, the requirements last."""
+
 
 def choice_sentences(choice: Choice) -> list[str]:
     """Return the answer: what to give up, and what that does."""
@@ -79,13 +82,15 @@ def _nothing_given_up(choice: Choice, budget: str) -> str:
 
 def _measured(choice: Choice, budget: str) -> Iterator[str]:
     """Yield what was measured of the proposal, and what was tried to keep more."""
-    took = f"{count(choice.proposals, 'more choice')} measured" if choice.proposals else "no more"
-    yield f"That was measured, within {budget}. After the bill, finding it took {took}."
+    more = f"{count(choice.proposals, 'more choice')} had to be measured to find it"
+    took = f" After the bill, {more}." if choice.proposals else ""
+    yield f"That was measured, within {budget}.{took}"
     number = len(choice.given_up)
     if choice.put_back == number:
         yield "Each was measured back in beside what is kept: none fits."
     elif choice.put_back:
-        yield f"{choice.put_back} of them measured back in beside what is kept: none fits."
+        put_back = f"{choice.put_back} of them {'was' if choice.put_back == 1 else 'were'}"
+        yield f"{put_back} measured back in beside what is kept: none fits."
     if choice.rewritten:
         dearest = _grown(choice.equivalent)
         yield f"Before giving anything up, rules that record the same and cost less: {dearest}."
@@ -95,10 +100,16 @@ def _facts(one: Abandoned) -> str:
     digits = decimals([one.cost])
     facts = [f"{signed(one.cost, digits)} {unit_words(one.unit)} on {visible(one.metric)}"]
     facts += [visible(one.severity)] if one.severity else []
-    facts += [visible(", ".join(one.ids))] if one.ids else []
+    facts += [_named(one.ids)] if one.ids else []
     facts += [visible(one.place)] if one.place else []
     facts += [f"in place of {len(one.stands_for)} rules"] if len(one.stands_for) > 1 else []
     return "; ".join(facts)
+
+
+def _named(ids: Sequence[str]) -> str:
+    """Return the first ids; JSON and the decision have all."""
+    more = len(ids) - _IDS
+    return visible(", ".join(ids[:_IDS])) + (f" and {count(more, 'more id')}" if more > 0 else "")
 
 
 def _from_to(choice: Choice) -> str:
