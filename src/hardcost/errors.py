@@ -86,4 +86,4 @@ class WorkersError(HardcostError):
 
 
 class StoreError(HardcostError):
-    """The store can't be read or written."""
+    """The store, or a file of results, can't be read or written."""

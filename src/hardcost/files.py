@@ -1,4 +1,4 @@
-"""Files that users name, read within bounds; JSON; and the hash of hardcost's own files."""
+"""Files that users name, read within bounds and written; JSON; the hash of hardcost's own files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hardcost.auditrules import bounded
-from hardcost.errors import InputError
+from hardcost.errors import InputError, StoreError
 
 LARGEST_TEXT = 16 << 20
 """Most bytes of a text file."""
@@ -40,6 +40,19 @@ def check(path: Path, what: str, most: int, hint: str | None = None) -> None:
         bounded.check(path, most)
     except bounded.UnreadableError as error:
         raise InputError(f"{what} {path} can't be read: {error}", hint=hint) from None
+
+
+def put(path: Path, data: bytes, what: str = "", hint: str | None = None) -> None:
+    """Write a file of results; `what` is `the report` or so.
+
+    Raises:
+        StoreError: It can't be written.
+    """
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        named = f"{what} {path}".lstrip()
+        raise StoreError(f"{named} can't be written: {error.strerror}", hint=hint) from error
 
 
 def json_value(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)

@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from hardcost.cli.console import print_bytes
-from hardcost.errors import InputError, StoreError
+from hardcost.errors import InputError
+from hardcost.files import put
 from hardcost.report.exports import parquet
 from hardcost.report.exports.benchstat import benchstat
 from hardcost.report.exports.datarows import compared_rows, rows
@@ -62,11 +63,8 @@ def write(path: Path, data: bytes) -> None:
     """
     if str(path) == "-":
         print_bytes(data)
-        return
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise StoreError(f"{path} can't be written: {error.strerror}") from error
+    else:
+        put(path, data)
 
 
 def _show(form: str, found: Iterable[Row], findings: tuple[Finding, ...]) -> None:

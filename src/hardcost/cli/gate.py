@@ -16,7 +16,8 @@ from hardcost.cli.commands.gate import FORMATS
 from hardcost.cli.console import as_text, note, show
 from hardcost.cli.gatesides import Results, sides
 from hardcost.cli.lazy import imported
-from hardcost.errors import InputError, StoreError
+from hardcost.errors import InputError
+from hardcost.files import put
 from hardcost.report.comparedgrowth import gate_of
 from hardcost.report.exports.annotations import github, gitlab
 from hardcost.report.exports.gatejson import gate_json
@@ -128,10 +129,6 @@ def _write(path: Path, text: str) -> None:
     Raises:
         StoreError: It can't be written.
     """
-    try:
-        path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"the result {path} can't be written: {error.strerror}", hint="--write names the file"
-        ) from error
+    whole = text if text.endswith("\n") else f"{text}\n"
+    put(path, whole.encode(), "the result", "--write names the file")
     note(f"written: {path}")

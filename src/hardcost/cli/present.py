@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from hardcost.cli import dataout
 from hardcost.cli.console import note, print_bytes, show
 from hardcost.cli.lazy import imported
-from hardcost.errors import InputError, StoreError
+from hardcost.files import put
 from hardcost.report.jsonout import to_json
 from hardcost.report.tables.bill_table import bill_table
 from hardcost.report.tables.choice_table import choice_table
@@ -63,7 +64,7 @@ def present(finding: Finding, form: str, report: Path | None) -> None:
             write_report(finding, report)
 
 
-def put(
+def put_or_print(
     content: bytes | None,
     output: Path | None,
     table: Callable[[], ConsoleRenderable],
@@ -74,15 +75,10 @@ def put(
     `shown` prints what has no other content.
 
     Raises:
-        InputError: The file can't be written.
+        StoreError: The file can't be written.
     """
     if output is not None:
-        if content is None:
-            content = render(table(), _WIDTH).encode()
-        try:
-            output.write_bytes(content)
-        except OSError as error:
-            raise InputError(f"{output} can't be written: {error.strerror}") from error
+        put(output, render(table(), _WIDTH).encode() if content is None else content)
     elif content is not None:
         print_bytes(content)
     else:
@@ -109,11 +105,7 @@ def write_report(finding: Finding, path: Path) -> None:
         StoreError: The file can't be written.
     """
     to_html = imported("hardcost.report.page.page:to_html")  # its charts take long to import
-    try:
+    with contextlib.suppress(OSError):  # the file then can't be written, and the error says why
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(to_html(finding), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"the report {path} can't be written: {error.strerror}", hint="--report names another"
-        ) from error
+    put(path, to_html(finding).encode(), "the report", "--report names another")
     note(f"report: {path}")

@@ -12,7 +12,7 @@ from hardcost.analysis.profiled import Names, profiled
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.billsingle import baseline_note
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, present, put, write_report
+from hardcost.cli.present import notes_of, present, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -74,11 +74,11 @@ def _print(found: Finding, chosen: Choices, output: Path | None) -> None:
     """Print the profile in the form that was chosen, or write it to a file; and write the report.
 
     Raises:
-        InputError: The file can't be written.
+        StoreError: The file can't be written.
     """
     report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
     content = _FORMS[chosen.format](found) if chosen.format in _FORMS else None
-    put(
+    put_or_print(
         content,
         output,
         lambda: profile_table(found),

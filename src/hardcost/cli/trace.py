@@ -14,7 +14,7 @@ from hardcost.analysis.traced import traced
 from hardcost.cli import measuring, options, profilable, refused
 from hardcost.cli.console import show
 from hardcost.cli.namedprofiles import named_profiles
-from hardcost.cli.present import notes_of, put, write_report
+from hardcost.cli.present import notes_of, put_or_print, write_report
 from hardcost.design import leave_one_out
 from hardcost.design.plan import Workload
 from hardcost.errors import InputError
@@ -156,7 +156,7 @@ def _print(found: Finding, chosen: Choices, output: Path | None, *, whole: bool)
     """Print the trace in the form that was chosen, or write it to a file; and write the report.
 
     Raises:
-        InputError: The file can't be written.
+        StoreError: The file can't be written.
     """
     report = chosen.report or chosen.store.parent / "reports" / f"{found.run}.html"
     content: bytes | None = None
@@ -165,5 +165,5 @@ def _print(found: Finding, chosen: Choices, output: Path | None, *, whole: bool)
     elif chosen.format == "perfetto":
         content = perfetto(found.traces)
     table = trace_table(found, whole=whole)
-    put(content, output, lambda: table, lambda: show(table))
+    put_or_print(content, output, lambda: table, lambda: show(table))
     write_report(found, report)
