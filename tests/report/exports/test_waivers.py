@@ -94,7 +94,8 @@ def test_an_unknown_cost_is_empty_and_said_to_be_unknown() -> None:
 
 def test_evidence_is_a_sentence_with_unit_interval_and_share() -> None:
     assert waivers.evidence(OPEN) == (
-        "open: +117.00 insn/op (95 % interval 115.50 to 118.00), 3.5% of 3,307.00 without it."
+        "open: +117.0 insn/op (95 % interval 115.5 to 118.0), 3.5% of the 3,307.0 without the"
+        " profile."
     )
 
 

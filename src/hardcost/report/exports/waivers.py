@@ -15,7 +15,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from hardcost.report.exports.markdowntext import code, escaped, table
-from hardcost.report.text import number, percent, signed, visible
+from hardcost.report.text import decimals, number, percent, signed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,6 @@ _OSCAL = "1.1.2"
 _OURS = uuid.UUID("5b3ce1a2-0f59-5d1c-9f4e-3f0a4f4b7a10")
 """The name space of our UUIDs: the same waiver keeps its UUID from one export to the next."""
 _NAMESPACE = "urn:hardcost:waivers"
-_DIGITS = 2
 _UNKNOWN = "Nothing was measured of its cost."
 
 
@@ -121,12 +120,14 @@ def evidence(one: GivenUp) -> str:
     """Return what was measured of a control's cost, as a sentence."""
     if not one.metric:
         return _UNKNOWN
+    digits = decimals([one.cost, one.low, one.high, one.baseline])
     interval = ""
     if one.low != one.high:
-        interval = f" (95 % interval {number(one.low, _DIGITS)} to {number(one.high, _DIGITS)})"
-    share = _share(one)
-    of = f", {percent(share)} of {number(one.baseline, _DIGITS)} without it" if share else ""
-    return f"{one.metric}: {signed(one.cost, _DIGITS)} {one.unit}{interval}{of}."
+        interval = f" (95 % interval {number(one.low, digits)} to {number(one.high, digits)})"
+    share, of = _share(one), ""
+    if share:
+        of = f", {percent(share)} of the {number(one.baseline, digits)} without the profile"
+    return f"{one.metric}: {signed(one.cost, digits)} {one.unit}{interval}{of}."
 
 
 def _cells(one: GivenUp) -> dict[str, str]:
