@@ -11,10 +11,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.profiles.decided import comparable, there_and_back, without_packages
 
 from hardcost.cli.exportdecision import tailoring, waivers
 from hardcost.machines.cache import Cache
 from hardcost.machines.debianpackages import unpacked
+from hardcost.profiles import catalogue
+from hardcost.profiles.decisions import Decision
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +76,18 @@ def test_oscap_accepts_a_tailoring_and_leaves_out_what_it_unselects(
     whole = fixes("--profile", "xccdf_org.ssgproject.content_profile_stig", str(stream))
     assert script.count("# BEGIN fix ") == whole - 1
     assert f"content_rule_{GIVEN_UP}'" not in script
+
+
+def test_profiles_whose_rules_come_with_a_package_come_back_from_a_decision(
+    cache_root: Path, tmp_path: Path
+) -> None:
+    cache = Cache(cache_root)
+    packaged = [name for name in catalogue.names() if without_packages(name) is None]
+    assert "rhel9-stig" in packaged
+    for name in packaged:
+        profile = catalogue.load(name, lambda package: unpacked(cache, package))
+        back = there_and_back(Decision(profile, ()), tmp_path)
+        assert comparable(back.kept.controls) == comparable(profile.controls)
 
 
 CHECK = """
