@@ -27,6 +27,7 @@ RESTRICT = Sysctl("kernel.x", "1")
         ((RESTRICT,), "none of the controls"),
         ((Lsm("enforcing"),), "no security module"),
         ((Kernel(), KernelOption("A", "y")), "kernel lean, none of the options"),
+        ((Kernel("debian:6.12", shipped=True),), "kernel debian:6.12"),
     ],
 )
 def test_the_baseline_is_named(controls: tuple[Control, ...], said: str) -> None:

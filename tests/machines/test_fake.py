@@ -53,6 +53,11 @@ def test_words_settings_and_layouts_cost_what_the_tables_say() -> None:
     assert len({counts(Boot(layout_seed=seed))["null"] for seed in range(8)}) > 1
 
 
+def test_kernels_that_exist_cost_something_by_their_names() -> None:
+    versions = ("6.1", "6.12", "7.3")
+    assert len({counts(Boot(shipped=f"debian:{one}"))["null"] for one in versions}) == 3
+
+
 def test_a_request_that_it_does_not_know_fails_the_trial() -> None:
     with pytest.raises(TrialError, match="'unwatch'"):
         fakeguest.answers(Boot(), [Unwatch()])

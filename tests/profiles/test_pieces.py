@@ -80,6 +80,15 @@ def test_the_pieces_of_a_choice_are_a_profile_of_just_that(
     assert all(one.severity == called[one.name][1] for one in chosen)
 
 
+def test_a_profile_on_a_kernel_that_exists_comes_back(tmp_path: Path) -> None:
+    word, image = BootParameter("init_on_alloc=1"), tmp_path / "kernel.deb"
+    image.write_text("")
+    for name in ("debian:6.12", "host", str(image)):
+        controls = (word, Kernel(name, shipped=True))
+        profile = Profile("p", "t", "", controls)
+        assert written(tmp_path / "whole.toml", profile, controls).controls == controls
+
+
 @pytest.mark.parametrize("name", ["stig-reduced", "kspp", "userspace-hardening"])
 def test_a_profile_of_the_catalogue_comes_back(tmp_path: Path, name: str) -> None:
     profile = catalogue.load(name)

@@ -235,11 +235,28 @@ def test_a_kernel_with_a_dot_or_slash_is_a_file_beside_the_table(tmp_path: Path)
     assert resolved('kernel = "lean"', tmp_path)[0].kernel == Kernel("lean")
 
 
-@pytest.mark.parametrize("name", ["", "no/such", ".", r"a\u0000b", "x." * 5000])
+@pytest.mark.parametrize("name", ["", "no/such", r"a\u0000b", "x." * 5000])
 def test_a_kernel_that_is_no_file_is_reported(name: str) -> None:
     ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
     assert line == 2
-    assert message.startswith("the kernel configuration '")
+    assert message.startswith("the kernel '")
+
+
+def test_a_kernel_that_exists_is_booted_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "kernel.rpm").write_text("")
+    (tmp_path / "vmlinuz").write_bytes(b"MZ\0")
+    (tmp_path / "folder").mkdir()
+    for name in ("debian:6.12", "debian:7.3.4+deb13", "host"):
+        assert resolved(f'kernel = "{name}"')[0].kernel == Kernel(name, shipped=True)
+    for name in ("kernel.rpm", "./vmlinuz", "./folder"):
+        found, problems = resolved(f'kernel = "{name}"', tmp_path)
+        assert (found.kernel, problems) == (Kernel(str(tmp_path / name), shipped=True), [])
+
+
+@pytest.mark.parametrize("name", ["debian:", "debian:six", "debian:6.12/../..", "debian:-o"])
+def test_a_kernel_of_debian_s_is_a_version(name: str) -> None:
+    ((line, message),) = resolved(f'\nkernel = "{name}"')[1]
+    assert (line, message) == (2, f"'{name}' names no version of Linux, such as debian:6.12")
 
 
 def test_patches_are_a_property_of_the_kernel_series_by_name_and_files_beside_the_table(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hardcost.controls.control import Sysctl
+from hardcost.controls.control import Kernel, Sysctl
 from hardcost.errors import InputError
 from hardcost.study.read import read
 
@@ -44,6 +44,15 @@ audit.rules = ["-w /etc/{value}"]
     assert [[control.name for control in one.controls] for one in found.values()] == [
         ["auditd", "-w /etc/1", "kernel.x=1", "x=1"],
         ["auditd", "-w /etc/two", "kernel.x=two", "x=two"],
+    ]
+
+
+def test_a_value_fills_the_kernel_s_name(tmp_path: Path) -> None:
+    text = '[[axis]]\nname = "kernel"\nvalues = ["6.1", "7.3"]\nkernel = "debian:{value}"\n'
+    found = configurations(tmp_path, text, "kernel=6.1")
+    assert [one.controls for one in found.values()] == [
+        (Kernel("debian:6.1", shipped=True),),
+        (Kernel("debian:7.3", shipped=True),),
     ]
 
 

@@ -64,7 +64,8 @@ def test_the_image_is_sound_and_labelled_and_says_nothing_of_the_host(cache_root
 
 def a_disk(folder: Path, shell: bytes, cache: Cache) -> Path:
     """Return a disk with a system of one program in its first partition, and a kernel of Debian."""
-    tree, package = folder / "tree", debianpackages.kernel_package(cache)
+    tree = folder / "tree"
+    package = debianpackages.unpacked(cache, debianpackages.current_kernel(cache))
     for name in ("bin", "etc", "boot", "dev", "proc", "sys", "run", "tmp"):
         (tree / name).mkdir(parents=True)
     (tree / "bin" / "sh").write_bytes(shell)

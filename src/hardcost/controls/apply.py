@@ -67,6 +67,15 @@ def kernel(controls: Sequence[Control]) -> KernelRecipe | None:
     return kconfig.recipe(controls)
 
 
+def shipped_kernel(controls: Sequence[Control]) -> str | None:
+    """Return the name of the kernel that boots as it is; None if the controls name none.
+
+    Raises:
+        InputError: There are options or patches for it.
+    """
+    return kconfig.shipped(controls)
+
+
 def requests(controls: Sequence[Control]) -> tuple[Request, ...]:
     """Return what the probe is asked to do, before any workload.
 

@@ -181,11 +181,15 @@ class Kernel:
     kernel configuration file. `tolerant` says that an option that can't hold on this base is noted
     instead of refused, as for options from a catalogue. `patches` are applied to its source: files,
     folders of patches, or series that come with hardcost; they are not controls of their own.
+
+    A `shipped` kernel is not built but booted as somebody else built it: `base` is then what
+    `--kernel` takes, such as `debian:6.12` or the path of a package.
     """
 
     base: str = "lean"
     tolerant: bool = False
     patches: tuple[str, ...] = ()
+    shipped: bool = False
     ids: tuple[str, ...] = field(default=(), compare=False)
     severity: str = field(default="", compare=False)
 

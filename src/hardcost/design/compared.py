@@ -18,7 +18,9 @@ def compared_with(profile: Profile) -> str:
     if any(isinstance(one, AuditDaemon) for one in profile.controls):
         parts.append("audit on, no rules")
     parts += [
-        f"{one.name}, none of the options" for one in profile.controls if isinstance(one, Kernel)
+        one.name if one.shipped else f"{one.name}, none of the options"
+        for one in profile.controls
+        if isinstance(one, Kernel)
     ]
     if any(isinstance(one, Lsm) for one in profile.controls):
         parts.append("no security module")

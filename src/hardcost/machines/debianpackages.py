@@ -77,12 +77,11 @@ def offer(cache: Cache, package: str, elsewhere: str | None = None) -> str:
     return f"{chosen} of {apt.title}"
 
 
-def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
-    """Return the unpacked package of Debian's current kernel.
+def current_kernel(cache: Cache) -> str:
+    """Return the package of the host's release that is Debian's current kernel.
 
-    `linux-image-amd64` only depends on the package that holds the kernel; that dependency is
-    looked up once and remembered, so that an update of the package lists changes no result.
-    `parts` are those of `unpacked`.
+    `linux-image-amd64` only depends on it; that dependency is looked up once and remembered, so
+    that an update of the package lists changes no result.
     """
     place = _place(cache, "linux-image-amd64")
 
@@ -95,7 +94,7 @@ def kernel_package(cache: Cache, parts: Sequence[str] = WHOLE) -> Path:
         (folder / "package").write_text(_checked(found.group(1)))
 
     cache.make("packages", place.name, "Debian's kernel", fill)
-    return unpacked(cache, (place / "package").read_text(), parts)
+    return (place / "package").read_text()
 
 
 def kernel_of(cache: Cache, version: str) -> tuple[str, str]:

@@ -79,9 +79,10 @@ class FakeMachine:
     def fetch(self, boots: Sequence[Boot], note: Callable[[str], None]) -> None:
         """Fetch nothing: it is all here."""
 
-    def environment(self, boot: Boot) -> dict[str, str]:  # noqa: ARG002  (the interface's)
+    def environment(self, boot: Boot) -> dict[str, str]:
         """Return that it is a fake, in the places where reports look."""
-        return {"qemu": "none", "kernel": "none", "cpu_model": "none", "host": "fake"}
+        kernel = boot.shipped or "none"
+        return {"qemu": "none", "kernel": kernel, "cpu_model": "none", "host": "fake"}
 
     def identity(self, boot: Boot) -> dict[str, str]:
         """Return what tells its trials apart."""
@@ -94,8 +95,8 @@ class FakeMachine:
         return {"machine": self.name}
 
     def kernel_name(self, boot: Boot) -> str:
-        """Return the recipe itself."""
-        return repr(boot.kernel)
+        """Return the recipe itself, or the name of what is shipped."""
+        return boot.shipped or repr(boot.kernel)
 
     def configuration(self, boot: Boot) -> Mapping[str, str] | None:
         """Return the options of the recipe: each comes out."""

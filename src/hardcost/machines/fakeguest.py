@@ -36,6 +36,7 @@ _FIRED = 2000  # and to the call that it records
 _SWITCHED_ON = 100  # that audit itself adds
 _WORDS = {"init_on_alloc=1": 300, "mitigations=off": -150, "slab_nomerge": 0}
 _OPTIONS = {("INIT_ON_ALLOC_DEFAULT_ON", "y"): 300, ("SLUB_DEBUG_ON", "y"): 500}  # of a kernel
+_SHIPPED = 90  # what a kernel that exists adds, by its name: so many instructions at most
 _SETTINGS = {"kernel/randomize_va_space": 40, "vm/overcommit_memory": 10}
 _TWICE = ("init_on_alloc=1", "init_on_free=1")  # what the two cost besides, where both are on
 _TOGETHER = 70
@@ -141,6 +142,8 @@ class _State:
         added += _TOGETHER if all(word in words for word in _TWICE) else 0
         options = self.boot.kernel.options if self.boot.kernel is not None else ()
         added += sum(_OPTIONS.get(option, 0) for option in options)
+        if self.boot.shipped is not None:
+            added += zlib.crc32(self.boot.shipped.encode()) % _SHIPPED
         on = (path for path, value in self.settings.items() if value != "0")
         added += sum(_SETTINGS.get(path, 0) for path in on)
         if self.rules is None or "audit=0" in words:

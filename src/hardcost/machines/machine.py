@@ -53,9 +53,10 @@ class Boot:
 
     `parameters` are words for the kernel's command line, beside the machine's own. `layout_seed`
     None fixes the memory layout; a number lets the kernel randomise it, repeatably, from that seed.
-    `kernel` None is the machine's own kernel. `fresh` has each trial boot, where it would go on
-    from a snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number
-    of files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
+    `kernel` is built for the boot; `shipped` names one that exists, as `--kernel` does. Without
+    either it is the machine's own. `fresh` has each trial boot, where it would go on from a
+    snapshot otherwise. `init`, `tree` and `disk` are a Debian guest's: `tree` is the number of
+    files of Linux's source that it has, read-only, under `/srv/tree` (0: none), `disk` the least
     GiB of its root (0: as it is). `profiled`: it is watched which functions execute how much,
     `traced`: and which process runs when.
     """
@@ -68,6 +69,7 @@ class Boot:
     fresh: bool = False
     tree: int = 0
     disk: int = 0
+    shipped: str | None = None
     profiled: bool = field(default=False, repr=False)  # no part of what boots
     traced: bool = field(default=False, repr=False)  # nor that
 
@@ -94,12 +96,12 @@ class Execution:
 class Capabilities:
     """What a machine can do; a trial that needs more is refused before anything runs.
 
-    `parameters`: it boots with words on its kernel's command line; `kernels`: it builds and boots
-    kernels; `layouts`: it repeats a memory layout by its seed; `fresh`: it boots for each trial;
-    `profiles`: it sees which functions execute how much. `requests` are those of the probe that it
-    carries out, by their names; None: all. `at_once` trials are carried out at a
-    time; None: as many as the user wants. `builds_at_once` kernels are built at a time; None: it is
-    given all, and holds back what it has no room for.
+    `parameters`: it boots with words on its kernel's command line; `kernels`: it boots kernels
+    other than its own, and builds them; `layouts`: it repeats a memory layout by its seed; `fresh`:
+    it boots for each trial; `profiles`: it sees which functions execute how much. `requests` are
+    those of the probe that it carries out, by their names; None: all. `at_once` trials are carried
+    out at a time; None: as many as the user wants. `builds_at_once` kernels are built at a time;
+    None: it is given all, and holds back what it has no room for.
     """
 
     instruments: frozenset[str]

@@ -22,7 +22,7 @@ from hardcost.controls.control import (
     Sysctl,
 )
 from hardcost.errors import InputError
-from hardcost.profiles.written import is_bare
+from hardcost.profiles.kernelname import is_bare, is_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _kernel(controls: Sequence[Control]) -> _Table:
 
 def anywhere(name: str) -> str:
     """Return a name that comes with hardcost, or a path that is right in any folder."""
-    return name if is_bare(name) else str(Path(name).absolute())
+    return name if is_bare(name) or is_elsewhere(name) else str(Path(name).absolute())
 
 
 def _audit(controls: Sequence[Control]) -> _Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -21,7 +20,7 @@ from hardcost.controls.control import (
     SystemControl,
 )
 from hardcost.errors import HardcostError, InputError, Place, Problem
-from hardcost.profiles import scapprofile
+from hardcost.profiles import kernelname, scapprofile
 from hardcost.profiles.bykind import Controls, of_profile, together
 from hardcost.profiles.importers import scap, scapsettings
 from hardcost.profiles.importers.scap import Origin
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     PackageRoot = Callable[[str], Path]
     """Gives the folder of an unpacked Debian package."""
 
-_BASE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ALL_GROUPS = "all"
 _MOST_PATHS = 10_000
 Severity = Literal["high", "medium", "low", "info", "unknown"]
@@ -104,13 +102,16 @@ class ControlsTable(SystemTable):
     severity that benchmarks give them.
 
     `kernel` is the configuration of the kernel to build: the name of one that comes with hardcost,
-    which is one word, or the path of a configuration file, which has a dot or a slash. `kconfig`
-    are options of that kernel, such as `SLUB_DEBUG_ON=y`; `kconfig-group` is a group of the
-    catalogue, or `all` of them, and `kconfig` may change some of its options. `kernel-patches` are
-    applied to the kernel's source, in order: each the name of a series that comes with hardcost,
-    which is one word, or the path of a file or a folder of patches. Options and patches without a
-    `kernel` are for `lean`. With `kconfig-tolerant`, an option that can't hold is noted instead of
-    refused, as those of a group are.
+    which is one word, or the path of a configuration file, which has a dot or a slash. It may also
+    be a kernel that exists, and boots as it is: `debian:6.12`, `host`, or the path of a package
+    (.deb, .rpm), an image, or a folder that holds one; options and patches are not for these.
+
+    `kconfig` are options of the kernel to build, such as `SLUB_DEBUG_ON=y`; `kconfig-group` is a
+    group of the catalogue, or `all` of them, and `kconfig` may change some of its options.
+    `kernel-patches` are applied to the kernel's source, in order: each the name of a series that
+    comes with hardcost, which is one word, or the path of a file or a folder of patches. Options
+    and patches without a `kernel` are for `lean`. With `kconfig-tolerant`, an option that can't
+    hold is noted instead of refused, as those of a group are.
     """
 
     boot: tuple[str, ...] = ()
@@ -132,11 +133,6 @@ class ControlsTable(SystemTable):
     def _flat(cls, value: object) -> object:
         """Join what TOML splits: `kernel.kptr_restrict = 1` is a table in a table."""
         return flattened(value) if isinstance(value, dict) else value
-
-
-def is_bare(name: str) -> bool:
-    """Say whether a kernel or series of patches comes with hardcost; others are paths."""
-    return _BASE_NAME.fullmatch(name) is not None
 
 
 def problems_of(error: RulesError) -> tuple[Problem, ...]:
@@ -358,26 +354,19 @@ class Resolver:
                 yield boot
 
     def _kernel(self, base: str | None, *at: str | int) -> Kernel | None:
-        """Return the kernel of that name, or of the file at that path relative to this file."""
+        """Return the kernel of that name or path."""
         if base is None:
             return None
-        if is_bare(base):
-            return Kernel(base)
-        path = self.folder / base
         try:
-            if path.is_file():
-                return Kernel(str(path))
-            why = "there is no such file"
-        except (OSError, ValueError) as error:
-            why = str(error)
-        message = f"the kernel configuration '{base}' can't be read: {why}"
-        self.problems.append(self.file.problem(message, *at))
-        return None
+            return kernelname.named(base, self.folder)
+        except ValueError as error:
+            self.problems.append(self.file.problem(str(error), *at))
+            return None
 
     def _patches(self, words: Sequence[str], *at: str | int) -> Iterable[str]:
         """Yield series by their names, files and folders by their paths."""
         for index, word in enumerate(words):
-            if is_bare(word):
+            if kernelname.is_bare(word):
                 yield word
                 continue
             path = self.folder / word

@@ -163,6 +163,7 @@ def boot_of(trial: Trial) -> Boot:
         parameters=apply.boot_parameters(controls),
         layout_seed=None if trial.seed == FIXED_LAYOUT_SEED else trial.seed,
         kernel=apply.kernel(controls),
+        shipped=apply.shipped_kernel(controls),
         guest=_guest(trial, workload),
         init=setup.init,
         fresh=setup.fresh,
@@ -238,6 +239,8 @@ def _beyond(boot: Boot, instrument: str, machine: Machine) -> Iterator[str]:
         yield f"it takes no boot parameters ({' '.join(boot.parameters)})"
     if boot.kernel is not None and not able.kernels:
         yield "it boots no kernels that are built with options or patches"
+    if boot.shipped is not None and not able.kernels:
+        yield f"it boots its own kernel alone, and not {boot.shipped}"
     if boot.layout_seed is not None and not able.layouts:
         yield "it can't repeat a memory layout by its seed"
     if boot.fresh and not able.fresh:

@@ -153,6 +153,7 @@ def _controls(
         "boot": tuple(map(filled, axis.boot)),
         "sysctl": {key: filled(text) for key, text in axis.sysctl.items()},
         "kconfig": tuple(map(filled, axis.kconfig)),
+        "kernel": None if axis.kernel is None else filled(axis.kernel),
     }
     if axis.audit is not None:
         rules = tuple(map(filled, axis.audit.rules))

@@ -67,9 +67,9 @@ class AxisTable(ControlsTable):
     """`[[axis]]`: its levels are `values`, `levels`, or on and off if `switch` is true.
 
     If `cumulative` is true, each level also has the controls of those before it. In `boot`,
-    `sysctl`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is the level
-    that a configuration's name leaves out; a switch's is off. The controls in this table apply at
-    every level but off.
+    `sysctl`, `kernel`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is
+    the level that a configuration's name leaves out; a switch's is off. The controls in this table
+    apply at every level but off.
     """
 
     name: Name

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from hardcost.controls.control import AuditDaemon, Kernel, KernelOption
 from hardcost.controls.mechanisms import kconfig
 from hardcost.errors import InputError
 from hardcost.machines.machine import KernelRecipe
+
+if TYPE_CHECKING:
+    from hardcost.controls.control import Control
 
 OPTION = KernelOption("SLUB_DEBUG_ON", "y")
 
@@ -34,6 +40,23 @@ def test_what_lacks_something_on_every_base_is_tolerated_only_if_the_kernel_says
 def test_options_need_a_kernel_to_be_set_on() -> None:
     with pytest.raises(InputError, match="no kernel to set them on"):
         kconfig.recipe((OPTION,))
+
+
+SHIPPED = Kernel("debian:6.12", shipped=True)
+
+
+def test_a_kernel_that_exists_is_booted_and_nothing_is_built() -> None:
+    assert kconfig.recipe((SHIPPED,)) is None
+    assert kconfig.shipped((SHIPPED,)) == "debian:6.12"
+    assert kconfig.shipped((Kernel(),)) is None
+
+
+@pytest.mark.parametrize("controls", [(SHIPPED, OPTION), (replace(SHIPPED, patches=("flat",)),)])
+def test_a_kernel_that_exists_takes_no_options_and_no_patches(
+    controls: tuple[Control, ...],
+) -> None:
+    with pytest.raises(InputError, match="is built already: it takes no"):
+        kconfig.shipped(controls)
 
 
 def test_two_kernels_in_one_configuration_are_refused() -> None:

@@ -14,6 +14,7 @@ from hardcost.machines.qemu import kernelfiles, vmlinux
 
 if TYPE_CHECKING:
     from hardcost.machines.cache import Cache
+    from hardcost.machines.qemu.roots import Roots
 
 _BANNER = re.compile(rb"Linux version (\S+) [^\n\0]*")
 _RECIPE = "1"
@@ -32,6 +33,40 @@ class Kernel:
     modules: Path | None = None
 
 
+class Shipped:
+    """The kernels of a machine that boot as somebody else built them, each found once."""
+
+    def __init__(self, cache: Cache, image: Path | None, roots: Roots) -> None:
+        """The machine's own is the one in `image`, else the one of `roots`, else Debian's."""
+        self._cache = cache
+        self._image = image
+        self._roots = roots
+        self._found: dict[str | None, Kernel] = {}
+
+    def kernel(self, name: str | None) -> Kernel:
+        """Return the kernel of a name, fetched on first use; None names the machine's own.
+
+        Raises:
+            InputError: There is none of that name, or it can't be booted.
+            MachineError: It can't be fetched.
+        """
+        if name not in self._found:
+            self._found[name] = self._own() if name is None else self._named(Path(name))
+        return self._found[name]
+
+    def _own(self) -> Kernel:
+        if self._image is not None:
+            return self._named(self._image)
+        own = self._roots.kernel(self._cache)
+        if own is not None:
+            return from_file(self._cache, own.image, own.modules)
+        return debian_kernel(self._cache)
+
+    def _named(self, name: Path) -> Kernel:
+        found = kernelfiles.named(self._cache, name)
+        return from_file(self._cache, found.image, found.modules)
+
+
 def debian_kernel(cache: Cache) -> Kernel:
     """Return Debian's own kernel, fetched on first use.
 
@@ -39,17 +74,6 @@ def debian_kernel(cache: Cache) -> Kernel:
         MachineError: It can't be fetched, or there is none in the package.
     """
     found = kernelfiles.debian(cache)
-    return from_file(cache, found.image, found.modules)
-
-
-def named_kernel(cache: Cache, name: Path) -> Kernel:
-    """Return the kernel that `--kernel` names; see `kernelfiles.named`.
-
-    Raises:
-        InputError: There is none of that name, or it can't be booted.
-        MachineError: It can't be fetched.
-    """
-    found = kernelfiles.named(cache, name)
     return from_file(cache, found.image, found.modules)
 
 

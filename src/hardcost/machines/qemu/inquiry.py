@@ -57,7 +57,8 @@ _PASSED_ON = ("/proc/1/environ", "/proc/1/cmdline")
 
 def talking(boot: Boot) -> Boot:
     """Return the boot of the small guest that is asked about the boot line of `boot`."""
-    return Boot((_TALKING, *boot.parameters), kernel=boot.kernel, fresh=True)
+    words = (_TALKING, *boot.parameters)
+    return Boot(words, kernel=boot.kernel, fresh=True, shipped=boot.shipped)
 
 
 def swift(hardware: argv.Hardware) -> argv.Hardware:

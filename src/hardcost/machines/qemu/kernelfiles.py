@@ -22,6 +22,7 @@ DEBIAN = "debian:"
 """What stands before the version of one of Debian's kernels."""
 
 _MODULES = "lib/modules"  # below usr in packages since Debian 13
+_PARTS = ("binary", "modules")  # of a kernel, each a package of its own since Linux 7
 _LARGEST_PACKAGE = 1 << 30
 _ARCHITECTURES = frozenset({"amd64", "all"})
 _IMAGES = (
@@ -50,7 +51,7 @@ def debian(cache: Cache) -> KernelFiles:
     Raises:
         MachineError: It can't be fetched, or there is none in the package.
     """
-    return _of_package(debianpackages.kernel_package(cache, ["files/boot/*"]))
+    return _of_debian(cache, debianpackages.current_kernel(cache))
 
 
 def named(cache: Cache, name: Path) -> KernelFiles:
@@ -103,28 +104,44 @@ def _modules(folder: Path) -> Path:
     return below_usr if below_usr.is_dir() else folder / _MODULES
 
 
-def _of_debian(cache: Cache, package: str, release: str) -> KernelFiles:
+def _of_debian(cache: Cache, package: str, release: str | None = None) -> KernelFiles:
     """Return the kernel of a package; since Linux 7 it only depends on those that hold the files.
+
+    `release` is the release of Debian that has it, if the host's own has not.
 
     Raises:
         MachineError: They can't be fetched, or hold no kernel.
     """
-    whole = debianpackages.unpacked(cache, package, elsewhere=release)
-    if any(_images(whole)):
-        return _of_package(whole)
-    names = (package.replace("-image-", f"-{part}-", 1) for part in ("binary", "modules"))
-    binary, modules = (debianpackages.unpacked(cache, one, elsewhere=release) for one in names)
-    return replace(_of_package(binary), modules=_modules(modules))
-
-
-def _of_package(package: Path) -> KernelFiles:
-    image = next(_images(package), None)
-    if image is None:
+    found = _in_package(cache, package, release)
+    if found is not None:
+        return found
+    binary, modules = (package.replace("-image-", f"-{part}-", 1) for part in _PARTS)
+    found = _in_package(cache, binary, release)
+    if found is None:
         raise MachineError(
-            f"Debian's kernel package holds no kernel: there is no {package}/{_IMAGES[0]}",
+            f"Debian's packages {package} and {binary} hold no kernel",
             hint="name a kernel with --kernel",
         )
-    return KernelFiles(image, _modules(package))
+    return replace(
+        found, modules=_modules(debianpackages.unpacked(cache, modules, (), elsewhere=release))
+    )
+
+
+def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles | None:
+    """Return the kernel in a package, None if it holds none.
+
+    Of the package only the image is compared with what was fetched: its modules are many, and
+    compared where they are used.
+    """
+    folder = debianpackages.unpacked(cache, package, (), elsewhere=release)
+    if not any(_images(folder)):
+        folder = debianpackages.unpacked(cache, package, elsewhere=release)  # if it is damaged
+    image = next(_images(folder), None)
+    if image is None:
+        return None
+    parts = [f"{folder.name}/{image.relative_to(folder)}"]
+    debianpackages.unpacked(cache, package, parts, elsewhere=release)
+    return KernelFiles(image, _modules(folder))
 
 
 def _unpacked(cache: Cache, package: Path) -> Path:

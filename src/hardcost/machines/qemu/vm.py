@@ -96,22 +96,18 @@ class VirtualMachine:
         self.kernels = kernels or Kernels(cache)
         self.roots = roots or DebianRoots()
         self._image = image
+        self._shipped = bootkernel.Shipped(cache, image, self.roots)
         self._making: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = (
             WeakKeyDictionary()
         )
-        self._initramfses: dict[tuple[str, bool], Path] = {}
+        self._initramfses: dict[tuple[str, str | None], Path] = {}
         self._initramfs_digests: dict[Path, str] = {}
         self._checks = SpotChecks()
 
-    @cached_property
+    @property
     def kernel(self) -> bootkernel.Kernel:
-        """The kernel that the guests boot."""
-        if self._image is not None:
-            return bootkernel.named_kernel(self.cache, self._image)
-        own = self.roots.kernel(self.cache)
-        if own is not None:
-            return bootkernel.from_file(self.cache, own.image, own.modules)
-        return bootkernel.debian_kernel(self.cache)
+        """The kernel that the guests boot if nothing else is asked for."""
+        return self._shipped.kernel(None)
 
     @cached_property
     def qemu_version(self) -> str:
@@ -132,6 +128,8 @@ class VirtualMachine:
         """Fetch packages and Linux's source, and make the root of guests with services."""
         if not (self.cache.root / "kernels").is_dir():
             note("fetching a kernel and the audit package; this happens once …")
+        for name in dict.fromkeys(boot.shipped for boot in boots if boot.shipped is not None):
+            self._shipped.kernel(name)
         if any(boot.kernel is not None for boot in boots):
             self.kernels.announce(note)
         if any(boot.guest == "debian" for boot in boots):
@@ -238,7 +236,7 @@ class VirtualMachine:
         async with self.cache.building_beside("boots", place.name, title) as folder:
             if folder is not None:
                 recipe = machine.recipe(asked)
-                modules = None if boot.kernel is not None else self.kernel.modules
+                modules = None if boot.kernel is not None else self._kernel(boot).modules
                 known = Parameters(recipe.kernel, modules)
                 account = await inquiry.ask(recipe, self.cache, known, boot)
                 (folder / _ACCOUNT).write_text(inquiry.packed(account))
@@ -374,7 +372,7 @@ class VirtualMachine:
             MachineError: The kernel that it needs is not built.
         """
         if boot.kernel is None:
-            image = self.kernel.image
+            image = self._kernel(boot).image
         else:
             found = self.kernels.find(boot.kernel)
             if found is None:
@@ -389,8 +387,8 @@ class VirtualMachine:
 
         It stays the same when the probe is built anew meanwhile: a run's trials bear its name.
         """
-        kernel = self.kernel if boot.guest == "debian" and boot.kernel is None else None
-        kind = (boot.guest, kernel is not None)
+        kernel = self._kernel(boot) if boot.guest == "debian" and boot.kernel is None else None
+        kind = (boot.guest, kernel.digest if kernel is not None else None)
         if kind not in self._initramfses or not self._initramfses[kind].exists():
             self._initramfses[kind] = initramfs.initramfs(self.cache, boot.guest, kernel)
         return self._initramfses[kind]
@@ -398,13 +396,17 @@ class VirtualMachine:
     def kernel_name(self, boot: Boot) -> str:
         """Return what names the kernel: its image's content, or all that it will be built of."""
         if boot.kernel is None:
-            return self.kernel.digest
+            return self._kernel(boot).digest
         return self.kernels.name(boot.kernel)
 
     def _kernel_title(self, boot: Boot) -> str:
         if boot.kernel is None:
-            return self.kernel.release
+            return self._kernel(boot).release
         return self.kernels.family(boot.kernel)
+
+    def _kernel(self, boot: Boot) -> bootkernel.Kernel:
+        """Return the kernel of a boot for which none is built."""
+        return self._shipped.kernel(boot.shipped)
 
     def _initramfs_digest(self, boot: Boot) -> str:
         path = self._initramfs(boot)
@@ -419,7 +421,7 @@ class VirtualMachine:
     def _title(self, boot: Boot) -> str:
         seed = "fixed layout" if boot.layout_seed is None else f"layout {boot.layout_seed}"
         made_of = (
-            self.kernel.release,
+            self._kernel_title(boot),
             self.hardware.acceleration,
             f"cpu {self.hardware.cpu_model}",
             seed,
