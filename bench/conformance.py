@@ -4,7 +4,8 @@
     .venv/bin/python bench/conformance.py --both --cases 100000
 
 A kernel is `debian` (the machine's own), `stock` (the lean kernel that hardcost builds), `flat`
-(the same with the patches of that name), or a vmlinux or bzImage file. `--beside` names a second
+(the same with the patches of that name), or what `--kernel` takes: `debian:7.3`, a package, a
+vmlinux or bzImage file. `--beside` names a second
 kernel that gets the same sets and calls: its records are then compared with those of the first,
 record by record and key by key, and so are the rules that both list. `--both` is short for stock
 beside flat.
@@ -77,7 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Audit semantics against a real kernel.")
     parser.add_argument("--cases", type=int, default=100_000, help="the least number")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kernel", default="debian", help="debian, stock, flat, or a file")
+    parser.add_argument("--kernel", default="debian", help="debian, stock, flat, debian:7.3, FILE")
     parser.add_argument("--beside", default="", help="a second kernel, compared with the first")
     parser.add_argument("--both", action="store_true", help="--kernel stock --beside flat")
     chosen = parser.parse_args()
