@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -38,6 +39,21 @@ def test_every_combination_is_measured_once_in_the_studys_order() -> None:
     assert (found.study, found.title, found.baseline) == ("s", "A study", "a")
     assert (found.published, found.notes, found.instrument) == ("figures", ("a note",), "insn")
     assert found.configurations == CONFIGURATIONS
+
+
+def test_along_a_successive_axis_the_baseline_is_the_one_at_the_same_level() -> None:
+    points = tuple(
+        Configuration(f"{state} {kernel}", levels=(("state", state), ("kernel", kernel)))
+        for kernel in "67"
+        for state in ("off", "on")
+    )
+    known = (*points, Configuration("alone"))
+    study = replace(STUDY, configurations=known, baseline="off 6", successive="kernel")
+    found = plan(study)
+    baselines = [found.baseline_of(one) for one in known]
+    assert baselines == ["off 6", "off 6", "off 7", "off 7", "off 6"]
+    usual = plan(replace(study, successive=None))
+    assert {usual.baseline_of(one) for one in known} == {"off 6"}
 
 
 def timed(repetitions: int = 5) -> Plan:

@@ -48,9 +48,17 @@ def test_what_counts_depend_on_is_warned_of(run: Finding) -> None:
     environment = run.environment | {"qemu": "10.0.2", "kernel": "6.12\x1b", "cpu_model": "EPYC"}
     other = replace(run, environment=environment | {"host": "other"}, instrument="time")
     warnings = compared(run, other).warnings
-    assert len(warnings) == 4
+    assert len(warnings) == 3
     assert warnings[1] == "not comparable as they stand: the QEMU differs: 7.2.22, then 10.0.2"
-    assert r"6.12\x1b" in warnings[3]
+
+
+def test_other_kernels_are_what_is_compared_unless_one_kernel_was_meant(run: Finding) -> None:
+    other = replace(run, environment=run.environment | {"kernel": "6.12\x1b"})
+    found = compared(run, other)
+    assert (found.warnings, found.kernels) == ((), ("6.1.192", "6.12\x1b"))
+    (warning,) = found.on_one_kernel
+    assert warning.endswith(r"the kernel differs: 6.1.192, then 6.12\x1b")
+    assert compared(run, run).kernels is None
 
 
 def test_other_images_of_the_guest_are_warned_of(run: Finding) -> None:

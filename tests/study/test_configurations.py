@@ -56,6 +56,15 @@ def test_a_value_fills_the_kernel_s_name(tmp_path: Path) -> None:
     ]
 
 
+def test_only_one_axis_is_successive(tmp_path: Path) -> None:
+    axis = '[[axis]]\nname = "{}"\nswitch = true\nsuccessive = true\n'
+    assert messages(tmp_path, axis.format("a") + axis.format("b")) == [
+        "only one axis can be successive"
+    ]
+    (tmp_path / "one.toml").write_text(HEAD.format("base") + axis.format("a"))
+    assert read(str(tmp_path / "one.toml")).successive == "a"
+
+
 def test_named_levels_have_controls_of_their_own(tmp_path: Path) -> None:
     found = configurations(
         tmp_path,

@@ -269,15 +269,17 @@ def cells(plan: Plan, records: Sequence[Record]) -> tuple[Cell, ...]:
     order = {configuration.name: at for at, configuration in enumerate(plan.configurations)}
     keys = sorted(known, key=lambda key: order[key[0]])
     every = sorted({pair for one in known.values() for pair in one.medians})
+    base = {one.name: plan.baseline_of(one) for one in plan.configurations}
     return tuple(
-        _cell(plan, key, known[key], known.get((plan.baseline, *key[1:])), every) for key in keys
+        _cell(key, known[key], base[key[0]], known.get((base[key[0]], *key[1:])), every)
+        for key in keys
     )
 
 
 def _cell(
-    plan: Plan,
     key: tuple[str, str, str],
     mine: Series,
+    against: str,
     baseline: Series | None,
     every: Sequence[Key],
 ) -> Cell:
@@ -296,7 +298,7 @@ def _cell(
         high=estimate.high,
         minimum=mine.minimum,
         trials=len(mine.medians),
-        baseline=plan.baseline,
+        baseline=against,
         difference=difference,
         ratio=by.value,
         ratio_low=by.low,

@@ -344,7 +344,8 @@ class Finding:
     where those of single controls do, `traces` who ran when. `scale` is the study's size if one
     was given; the study's name then ends in it. `command` is the command line, word by word, and
     `folder` its working directory, if a word of it is a path relative to that. `choice` is what to
-    give up for a budget, of the profile that `bill` is of.
+    give up for a budget, of the profile that `bill` is of. `successive` names the axis whose levels
+    are shown one after the other, such as versions of a kernel.
     """
 
     run: str
@@ -371,3 +372,4 @@ class Finding:
     command: tuple[str, ...] = ()
     folder: str = ""
     choice: Choice | None = None
+    successive: str | None = None

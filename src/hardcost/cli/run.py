@@ -135,6 +135,7 @@ def _finding(plan: Plan, run: str, records: Sequence[Record], scale: str | None)
         notes=(*plan.notes, *notes_of(records)),
         levels={configuration.name: configuration.levels for configuration in plan.configurations},
         published=plan.published,
+        successive=plan.successive,
         scale=scale,
         profiles=tuple(_profiles(plan, records)),
         observed=tuple(
@@ -150,6 +151,6 @@ def _profiles(plan: Plan, records: Sequence[Record]) -> Iterator[Profiled]:
     if any(record.profile for record in records):
         measured = {record.configuration for record in records}
         for configuration in plan.configurations:
-            compared = {plan.baseline, configuration.name}
-            if len(compared) > 1 and compared <= measured:
-                yield from profiled(records, plan.baseline, configuration.name)
+            baseline = plan.baseline_of(configuration)
+            if configuration.name != baseline and {configuration.name, baseline} <= measured:
+                yield from profiled(records, baseline, configuration.name)

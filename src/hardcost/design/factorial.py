@@ -72,6 +72,7 @@ def plan(study: Study, overrides: Overrides | None = None) -> Plan:
         published=study.published,
         notes=(*study.notes, *note(planned_trials)),
         timeout=study.timeout,
+        successive=study.successive,
     )
     return planned.set_up(wanted.setup(study.setup))
 

@@ -29,7 +29,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a run in the order in which they are shown, and what they are compared to."""
+    """All trials of a run in the order in which they are shown, and what they are compared to.
+
+    `successive` names an axis: at each of its levels, the baseline's own state is the baseline.
+    """
 
     study: str
     title: str
@@ -39,6 +42,7 @@ class Plan:
     published: str | None = None
     notes: tuple[str, ...] = ()
     timeout: int | None = None
+    successive: str | None = None
 
     @property
     def setup(self) -> Setup:
@@ -62,3 +66,13 @@ class Plan:
         return tuple(
             {trial.configuration.name: trial.configuration for trial in self.trials}.values()
         )
+
+    def baseline_of(self, configuration: Configuration) -> str:
+        """Return the name of the configuration that one is compared with."""
+        known = {one.name: one for one in self.configurations}
+        level = dict(configuration.levels).get(self.successive or "")
+        if level is None or self.baseline not in known:
+            return self.baseline
+        wanted = dict(known[self.baseline].levels) | {self.successive: level}
+        same = (one.name for one in known.values() if dict(one.levels) == wanted)
+        return next(same, self.baseline)

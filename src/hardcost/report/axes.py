@@ -32,14 +32,17 @@ class Axis:
         return ""
 
 
-def numeric_axis(levels: Mapping[str, tuple[tuple[str, str], ...]]) -> Axis | None:
+def numeric_axis(
+    levels: Mapping[str, tuple[tuple[str, str], ...]], successive: str | None = None
+) -> Axis | None:
     """Return the first axis with at least three numeric levels among `levels`, if there is one.
 
     `levels` maps a configuration's name to its axes. Configurations that differ only in this axis
-    form a line; those without it form none.
+    form a line; those without it form none. The levels of a `successive` axis are names, even where
+    they look like numbers, as versions do.
     """
     names = dict.fromkeys(name for own in levels.values() for name, _ in own)
-    for name in names:
+    for name in [one for one in names if one != successive]:
         values = {_number(dict(own).get(name, "")) for own in levels.values()} - {None}
         if len(values) >= _FEWEST:
             return Axis(name, _lines(levels, name))

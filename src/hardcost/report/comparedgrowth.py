@@ -43,7 +43,7 @@ def gate_of(base: Finding, head: Finding, names: tuple[str, str]) -> Gate:
         growths=growths,
         lines=lines_of(growths),
         unknown=lost,
-        warnings=comparison.warnings,
+        warnings=comparison.on_one_kernel,
         runs=tuple(dict.fromkeys((base.run, head.run))),
     )
 

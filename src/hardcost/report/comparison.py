@@ -11,8 +11,10 @@ from hardcost.report.text import visible
 if TYPE_CHECKING:
     from hardcost.analysis.finding import Cell, Finding
 
-_IDENTITY = {"qemu": "QEMU", "cpu_model": "CPU model", "kernel": "kernel"}
+_IDENTITY = {"qemu": "QEMU", "cpu_model": "CPU model"}
 """The parts of an environment that determine counts, with their names in sentences."""
+
+_UNKNOWN = "not recorded"
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,23 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All pairs, the cells of one run only, and why the numbers may not be comparable."""
+    """All pairs, the cells of one run only, and why the numbers may not be comparable.
+
+    `kernels` are those of both runs where they differ: then they are what is compared.
+    """
 
     pairs: tuple[Pair, ...]
     only_a: tuple[Cell, ...]
     only_b: tuple[Cell, ...]
     warnings: tuple[str, ...]
+    kernels: tuple[str, str] | None = None
+
+    @property
+    def on_one_kernel(self) -> tuple[str, ...]:
+        """The warnings where both runs were to have the same kernel."""
+        if self.kernels is None:
+            return self.warnings
+        return (*self.warnings, _differs("kernel", *self.kernels))
 
 
 def compared(a: Finding, b: Finding) -> Comparison:
@@ -66,6 +79,7 @@ def compared(a: Finding, b: Finding) -> Comparison:
         only_a=tuple(cell for key, cell in of_a.items() if key not in of_b),
         only_b=tuple(cell for key, cell in of_b.items() if key not in of_a),
         warnings=tuple(_warnings(a, b)),
+        kernels=_kernels(a, b),
     )
 
 
@@ -76,19 +90,30 @@ def _key(cell: Cell) -> tuple[str, str, str, str]:
 def _warnings(a: Finding, b: Finding) -> list[str]:
     facts = [("instrument", a.instrument, b.instrument), ("machine", a.machine, b.machine)]
     facts += [
-        (name, a.environment.get(key, "not recorded"), b.environment.get(key, "not recorded"))
+        (name, a.environment.get(key, _UNKNOWN), b.environment.get(key, _UNKNOWN))
         for key, name in _IDENTITY.items()
     ]
-    warnings = [
-        f"not comparable as they stand: the {name} differs: {visible(one)}, then {visible(other)}"
-        for name, one, other in facts
-        if one != other
-    ]
+    if _kernels(a, b) is None:
+        kernels = (one.environment.get("kernel", _UNKNOWN) for one in (a, b))
+        facts.append(("kernel", *kernels))
+    warnings = [_differs(name, one, other) for name, one, other in facts if one != other]
     images = [finding.environment.get("image") for finding in (a, b)]
     if None not in images and images[0] != images[1]:
         one, other = (visible(str(image)) for image in images)
         warnings.append(f"the guests' images differ: {one}, then {other}")
     return warnings
+
+
+def _kernels(a: Finding, b: Finding) -> tuple[str, str] | None:
+    """Return the kernels of two runs if both are known and differ."""
+    one, other = (finding.environment.get("kernel") for finding in (a, b))
+    return None if one is None or other is None or one == other else (one, other)
+
+
+def _differs(name: str, one: str, other: str) -> str:
+    return (
+        f"not comparable as they stand: the {name} differs: {visible(one)}, then {visible(other)}"
+    )
 
 
 def _over(value: float, by: float) -> float:

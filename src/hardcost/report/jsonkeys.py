@@ -60,6 +60,19 @@ class CellEntry(Entry):
     resolution: float = Field(0.0, exclude_if=_says_nothing)
 
 
+class ChangeEntry(Entry):
+    """A change from one level of the study's successive axis to the next, in one state."""
+
+    state: str
+    workload: str
+    metric: str
+    unit: str
+    before: str
+    after: str
+    difference: Number
+    ratio: Number
+
+
 class MovedEntry(Entry):
     """A function of a profile's metric: its own instructions, and those with what it calls."""
 

@@ -21,6 +21,7 @@ from hardcost.report.jsonkeys import (
     BillKeys,
     ByControlEntry,
     CellEntry,
+    ChangeEntry,
     ChoiceEntry,
     ComparisonDocument,
     FailureEntry,
@@ -42,6 +43,7 @@ from hardcost.report.jsonkeys import (
 )
 from hardcost.report.ledger import control_order
 from hardcost.report.published import published
+from hardcost.report.successive import Change, changes
 from hardcost.report.tables.several_table import bills_of
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ def _document(finding: Finding) -> _Object:
         document["scores"] = {
             name: ScoreEntry.model_validate(of).model_dump() for name, of in finding.scores.items()
         }
+    if finding.successive is not None:
+        document["changes"] = [_changed(one).model_dump() for one in changes(finding)]
     if finding.profiles:
         document["profiles"] = [
             ProfileEntry.model_validate(one).model_dump() for one in finding.profiles
@@ -100,6 +104,19 @@ def _document(finding: Finding) -> _Object:
         document["by_control"] = [_of_control(one).model_dump() for one in finding.by_control]
     document.update(_beside(finding).model_dump())
     return document
+
+
+def _changed(one: Change) -> ChangeEntry:
+    return ChangeEntry(
+        state=one.state,
+        workload=one.pair.b.workload,
+        metric=one.pair.b.metric,
+        unit=one.pair.b.unit,
+        before=one.before,
+        after=one.after,
+        difference=one.pair.difference,
+        ratio=one.pair.ratio,
+    )
 
 
 def _of_control(one: ControlProfiled) -> ByControlEntry:

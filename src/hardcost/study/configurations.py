@@ -57,6 +57,9 @@ def configurations(
         resolver.problems.append(resolver.file.problem(message, "axis"))
     else:
         axes = [_levels(axis, resolver, index) for index, axis in enumerate(written.axis)]
+    for index in [nth for nth, axis in enumerate(written.axis) if axis.successive][1:]:
+        message = "only one axis can be successive"
+        resolver.problems.append(resolver.file.problem(message, "axis", index, "successive"))
     names: set[str] = set()
     for index, axis in enumerate(written.axis):
         if axis.name in names:

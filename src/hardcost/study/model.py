@@ -70,6 +70,9 @@ class AxisTable(ControlsTable):
     `sysctl`, `kernel`, `kconfig` and `audit.rules`, `{value}` stands for the level. `default` is
     the level that a configuration's name leaves out; a switch's is off. The controls in this table
     apply at every level but off.
+
+    One axis may be `successive`, such as versions of a kernel: each level is shown beside the one
+    before it, and configurations are compared with the baseline's state at their own level.
     """
 
     name: Name
@@ -77,6 +80,7 @@ class AxisTable(ControlsTable):
     switch: StrictBool = False
     levels: dict[str, ControlsTable] = Field(default_factory=dict)
     cumulative: StrictBool = False
+    successive: StrictBool = False
     default: StrictInt | str | None = None
     audit: AxisAudit | None = None
 
@@ -190,7 +194,8 @@ class Study:
     """What to compare, read and checked.
 
     `name` is as the user gave it, without its folder, followed by the scale if one was selected.
-    `timeout` is a trial's limit in seconds of host time; None: the usual one.
+    `timeout` is a trial's limit in seconds of host time; None: the usual one. `successive` names
+    the axis whose levels are shown one after the other.
     """
 
     name: str
@@ -207,3 +212,4 @@ class Study:
     notes: tuple[str, ...] = ()
     setup: Setup = AS_USUAL
     timeout: int | None = None
+    successive: str | None = None

@@ -203,6 +203,7 @@ class _Reader:
             notes=notes,
             setup=Setup(written.fresh_boot, written.init, tuple(dict.fromkeys(written.record))),
             timeout=(chosen and chosen.timeout) or written.timeout,
+            successive=next((axis.name for axis in written.axis if axis.successive), None),
         )
 
     def _error(self) -> InputError:

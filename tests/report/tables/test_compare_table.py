@@ -47,6 +47,13 @@ def test_runs_that_can_not_be_compared_are_compared_under_a_warning(run: Finding
     assert "instrument insn, machine vm, then instrument insn, machine local" in shown
 
 
+def test_runs_of_two_kernels_are_compared_without_a_warning(run: Finding) -> None:
+    other = replace(changed(run), environment=run.environment | {"kernel": "7.3"})
+    shown = render(compare_table(run, other), 200)
+    assert shown.startswith("The kernels differ, 6.1.192, then 7.3: what changed is their work.")
+    assert "WARNING" not in shown
+
+
 def test_no_name_acts_on_the_terminal(run: Finding, hostile: Finding) -> None:
     shown = render(compare_table(run, hostile), 120)
     assert "\x1b" not in shown

@@ -51,6 +51,7 @@ from hardcost.report.tables.several_table import (
     several_heading,
     totals_grid,
 )
+from hardcost.report.tables.successive_table import successive_grids
 from hardcost.report.tables.trace_table import model_grids, order_grid, share_grid, sum_line
 from hardcost.report.tables.trace_table import shown as shown_traces
 from hardcost.report.tables.trace_table import terms as trace_terms
@@ -268,6 +269,7 @@ def _sections(finding: Finding) -> list[Section]:
         *_profiled(finding),
         *_traced(finding),
         *_measured(finding, drawn),
+        *_changed(finding),
         *_observed(finding),
         *_compared(finding, drawn),
     ]
@@ -362,6 +364,14 @@ def _measured(finding: Finding, drawn: Charts) -> Iterable[Section]:
     if finding.failures:
         failed = count(len(finding.failures), "trial")
         yield Section("failed", f"{failed} failed", failures=reasons(finding))
+
+
+def _changed(finding: Finding) -> Iterable[Section]:
+    grids = successive_grids(finding)
+    if grids:
+        axis = visible(finding.successive or "")
+        said = "Each level is compared with the one before it; = is the same to the last digit."
+        yield Section("changes", f"From {axis} to {axis}", (said,), grids=tuple(grids))
 
 
 def _observed(finding: Finding) -> Iterable[Section]:

@@ -14,6 +14,7 @@ from hardcost.report.axes import numeric_axis
 from hardcost.report.ledger import FEW
 from hardcost.report.sentences.amounts import grown_to, joined, quoted, unit_words
 from hardcost.report.sentences.statement import Answer, Ranked
+from hardcost.report.sentences.successive_answer import successive_sentences
 from hardcost.report.text import decimals, number, ratio, signed, visible
 from hardcost.units import count
 
@@ -45,6 +46,7 @@ def run_answer(finding: Finding) -> Answer:
         *_dearest(finding, overall, dear),
         *_unchanged(overall, same),
         *_slope(finding),
+        *successive_sentences(finding),
     ]
     largest = overall[dear[0]] - 1 if dear else 1.0
     ranked = tuple(
@@ -67,6 +69,9 @@ def compare_sentences(a: Finding, b: Finding, comparison: Comparison) -> list[st
         "The two runs are not comparable as they stand; the warnings below say why."
         for _ in comparison.warnings[:1]
     ]
+    if comparison.kernels is not None:
+        one, other = map(visible, comparison.kernels)
+        words.append(f"The kernels differ, {one}, then {other}: what changed is their work.")
     if not comparison.pairs:
         return [*words, f"Runs {visible(a.run)} and {visible(b.run)} have no cell in common."]
     apart = [pair for pair in pairs if not pair.ratio_low <= 1 <= pair.ratio_high]
@@ -184,7 +189,7 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
 
 def _slope(finding: Finding) -> Iterator[str]:
     """Yield the mean cost of one step on a numeric axis, along its first line."""
-    axis = numeric_axis(finding.levels)
+    axis = numeric_axis(finding.levels, finding.successive)
     if axis is None:
         return
     points = next(iter(axis.lines.values()))

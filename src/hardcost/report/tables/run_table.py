@@ -29,6 +29,7 @@ from hardcost.report.tables.published_table import (
     published_title,
     range_grids,
 )
+from hardcost.report.tables.successive_table import successive_grids
 from hardcost.report.text import ABSENT, MISSING, TO, decimals, interval, ratio, visible
 from hardcost.units import Unit, count, is_rate
 
@@ -58,6 +59,7 @@ def run_table(finding: Finding) -> ConsoleRenderable:
     parts.append(Lines((heading(finding), *measured_on(finding))))
     parts += [GridText(grid) for grid in summary_grids(finding)]
     parts += [MatrixText(matrix) for matrix in run_matrices(finding)]
+    parts += [GridText(grid) for grid in successive_grids(finding)]
     if finding.profiles:
         title = f"Where that arises, compared with {visible(finding.profiles[0].before)}:"
         parts.append(Lines((title, *profile_lines(finding))))
@@ -207,7 +209,7 @@ def _score(finding: Finding, configuration: str) -> str:
 
 def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
     """Return the rows where another line of the run's numeric axis begins."""
-    axis = numeric_axis(finding.levels)
+    axis = numeric_axis(finding.levels, finding.successive)
     if axis is None:
         return frozenset()
     lines = [axis.line_of(configuration) for configuration in configurations]

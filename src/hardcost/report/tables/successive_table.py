@@ -1,0 +1,77 @@
+"""Tables of what changes from one level of an axis to the next: metrics down, levels across."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hardcost.report.comparison import Pair
+from hardcost.report.successive import Line, lines
+from hardcost.report.tables.layout import Column, Grid, Group
+from hardcost.report.text import ABSENT, decimals, interval, ratio, signed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hardcost.analysis.finding import Cell, Finding
+
+_SAME = "="
+
+
+def successive_grids(finding: Finding) -> list[Grid]:
+    """Return a table for each workload and state of a study with a successive axis."""
+    workloads = dict.fromkeys(cell.workload for cell in finding.cells)
+    return [
+        grid for one in workloads for line in lines(finding) for grid in _grids(finding, one, line)
+    ]
+
+
+def _grids(finding: Finding, workload: str, line: Line) -> Iterator[Grid]:
+    cells = {
+        (cell.configuration, cell.metric): cell
+        for cell in finding.cells
+        if cell.workload == workload
+    }
+    names = [name for _, name in line.points]
+    metrics = list(dict.fromkeys(metric for name, metric in cells if name in names))
+    if not metrics:
+        return
+    units = {cell.unit for (name, _), cell in cells.items() if name in names}
+    labels = [Column("metric", tuple(map(visible, metrics)), left=True)]
+    if len(units) > 1:
+        unit = {metric: cell.unit for (_, metric), cell in cells.items()}
+        labels.append(Column("unit", tuple(visible(unit[one]) for one in metrics), left=True))
+    axis = visible(finding.successive or "")
+    groups = []
+    for nth, (level, name) in enumerate(line.points):
+        before = names[nth - 1] if nth else None
+        columns = _columns(cells, metrics, before, name)
+        groups.append(Group(f"{axis} {visible(level)}", columns))
+    of = f"{visible(workload)}, {visible(line.state)}"
+    unit_words = f"{visible(next(iter(units)))}, " if len(units) == 1 else ""
+    title = f"From {axis} to {axis}: {of}: {unit_words}instrument {visible(finding.instrument)}"
+    yield Grid(title, tuple(labels), tuple(groups))
+
+
+def _columns(
+    cells: Mapping[tuple[str, str], Cell], metrics: Sequence[str], before: str | None, name: str
+) -> tuple[Column, ...]:
+    """Return a level's values and, after the first level, how they differ from those before."""
+    rows = [_texts(cells.get((before or "", one)), cells.get((name, one))) for one in metrics]
+    value, change, by = (tuple(texts) for texts in zip(*rows, strict=True))
+    if before is None:
+        return (Column("value", value),)
+    return (Column("value", value), Column("diff", change, optional=True), Column("ratio", by))
+
+
+def _texts(before: Cell | None, cell: Cell | None) -> tuple[str, str, str]:
+    if cell is None:
+        return ABSENT, ABSENT, ABSENT
+    digits = decimals((cell.value, cell.low, cell.high))
+    value = interval(cell.value, cell.low, cell.high, digits)
+    if before is None:
+        return value, ABSENT, ABSENT
+    pair = Pair(before, cell)
+    if pair.equal:
+        return value, _SAME, _SAME
+    digits = decimals((before.value, cell.value))
+    return value, signed(pair.difference, digits), ratio(pair.ratio)
