@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.field import DIRECTORIES, LINKED, THROUGH_LINKS
@@ -129,7 +129,8 @@ def loaded_set(rules: str, battery: Battery) -> tuple[Loaded, frozenset[int]]:
     readings = [
         read_line(line, Place("set", number)) for number, line in enumerate(rules.splitlines(), 1)
     ]
-    found = load_lines([readings], GUEST, lambda rule: _lacks(rule, battery))
+    target = replace(GUEST, release=battery.release)
+    found = load_lines([readings], target, lambda rule: _lacks(rule, battery))
     refused = frozenset(one.reading.place.line for one in found.failing)
     return load(found.rules, battery.files), refused
 

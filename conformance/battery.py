@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from conformance.field import FIXTURE, PATHS, SETTINGS, THROUGH_LINKS, WORKERS
@@ -21,6 +21,7 @@ from conformance.kernelrecords import Ground, event_of, key_of, unrecorded
 from conformance.program import carry_out
 from conformance.repertoire import CALLS
 from hardcost.auditrules.event import FileId
+from hardcost.auditrules.tables.lookup import OLDEST, release_of
 from hardcost.errors import TrialError
 from hardcost.machines.machine import Boot
 from hardcost.protocol.requests import Write
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from conformance.calls import Call, Json, Step
     from conformance.program import Answer
     from hardcost.auditrules.event import Event
+    from hardcost.auditrules.tables.lookup import Release
     from hardcost.machines.machine import Machine
     from hardcost.protocol.requests import Request
 
@@ -63,12 +65,14 @@ class SetResult:
 class Battery:
     """What a battery came to: each call's event, and each set's result.
 
-    `files` are those that rules on paths watch, as `semantics.load` takes them.
+    `files` are those that rules on paths watch, as `semantics.load` takes them; `release` is the
+    kernel's.
     """
 
     files: Mapping[str, FileId]
     events: tuple[Event, ...]
     sets: tuple[SetResult, ...]
+    release: Release = OLDEST
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,8 @@ def run_battery(
     wanted = [Wanted(rules) if isinstance(rules, str) else rules for rules in sets]
     job = job_of(wanted, calls, site)
     answers = carry_out(machine, boot, prepared(site), job, _LIMIT_SECONDS)
-    return read(answers, wanted, calls, site)
+    release = release_of(machine.environment(boot)["kernel"])
+    return read(answers, wanted, calls, site, release)
 
 
 def prepared(site: Site) -> tuple[Request, ...]:
@@ -146,8 +151,9 @@ def read(
     sets: Sequence[Wanted],
     calls: Sequence[Call],
     site: Site = FIELD_SITE,
+    release: Release = OLDEST,
 ) -> Battery:
-    """Return what the program's answers say.
+    """Return what the program's answers say of a kernel of that release.
 
     Raises:
         TrialError: They are not those of this job, or records were lost.
@@ -159,13 +165,14 @@ def read(
     if counts != (1, len(calls), len(sets)):
         raise TrialError("the guest's answers are not those of the battery")
     ground = _ground(by_event["files"][0], site)
-    events = _events(by_event["learned"], calls, ground)
+    learned = _events(by_event["learned"], calls, ground)
+    events = tuple(replace(event, release=release) for event in learned)
     every = tuple(range(len(calls)))
     results = tuple(
         _result(answer, every if wanted.calls is None else wanted.calls)
         for answer, wanted in zip(by_event["set"], sets, strict=True)
     )
-    return Battery(_watched(by_event["files"][0], site), events, results)
+    return Battery(_watched(by_event["files"][0], site), events, results, release)
 
 
 def _ground(answer: Answer, site: Site) -> Ground:

@@ -185,6 +185,38 @@ def test_without_a_rule_that_counts_nothing_is_recorded_whoever_asks() -> None:
     assert key(raised, "-a always,exit -S getppid") == ""
 
 
+@pytest.mark.parametrize(("release", "recorded"), [("6.12", False), ("7.2", True), ("7.3", True)])
+def test_later_releases_record_a_denied_path_without_rules_but_not_its_files(
+    release: lookup.Release, recorded: bool
+) -> None:
+    raised = replace(READ, raised=True, release=release)
+    for rules in ((), ("-a never,user -F uid=0",)):
+        found = outcome(raised, *rules)
+        assert (found.recorded, found.key, found.names) == (recorded, "", ())
+    assert not outcome(replace(raised, raised=False)).recorded
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [
+        ("6.1.0-56-amd64", "6.1"),
+        ("Linux 6.1.192, lean", "6.1"),
+        ("6.12.117+deb12-amd64", "6.12"),
+        ("6.6.30", "6.1"),
+        ("7.2.12", "7.2"),
+        ("7.3.4+deb13-amd64", "7.3"),
+        ("7.10.1", "7.3"),
+        ("8.0", "7.3"),
+        ("5.10", "6.1"),
+        ("", "6.1"),
+    ],
+)
+def test_a_kernel_is_of_the_newest_release_that_it_is_not_before(
+    version: str, release: lookup.Release
+) -> None:
+    assert lookup.release_of(version) == release
+
+
 def test_a_tree_of_one_file_is_found_by_its_other_names() -> None:
     linked = replace(READ, names=(replace(NAME_1, path="/elsewhere"),))
     assert key(linked, "-a always,exit -F dir=/w/f1") == ""

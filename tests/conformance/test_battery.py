@@ -50,6 +50,11 @@ def test_answers_are_read() -> None:
     assert not only.unsteady
 
 
+def test_events_are_of_the_kernel_s_release() -> None:
+    battery = read(answers(), [Wanted("x")], CALLS, FIELD_SITE, "7.3")
+    assert (battery.release, battery.events[0].release) == ("7.3", "7.3")
+
+
 def test_a_call_with_another_result_or_two_records_is_unsteady() -> None:
     changed = read(answers(changed=[[0, -1]]), [Wanted("x")], CALLS)
     twice = read(answers(recorded=[[0, 0], [0, 0]]), [Wanted("x")], CALLS)

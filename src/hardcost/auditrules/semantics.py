@@ -171,10 +171,12 @@ def decide(loaded: Loaded, event: Event) -> Outcome:
     """Return the decision about a call at its return (`__audit_syscall_exit`, AS:2056).
 
     It assumes a task that no rule of the list `task` has decided. Without any rule
-    (`audit_n_rules`, AF:1013), nothing is recorded, whatever requests it.
+    (`audit_n_rules`, AF:1013) nothing is recorded, whatever requests it; later releases record
+    what was requested, without the files, which nobody noted until then.
     """
     if not any(rule.list not in _UNCOUNTED for rule in loaded.rules):
-        return Outcome(Decision.NONE, recorded=False, key="", decided_by=None, walked=())
+        raised = event.raised and event.release in lookup.RAISED_WITHOUT_RULES
+        return Outcome(Decision.NONE, recorded=raised, key="", decided_by=None, walked=())
     event = _without_hidden_names(loaded, event)
     walk = _Walk(loaded, event)
     walk.exit_list()

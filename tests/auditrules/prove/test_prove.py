@@ -94,6 +94,20 @@ def test_without_any_rule_even_what_is_raised_is_not_recorded() -> None:
     assert proved(("-a never,exit -S all",), ()).equal is False
 
 
+def test_under_later_releases_the_same_record_lists_no_files_without_rules() -> None:
+    useless = "-a always,exit -S openat -F uid=1 -F uid=2"
+    result = prove(rules(useless), (), release="7.3")
+    assert result.difference is not None
+    a, b = result.difference.outcome_a, result.difference.outcome_b
+    assert a.recorded
+    assert b.recorded
+    assert a.names
+    assert not b.names
+    assert prove((), rules(useless), Relation(at_least=True), release="7.3").equal
+    assert not prove(rules(useless), (), Relation(at_least=True), release="7.3").equal
+    assert prove(rules(useless), (), Relation(ignore_raised=True), release="7.3").equal
+
+
 def test_a_never_rule_behind_all_others_changes_nothing_but_what_is_raised() -> None:
     assert proved((ALWAYS,), (ALWAYS, NEVER)).equal
     assert proved((ALWAYS,), (NEVER, ALWAYS)).equal is False

@@ -73,7 +73,8 @@ class _Proof:
         self.surely_directories = surely_directories((*a, *b))
         self.classes = self.solved = 0
         self.reasons: list[str] = []
-        self.heard = lists.any_counted(a), lists.any_counted(b)
+        self.counted = lists.any_counted(a), lists.any_counted(b)
+        self.raised_anyway = release in lookup.RAISED_WITHOUT_RULES
         self.noting = notes_signals(a), notes_signals(b)
         self.hiding: HidingError | None = None
         self.filesystem: int | None = None
@@ -168,7 +169,16 @@ class _Proof:
             return True
         if self.hiding and (self._hidden_matters(rules) or slots_needed(rules)):
             return True
-        return self.heard[0] != self.heard[1] and not self.relation.ignore_raised
+        return self.counted[0] != self.counted[1] and not self.relation.ignore_raised
+
+    def _listed_otherwise(self) -> bool:
+        """Return whether a requested record lacks its files under one set alone.
+
+        That is so where a set without rules doesn't keep such records from being written.
+        """
+        agrees = self.relation.at_least and not self.counted[0]
+        alone = self.counted[0] != self.counted[1] and not agrees
+        return self.raised_anyway and alone and not self.relation.ignore_raised
 
     def _hidden_matters(self, rules: Sequence[Part]) -> bool:
         """Return whether a record that lacks a file would be another one, and can be written."""
@@ -202,7 +212,7 @@ class _Proof:
         Where they hide different names, only calls are meant all of whose names one set hides.
         """
         left, right = [part for _, part in found.a], [part for _, part in found.b]
-        matters = self._hidden_matters([*left, *right])
+        matters = self._hidden_matters([*left, *right]) or self._listed_otherwise()
         atoms = Atoms(found.source, max(slots_needed([*left, *right]), int(matters)))
         seen = [atoms, atoms]
         if self.hiding:
@@ -213,8 +223,9 @@ class _Proof:
         if matters:
             named = logic.all_of([atoms.visited(0), atoms.leads(0)])
             told_otherwise = logic.any_of([told_otherwise, named])
+        heard = (True, True) if self.raised_anyway else self.counted
         return atoms, disagreement(
-            said[0], said[1], self.relation, heard=self.heard, told_otherwise=told_otherwise
+            said[0], said[1], self.relation, heard=heard, told_otherwise=told_otherwise
         )
 
     def _checked(self, found: Example) -> Difference:

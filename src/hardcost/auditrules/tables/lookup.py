@@ -5,6 +5,7 @@ The tables are data with their source in their first lines, beside this file.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib import resources
@@ -87,6 +88,32 @@ OLDEST: Release = RELEASES[0]
 """The release that everything else is about: rules, records and costs."""
 
 NEWEST: Release = RELEASES[-1]
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+def release_of(version: str) -> Release:
+    """Return the newest of the releases that a kernel's version, as in `uname -r`, is not before.
+
+    Of a version before all of them, it is the oldest.
+    """
+    found = _VERSION.search(version)
+    numbers = (int(found[1]), int(found[2])) if found else (0, 0)
+    return next((one for one in reversed(RELEASES) if _numbers(one) <= numbers), OLDEST)
+
+
+def _numbers(release: Release) -> tuple[int, int]:
+    major, minor = map(int, release.split("."))
+    return major, minor
+
+
+RAISED_WITHOUT_RULES: frozenset[Release] = frozenset({"7.2", "7.3"})
+"""The releases that record a call if they deny it a path, also where no rule is loaded.
+
+Linux 6.18 dropped the question whether there are rules from `audit_log_path_denied`, which reports
+a symbolic link not followed, a hard link refused, a file in a sticky directory
+(`fs.protected_symlinks` and its like).
+"""
 
 
 @cache
