@@ -51,6 +51,7 @@ def test_each_state_is_a_line_along_the_axis_in_its_order(finding: Finding) -> N
         ("audit=off", list(KERNELS)),
         ("audit=on", list(KERNELS)),
     ]
+    alone: dict[str, tuple[tuple[str, str], ...]]
     alone = {f"kernel={one}": (("kernel", one),) for one in KERNELS}
     assert [line.state for line in lines(replace(finding, levels=alone))] == [WHATEVER]
 

@@ -94,8 +94,8 @@ def _warnings(a: Finding, b: Finding) -> list[str]:
         for key, name in _IDENTITY.items()
     ]
     if _kernels(a, b) is None:
-        kernels = (one.environment.get("kernel", _UNKNOWN) for one in (a, b))
-        facts.append(("kernel", *kernels))
+        one, other = (each.environment.get("kernel", _UNKNOWN) for each in (a, b))
+        facts.append(("kernel", one, other))
     warnings = [_differs(name, one, other) for name, one, other in facts if one != other]
     images = [finding.environment.get("image") for finding in (a, b)]
     if None not in images and images[0] != images[1]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.machines.test_rpmpackage import FILES, IMAGE, archive, package
 
 from hardcost.errors import InputError
 from hardcost.machines.cache import Cache
@@ -92,7 +94,16 @@ def test_a_damaged_package_is_refused_and_leaves_nothing(tmp_path: Path, kept: i
     assert not list((tmp_path / "cache").glob("packages/[0-9a-f]*"))
 
 
-def test_an_rpm_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is an RPM package") as error:
-        kernelfiles.named(Cache(tmp_path / "cache"), Path("kernel-core.rpm"))
-    assert "rpm2cpio kernel-core.rpm" in str(error.value.problems[0].hint)
+def test_an_rpm_is_unpacked_too_and_refused_where_it_is_damaged(tmp_path: Path) -> None:
+    cache, file = Cache(tmp_path / "cache"), tmp_path / "kernel-core.rpm"
+    whole = package(gzip.compress(archive(FILES)))
+    file.write_bytes(whole)
+    found = kernelfiles.named(cache, file)
+    assert found.image.read_bytes() == FILES[f"./{IMAGE}"]
+    assert (found.modules / "7.3" / "kernel" / "ext4.ko.zst").is_file()
+    file.write_bytes(whole[:-20])
+    with pytest.raises(InputError, match=r"kernel-core.rpm can't be used: its content does not"):
+        kernelfiles.named(cache, file)
+    file.write_bytes(package(gzip.compress(archive({}))))
+    with pytest.raises(InputError, match=r"the package .* holds no kernel"):
+        kernelfiles.named(cache, file)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from hardcost import files
 from hardcost.errors import InputError, MachineError
-from hardcost.machines import debianpackages
+from hardcost.machines import debianpackages, rpmpackage
 from hardcost.machines.cache import digest, file_digest
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from hardcost.machines.cache import Cache
 
@@ -23,7 +23,6 @@ DEBIAN = "debian:"
 
 _MODULES = "lib/modules"  # below usr in packages since Debian 13
 _PARTS = ("binary", "modules")  # of a kernel, each a package of its own since Linux 7
-_LARGEST_PACKAGE = 1 << 30
 _ARCHITECTURES = frozenset({"amd64", "all"})
 _IMAGES = (
     "boot/vmlinuz-*",
@@ -66,13 +65,8 @@ def named(cache: Cache, name: Path) -> KernelFiles:
         return KernelFiles(Path(f"/boot/vmlinuz-{platform.release()}"), Path("/", _MODULES))
     if text.startswith(DEBIAN):
         return _of_debian(cache, *debianpackages.kernel_of(cache, text.removeprefix(DEBIAN)))
-    if name.suffix == ".deb":
+    if name.suffix in _UNPACKERS:
         return in_folder(_unpacked(cache, name), f"the package {name}")
-    if name.suffix == ".rpm":
-        raise InputError(
-            f"{name} is an RPM package, which hardcost does not unpack",
-            hint=f"mkdir kernel; rpm2cpio {name} | (cd kernel && cpio -idm); --kernel kernel",
-        )
     if name.is_dir():
         return in_folder(name, f"the folder {name}")
     return KernelFiles(name, Path("/", _MODULES))
@@ -145,12 +139,22 @@ def _in_package(cache: Cache, package: str, release: str | None) -> KernelFiles 
 
 
 def _unpacked(cache: Cache, package: Path) -> Path:
-    """Return the folder with the files of a package of Debian's kind, unpacked on first use.
+    """Return the folder with the files of a package, unpacked on first use.
 
     Raises:
         InputError: It can't be read, is damaged, or is for another architecture.
     """
-    files.check(package, "the package", _LARGEST_PACKAGE)
+    files.check(package, "the package", rpmpackage.LARGEST)
+
+    def fill(folder: Path) -> None:
+        (folder / "files").mkdir()
+        _UNPACKERS[package.suffix](package, folder / "files")
+
+    name = digest({"file": file_digest(package), "kind": package.suffix})
+    return cache.make("packages", name, f"the package {package}", fill) / "files"
+
+
+def _unpack_deb(package: Path, folder: Path) -> None:
     words = ["dpkg-deb", "-f", "--", str(package), "Architecture"]
     try:
         architecture = run(words, remedy="apt-get install dpkg").strip()
@@ -158,12 +162,18 @@ def _unpacked(cache: Cache, package: Path) -> Path:
         raise InputError(f"the package {package} is damaged, or is none of Debian's") from error
     if architecture not in _ARCHITECTURES:
         raise InputError(f"the package {package} is for {architecture}, and guests are amd64")
+    try:
+        run(["dpkg-deb", "-x", "--", package, folder])
+    except MachineError as error:
+        raise InputError(f"the package {package} is damaged") from error
 
-    def fill(folder: Path) -> None:
-        try:
-            run(["dpkg-deb", "-x", "--", package, folder / "files"])
-        except MachineError as error:
-            raise InputError(f"the package {package} is damaged") from error
 
-    name = digest({"file": file_digest(package)})
-    return cache.make("packages", name, f"the package {package}", fill) / "files"
+def _unpack_rpm(package: Path, folder: Path) -> None:
+    try:
+        rpmpackage.unpack(package, folder)
+    except rpmpackage.DamagedError as error:
+        raise InputError(f"the package {package} can't be used: {error}") from error
+
+
+_UNPACKERS: dict[str, Callable[[Path, Path], None]] = {".deb": _unpack_deb, ".rpm": _unpack_rpm}
+"""How a package is unpacked into a folder, by its name's end."""

@@ -8,19 +8,15 @@ payload_length) and include/xen/interface/elfnote.h (XEN_ELFNOTE_PHYS32_ENTRY).
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import struct
-import zlib
 from typing import TYPE_CHECKING
-
-import zstandard
 
 from hardcost import files
 from hardcost.errors import InputError
+from hardcost.machines import unpacking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 LARGEST = 512 << 20
@@ -36,9 +32,6 @@ _HEADER_END = 0x250
 _SECTOR = 512
 _NOTE_PHYS32_ENTRY = 18
 _PT_NOTE = 4
-_AT_ONCE = 1 << 20  # bytes that are unpacked before it is looked at what they are
-_WINDOW = 1 << 27  # bytes that an unpacker may look back; what the kernel's own build uses at most
-_ZSTD_AT_ONCE = 1 << 10  # packed bytes, which may become as many thousands
 _TOO_EARLY = "it ends too early"
 _MOST_HEADERS = 128  # program headers; a kernel has some five
 _MOST_NOTES = 1 << 20  # bytes of notes; a kernel has some hundred
@@ -78,26 +71,20 @@ def _unpack(image: Path, content: bytes) -> bytes:
     offset, length = struct.unpack_from("<II", content, _PAYLOAD_AT)
     start = (setup_sectors + 1) * _SECTOR + offset
     payload = content[start : start + length]
-    for magic, unpack in _UNPACKERS.items():
-        if payload.startswith(magic):
-            try:
-                return _whole(unpack(payload))
-            except _PACKING_ERRORS as error:
-                raise InputError(f"the kernel {image} is damaged: {error}") from error
-    raise InputError(
-        f"the kernel {image} is packed in a way that hardcost can't unpack",
-        hint="give it as vmlinux (the kernel's scripts/extract-vmlinux makes one)",
-    )
+    parts = unpacking.parts(payload)
+    if parts is None:
+        raise InputError(
+            f"the kernel {image} is packed in a way that hardcost can't unpack",
+            hint="give it as vmlinux (the kernel's scripts/extract-vmlinux makes one)",
+        )
+    try:
+        return _whole(parts)
+    except (*unpacking.ERRORS, _DamagedError) as error:
+        raise InputError(f"the kernel {image} is damaged: {error}") from error
 
 
 class _DamagedError(Exception):
     """What is in an image is no kernel; the message says why."""
-
-
-_PACKING_ERRORS = (
-    *(OSError, EOFError, MemoryError, zlib.error, lzma.LZMAError, zstandard.ZstdError),
-    _DamagedError,
-)
 
 
 def _whole(parts: Iterator[bytes]) -> bytes:
@@ -112,51 +99,6 @@ def _whole(parts: Iterator[bytes]) -> bytes:
     if not found.startswith(_ELF):
         raise _DamagedError("no ELF file inside")
     return bytes(found)
-
-
-def _xz(payload: bytes) -> Iterator[bytes]:
-    stream = lzma.LZMADecompressor(memlimit=2 * _WINDOW)
-    yield stream.decompress(payload, _AT_ONCE)
-    while not stream.eof:
-        yield _more(stream.decompress(b"", _AT_ONCE))
-
-
-def _bzip2(payload: bytes) -> Iterator[bytes]:
-    stream = bz2.BZ2Decompressor()
-    yield stream.decompress(payload, _AT_ONCE)
-    while not stream.eof:
-        yield _more(stream.decompress(b"", _AT_ONCE))
-
-
-def _gzip(payload: bytes) -> Iterator[bytes]:
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    yield stream.decompress(payload, _AT_ONCE)
-    while not stream.eof:
-        yield _more(stream.decompress(stream.unconsumed_tail, _AT_ONCE))
-
-
-def _zstd(payload: bytes) -> Iterator[bytes]:
-    stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
-    for at in range(0, len(payload), _ZSTD_AT_ONCE):
-        yield stream.decompress(payload[at : at + _ZSTD_AT_ONCE])
-        if stream.eof:
-            return
-    raise EOFError(_TOO_EARLY)
-
-
-def _more(part: bytes) -> bytes:
-    if not part:
-        raise EOFError(_TOO_EARLY)
-    return part
-
-
-_UNPACKERS: dict[bytes, Callable[[bytes], Iterator[bytes]]] = {
-    b"\xfd7zXZ\x00": _xz,
-    b"\x5d\x00\x00": _xz,
-    b"\x1f\x8b": _gzip,
-    b"BZh": _bzip2,
-    b"\x28\xb5\x2f\xfd": _zstd,
-}
 
 
 def _has_pvh_entry(vmlinux: bytes) -> bool:

@@ -1,0 +1,152 @@
+"""RPM packages are unpacked as far as a kernel is concerned, and refused where they are damaged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardcost.machines.rpmpackage import DamagedError, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+IMAGE, MODULE = "lib/modules/7.3/vmlinuz", "lib/modules/7.3/kernel/ext4.ko.zst"
+REGULAR, DIRECTORY, LINK = 0o100644, 0o040755, 0o120777
+FILES = {f"./{IMAGE}": b"a kernel" * 1000, f"./{MODULE}": b"a module"}
+TEXT, NUMBER = 6, 4
+ARCHITECTURE, DIGEST, ALGORITHM = 1022, 5092, 5093
+PACKINGS: Mapping[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "xz": lzma.compress,
+    "lzma": lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
+    "bzip2": bz2.compress,
+    "zstd": zstandard.compress,
+}
+
+
+def entry(name: str, data: bytes, mode: int = REGULAR) -> bytes:
+    """Return a file of a cpio archive."""
+    named = name.encode() + b"\0"
+    numbers = (1, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(named), 0)
+    start = b"070701" + b"".join(b"%08X" % number for number in numbers) + named
+    return start + bytes(-len(start) % 4) + data + bytes(-len(data) % 4)
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    return b"".join(entry(*one) for one in files.items()) + entry("TRAILER!!!", b"")
+
+
+def header(values: Mapping[int, str | int]) -> bytes:
+    """Return a header with a value for each tag."""
+    entries, store = b"", b""
+    for tag, value in values.items():
+        kind = TEXT if isinstance(value, str) else NUMBER
+        entries += struct.pack(">IIII", tag, kind, len(store), 1)
+        store += value.encode() + b"\0" if isinstance(value, str) else struct.pack(">I", value)
+    start = b"\x8e\xad\xe8\x01\0\0\0\0" + struct.pack(">II", len(values), len(store))
+    return start + entries + store
+
+
+def package(payload: bytes, architecture: str = "x86_64", digest: str | None = None) -> bytes:
+    """Return a package, with the digest of its payload unless one is given."""
+    signatures = header({1000: 7})
+    known: dict[int, str | int] = {ALGORITHM: 8, ARCHITECTURE: architecture}
+    known[DIGEST] = digest or hashlib.sha256(payload).hexdigest()
+    lead = b"\xed\xab\xee\xdb" + bytes(92)
+    gap = bytes(-len(signatures) % 8)
+    return lead + signatures + gap + header(known) + payload
+
+
+def unpacked(folder: Path, content: bytes) -> dict[str, bytes]:
+    file, into = folder / "kernel.rpm", folder / "files"
+    file.write_bytes(content)
+    into.mkdir(exist_ok=True)
+    unpack(file, into)
+    found = (path for path in into.rglob("*") if path.is_file())
+    return {path.relative_to(into).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_kernel_and_its_modules_come_out_however_they_are_packed(
+    tmp_path: Path, packing: str
+) -> None:
+    found = unpacked(tmp_path, package(PACKINGS[packing](archive(FILES))))
+    assert found == {IMAGE: b"a kernel" * 1000, MODULE: b"a module"}
+
+
+def test_nothing_else_comes_out_and_nothing_outside(tmp_path: Path) -> None:
+    names = (
+        *("./etc/passwd", "/lib/modules/x", "lib/modules/../../../x", "./usr/bin/x"),
+        *("./lib/modules//x", "./lib/modules/./x", "../lib/modules/x"),
+    )
+    content = b"".join(entry(name, b"x") for name in names)
+    content += entry("./lib/modules/link", b"/etc", LINK) + entry("./lib/modules/d", b"", DIRECTORY)
+    assert unpacked(tmp_path, package(gzip.compress(content + archive(FILES)))).keys() == {
+        IMAGE,
+        MODULE,
+    }
+    assert {path.name for path in tmp_path.iterdir()} == {"kernel.rpm", "files"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no RPM package"),
+        (b"!<arch>\n", "no RPM package"),
+        (package(b"")[:96], "ends too early"),
+        (package(b"")[:110], "ends too early"),
+        (package(b"x"), "packed in a way"),
+        (package(gzip.compress(b"070702" + bytes(200))), "no cpio archive"),
+        (package(gzip.compress(b"070701" + b"x" * 200)), "archive is damaged"),
+        (package(gzip.compress(b"070701" + b"0" * 200)), "a name in its archive has 0 bytes"),
+        (package(gzip.compress(archive(FILES)[:-200])), "ends too early"),
+        (package(gzip.compress(archive(FILES)), "aarch64"), "for aarch64, and guests are x86_64"),
+        (package(gzip.compress(archive(FILES)), digest="0" * 64), "does not have the digest"),
+        (
+            package(gzip.compress(archive({"lib/modules/a": b"", "lib/modules/a/b": b""}))),
+            "both a file and a directory",
+        ),
+        (
+            b"\xed\xab\xee\xdb" + bytes(92) + b"\x8e\xad\xe8\x01\0\0\0\0" + b"\xff" * 8,
+            "header is too large",
+        ),
+    ],
+    ids=lambda value: None if isinstance(value, bytes) else value,
+)
+def test_a_package_that_is_wrong_or_damaged_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    with pytest.raises(DamagedError, match=message):
+        unpacked(tmp_path, content)
+
+
+def test_a_package_that_ends_too_early_is_refused_wherever_it_ends(tmp_path: Path) -> None:
+    whole = package(zstandard.compress(archive(FILES)))
+    for end in range(0, len(whole), 17):
+        with pytest.raises(DamagedError):
+            unpacked(tmp_path, whole[:end])
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_whatever_is_changed_it_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    whole = bytearray(package(gzip.compress(archive(FILES))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = unpacked(tmp_path_factory.mktemp("changed"), bytes(whole))
+    except DamagedError:
+        return
+    assert all(name.startswith("lib/modules/") for name in found)
