@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -40,10 +41,11 @@ def rpm(
     """Return a package of what lies below `lib/modules` in a folder, packed as `payload` says."""
     roots = [debianpackages.unpacked(cache, name) for name in _PACKAGES]
     libraries = ":".join(f"{root}/usr/lib/x86_64-linux-gnu" for root in roots)
-    program, configuration = (
-        next(root / path for root in roots if (root / path).exists())
-        for path in ("usr/bin/rpmbuild", "usr/lib/rpm/macros")
-    )
+    program = next(path for root in roots if (path := root / "usr/bin/rpmbuild").exists())
+    configuration = folder / "configuration"  # which lies in several packages
+    for root in roots:
+        if (root / "usr/lib/rpm").is_dir():
+            shutil.copytree(root / "usr/lib/rpm", configuration, dirs_exist_ok=True, symlinks=True)
     (folder / "kernel.spec").write_text(_SPEC)
     definitions = {
         "_topdir": folder,
@@ -60,7 +62,7 @@ def rpm(
         [program, "-bb", "--quiet", "--target", target, *words, folder / "kernel.spec"],
         check=True,
         capture_output=True,
-        env=os.environ | {"LD_LIBRARY_PATH": libraries, "RPM_CONFIGDIR": str(configuration.parent)},
+        env=os.environ | {"LD_LIBRARY_PATH": libraries, "RPM_CONFIGDIR": str(configuration)},
     )
     (made,) = (folder / "RPMS" / target).glob("*.rpm")
     return made
