@@ -12,6 +12,7 @@ from hardcost.machines.apt import Apt
 from hardcost.machines.cache import digest
 from hardcost.machines.images.aptsources import BACKPORTS, UNSTABLE
 from hardcost.machines.manifest import WHOLE, damage, is_there
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _entry(cache: Cache, package: str, elsewhere: str | None, parts: Sequence[st
     def fill(folder: Path) -> None:
         archive = _offering(cache, (chosen,), elsewhere)[0].download(chosen, folder, before)
         words: list[str | Path] = ["dpkg-deb", "-f", "--", archive]
-        name = run([*words, "Package"], remedy="apt-get install dpkg").strip()
+        name = run([*words, "Package"], remedy=install("dpkg")).strip()
         if name != chosen:
             raise MachineError(
                 f"apt downloaded the package {name} for {chosen}; please report this"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines import process
+from hardcost.machines.packagenames import install
 
 MOST_FILES = 1000
 """Files of a folder that are copied."""
@@ -63,7 +64,7 @@ def revisions(text: str, folder: Path) -> Revisions:
         MachineError: Git is not installed.
     """
     if process.found("git") is None:
-        raise MachineError("git is not installed", hint="apt-get install git")
+        raise MachineError("git is not installed", hint=install("git"))
     top = Path(_said(folder, "rev-parse", "--show-toplevel", what="--git").removesuffix("\n"))
     dots = "..." if "..." in text else ".."
     first, between, last = text.partition(dots)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import HardcostError
 from hardcost.machines import process
+from hardcost.machines.packagenames import install
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ class Check:
 def program(name: str, package: str) -> Check:
     """Look for a program on the PATH, which comes with a Debian package."""
     found = process.found(name)
-    return Check(name, found is not None, found or "missing", f"apt-get install {package}")
+    return Check(name, found is not None, found or "missing", install(package))
 
 
 def attempt(name: str, look: Callable[[], str]) -> Check:

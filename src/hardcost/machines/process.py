@@ -18,6 +18,7 @@ from collections import deque
 from typing import IO, TYPE_CHECKING
 
 from hardcost.errors import MachineError
+from hardcost.machines.packagenames import install
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -135,7 +136,7 @@ def follow(  # noqa: PLR0913  (each is a thing of its own)
             env={**_plain_environment(), **(environment or {})},
         )
     except FileNotFoundError as error:
-        raise MachineError("setpriv is not installed", hint="apt-get install util-linux") from error
+        raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
     tail: deque[str] = deque(maxlen=_KEPT_LINES)
     with process:
         try:
@@ -224,9 +225,7 @@ async def running(
                 env=environment,
             )
         except FileNotFoundError as error:
-            raise MachineError(
-                "setpriv is not installed", hint="apt-get install util-linux"
-            ) from error
+            raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
     try:
         yield process
     finally:
@@ -262,9 +261,7 @@ async def talking(
             )
         except FileNotFoundError as error:
             writer.close()
-            raise MachineError(
-                "setpriv is not installed", hint="apt-get install util-linux"
-            ) from error
+            raise MachineError("setpriv is not installed", hint=install("util-linux")) from error
     try:
         yield reader, writer, process
     finally:

@@ -19,6 +19,7 @@ from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, labels, namespace
 from hardcost.machines.images.aptsources import debian_sources
 from hardcost.machines.images.rootimage import RootImage
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import follow, found, run
 from hardcost.machines.progress import ImageProgress
 
@@ -100,7 +101,7 @@ def debian_image(
         if missing:
             raise MachineError(
                 f"the Debian guest can't be made without {', '.join(missing)}",
-                hint=f"apt-get install {' '.join(sorted({PROGRAMS[one] for one in missing}))}",
+                hint=install(*sorted({PROGRAMS[one] for one in missing})),
             )
         why_not = namespace.why_not()
         if why_not is not None:
@@ -202,5 +203,5 @@ class _Making:
 def _versions(tree: Path) -> dict[str, str]:
     """Return the versions of the packages in a root, by name."""
     words = ["dpkg-query", f"--admindir={tree}/var/lib/dpkg", "-W", "-f", "${Package} ${Version}\n"]
-    pairs = (line.split() for line in run(words, remedy="apt-get install dpkg").splitlines())
+    pairs = (line.split() for line in run(words, remedy=install("dpkg")).splitlines())
     return {pair[0]: pair[1] for pair in pairs if len(pair) == len(("name", "version"))}

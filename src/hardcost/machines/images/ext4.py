@@ -15,6 +15,7 @@ from hardcost.errors import MachineError
 from hardcost.machines import folders
 from hardcost.machines.images import contents
 from hardcost.machines.images.namespace import as_root
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import follow, run
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hardcost.machines.images.contents import Entry
 
 EPOCH = 1767225600  # 2026-01-01, when every guest's clock starts; no file is newer
-REMEDY = "apt-get install e2fsprogs"
+REMEDY = install("e2fsprogs")
 _UUID = "68617264-636f-7374-8000-000000000001"
 _HASH_SEED = "68617264-636f-7374-8000-000000000002"
 # Debian 12's defaults, without metadata checksums: a small kernel computes them from tables, so

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hardcost.errors import InputError
 from hardcost.machines.cache import digest
 from hardcost.machines.images import kept
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def grown(cache: Cache, image: RootImage, gib: int) -> RootImage:
         larger = folder / _FILE
         run(["cp", "--sparse=always", "--", image.path, larger])
         os.truncate(larger, gib * _GIB)
-        run(["resize2fs", "-f", "--", larger], remedy="apt-get install e2fsprogs")
+        run(["resize2fs", "-f", "--", larger], remedy=install("e2fsprogs"))
         title = f"{image.title}, {gib} GiB"
         kept.keep(folder, replace(image, path=larger, digest=name, title=title, size=gib * _GIB))
 

@@ -16,6 +16,7 @@ from hardcost.errors import InputError, MachineError
 from hardcost.machines.cache import digest
 from hardcost.machines.images import contents, ext4, kept, partitions
 from hardcost.machines.images.rootimage import GRAIN, RootImage
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _converted(path: Path, image: Path) -> None:
         )
     run(
         ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", "-S", "4k", "--", path, image],
-        remedy="apt-get install qemu-utils; if it is installed, the image itself is damaged",
+        remedy=f"{install('qemu-utils')}; if it is installed, the image itself is damaged",
         limit_seconds=_WHOLE_LIMIT_SECONDS,
     )
 

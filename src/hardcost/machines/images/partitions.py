@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -106,6 +107,6 @@ def _type(image: Path, *place: str) -> str | None:
 def _found(*words: str | Path) -> str:
     return run(
         ["sh", "-c", _FINDS, "sh", *words],
-        remedy="apt-get install util-linux",
+        remedy=install("util-linux"),
         limit_seconds=_LIMIT_SECONDS,
     )

@@ -15,6 +15,7 @@ from hardcost.errors import InputError, MachineError
 from hardcost.machines import debianpackages, host
 from hardcost.machines.cache import digest
 from hardcost.machines.kernels.tree import lay_out, link
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def archived(cache: Cache, source: Source) -> Path:
             *_ALIKE,
             ".",
         ]
-        run(words, remedy="apt-get install tar gzip", limit_seconds=_UNPACK_LIMIT_SECONDS)
+        run(words, remedy=install("tar", "gzip"), limit_seconds=_UNPACK_LIMIT_SECONDS)
         source.check_unchanged()
 
     return cache.make("sources", name, f"archive of {source.title}", fill) / _ARCHIVE
@@ -202,7 +203,7 @@ def unpacked(cache: Cache, parts: SourceParts, archive: Path) -> Source:
 def _unpack(archive: Path, folder: Path, *words: str) -> None:
     run(
         ["tar", "-x", "-f", archive, "-C", folder, "--no-same-owner", *words],
-        remedy="apt-get install tar xz-utils",
+        remedy=install("tar", "xz-utils"),
         limit_seconds=_UNPACK_LIMIT_SECONDS,
     )
 

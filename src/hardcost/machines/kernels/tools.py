@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardcost.errors import MachineError
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 _COMPILER = "gcc"
@@ -47,7 +48,7 @@ class Tools:
         if self.missing:
             raise MachineError(
                 f"building a kernel needs missing packages: {', '.join(self.missing)}",
-                hint=f"apt-get install {' '.join(self.missing)}",
+                hint=install(*self.missing),
             )
 
 
@@ -60,7 +61,7 @@ def need_patch() -> None:
     if shutil.which("patch") is None:
         raise MachineError(
             "applying patches needs a missing program: patch",
-            hint="apt-get install patch",
+            hint=install("patch"),
         )
 
 
@@ -96,7 +97,7 @@ def folders() -> tuple[Path, ...]:
 def hint_for(reason: str) -> str | None:
     """Return the remedy for an option dropped because this machine lacks something."""
     if "GCC_PLUGINS" in reason and not _has_plugins():
-        return f"apt-get install gcc-{_major()}-plugin-dev: the compiler's plugin headers"
+        return f"{install(f'gcc-{_major()}-plugin-dev')}: the compiler's plugin headers"
     return None
 
 

@@ -11,6 +11,7 @@ from hardcost.machines.hostcheck import Check, attempt, program
 from hardcost.machines.images import debianimage, namespace
 from hardcost.machines.kernels import sandbox, source, tools
 from hardcost.machines.machine import Boot
+from hardcost.machines.packagenames import install
 from hardcost.machines.qemu import initramfs
 from hardcost.machines.qemu.argv import QEMU, Hardware
 from hardcost.machines.qemu.vm import VirtualMachine, kvm_works
@@ -64,7 +65,7 @@ def _building(cache: Cache) -> Check:
     name = "building kernels"
     found = tools.find()
     if found.missing:
-        remedy = f"apt-get install {' '.join(found.missing)}"
+        remedy = install(*found.missing)
         return Check(
             name, ok=False, found=f"without {', '.join(found.missing)}", remedy=remedy, needed=False
         )
@@ -84,8 +85,8 @@ def _images() -> Check:
     name = "guests with services"
     missing = debianimage.missing_programs()
     if missing:
-        packages = " ".join(sorted({debianimage.PROGRAMS[one] for one in missing}))
-        said, remedy = f"without {', '.join(missing)}", f"apt-get install {packages}"
+        packages = sorted({debianimage.PROGRAMS[one] for one in missing})
+        said, remedy = f"without {', '.join(missing)}", install(*packages)
         return Check(name, ok=False, found=said, remedy=remedy, needed=False)
     why_not = namespace.why_not()
     if why_not is not None:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from qemu.qmp import QMPClient, QMPError
 
 from hardcost.errors import MachineError, TrialError
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import kill, running
 from hardcost.machines.qemu.argv import QEMU, Streams
 from hardcost.machines.qemu.guesttime import Standstill, StoodStillError, limited
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hardcost.machines.confined import Files
 
-REMEDY = "apt-get install qemu-system-x86"
+REMEDY = install("qemu-system-x86")
 _REASONS = ("Kernel panic", "hardcost-probe: ")  # what begins a console's words on why it ended
 _CONSOLE_LIMIT = 4000  # bytes of a console log's end that an error shows
 _ANSWERS_LIMIT = 256 << 20  # bytes; more than any job gives, less than a disk

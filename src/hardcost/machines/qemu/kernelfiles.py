@@ -11,6 +11,7 @@ from hardcost import files
 from hardcost.errors import InputError, MachineError
 from hardcost.machines import debianpackages, rpmpackage
 from hardcost.machines.cache import digest, file_digest
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _unpacked(cache: Cache, package: Path) -> Path:
 def _unpack_deb(package: Path, folder: Path) -> None:
     words = ["dpkg-deb", "-f", "--", str(package), "Architecture"]
     try:
-        architecture = run(words, remedy="apt-get install dpkg").strip()
+        architecture = run(words, remedy=install("dpkg")).strip()
     except MachineError as error:
         raise InputError(f"the package {package} is damaged, or is none of Debian's") from error
     if architecture not in _ARCHITECTURES:

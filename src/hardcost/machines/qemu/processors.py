@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 from hardcost.machines.qemu.argv import QEMU
 
@@ -25,7 +26,7 @@ def check(model: str) -> None:
     name = model.partition(",")[0]
     if name == _USUAL:
         return
-    known = models(run([QEMU, "-cpu", "help"], remedy="apt-get install qemu-system-x86"))
+    known = models(run([QEMU, "-cpu", "help"], remedy=install("qemu-system-x86")))
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         meant = f"did you mean '{close[0]}'? " if close else ""

@@ -20,6 +20,7 @@ from hardcost.machines.images.grown import grown
 from hardcost.machines.kernels.builder import Kernels
 from hardcost.machines.kernels.relations import relations
 from hardcost.machines.machine import Boot, Capabilities, Earlier
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import run
 from hardcost.machines.qemu import (
     argv,
@@ -112,7 +113,7 @@ class VirtualMachine:
     @cached_property
     def qemu_version(self) -> str:
         """QEMU's version as it states it, with the distribution's own part."""
-        said = run([argv.QEMU, "--version"], remedy="apt-get install qemu-system-x86")
+        said = run([argv.QEMU, "--version"], remedy=install("qemu-system-x86"))
         found = _QEMU_VERSION.search(said)
         if found is None:
             raise MachineError(f"{argv.QEMU} does not say its version: {said[:80]!r}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
 from hardcost.machines.ourprograms import built
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import found
 from hardcost.machines.real import starting, thishost
 from hardcost.machines.real.conversation import exchange
@@ -167,7 +168,7 @@ def check(wanted: Wanted) -> None:
     address(wanted.address)
     thishost.check(wanted)
     if found("ssh") is None:
-        raise MachineError("ssh is not installed", hint="apt-get install openssh-client")
+        raise MachineError("ssh is not installed", hint=install("openssh-client"))
 
 
 async def make(wanted: Wanted, listener: Listener) -> RealMachine:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardcost.errors import InputError, MachineError
+from hardcost.machines.packagenames import install
 from hardcost.machines.process import found, running
 from hardcost.units import count
 
@@ -85,7 +86,7 @@ async def run_over_ssh(lab: Lab, what: OnHosts, say: Callable[[str], None]) -> N
         if host.startswith("-") or not host.strip():
             raise InputError(f"'{host}' is no host's name")
     if found(what.ssh[0]) is None:
-        raise MachineError(f"{what.ssh[0]} is not installed", hint="apt-get install openssh-client")
+        raise MachineError(f"{what.ssh[0]} is not installed", hint=install("openssh-client"))
     async with contextlib.AsyncExitStack() as started:
         folder = Path(started.enter_context(tempfile.TemporaryDirectory(prefix="hardcost-lab-")))
         said = _Log(folder / "scheduler.log")
