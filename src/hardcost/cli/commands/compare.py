@@ -19,7 +19,8 @@ def compare() -> None:
     """Show the runs A and B side by side.
 
     A and B are a run's name, the beginning of one, or 'last'. Warns where the two were measured
-    with different QEMUs, kernels or processor models, whose counts are not comparable.
+    with different QEMUs or processor models, whose counts are not comparable. Where the kernels
+    differ, they are what is compared.
 
     \b
     Examples:  hardcost compare audit-rules-20260101-120000-ab12 last

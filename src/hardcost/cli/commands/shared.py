@@ -168,7 +168,7 @@ def _guests() -> tuple[_Option, ...]:
             "--kernel",
             type=click.Path(path_type=Path),
             shell_complete=completion.kernels,
-            help="A bzImage, a vmlinux, a kernel's .deb package, a folder that holds one,"
+            help="A bzImage, a vmlinux, a kernel's .deb or .rpm, a folder that holds one,"
             " debian:VERSION such as debian:6.12, or 'host' (default: Debian's kernel).",
         ),
         click.option(
