@@ -52,6 +52,7 @@ PAGES = (
     "docs/questions-about-audit-rules.md",
     "docs/flat.md",
     "docs/audited-calls.md",
+    "docs/kernels.md",
     "docs/trace.md",
 )
 

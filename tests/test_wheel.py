@@ -51,12 +51,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("sdist") / "another folder"
     folder.mkdir()
     # Not by tarfile: its safe way to unpack is newer than Debian 12's Python.
-    subprocess.run(["tar", "-xzf", _hatchling(PROJECT, "sdist", folder), "-C", folder], check=True)
+    subprocess.run(["tar", "-xzf", hatchling(PROJECT, "sdist", folder), "-C", folder], check=True)
     (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
     _break_conformance(unpacked)
     return Built(
-        _hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here")),
-        _hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")),
+        hatchling(PROJECT, "wheel", tmp_path_factory.mktemp("here")),
+        hatchling(unpacked, "wheel", tmp_path_factory.mktemp("there")),
         unpacked,
     )
 
@@ -70,7 +70,7 @@ def _break_conformance(project: Path) -> None:
             path.write_text(text)
 
 
-def _hatchling(project: Path, target: str, into: Path) -> Path:
+def hatchling(project: Path, target: str, into: Path) -> Path:
     """Build as `uv build` does, with the tools that are there; return the one file that comes."""
     words = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(into)]
     # Its own target folder: one that is shared would show what another folder left there.

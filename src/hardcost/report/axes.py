@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_WHOLE = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 _FEWEST = 3
 """Points that a line needs to show more than a difference."""
 
@@ -32,17 +33,14 @@ class Axis:
         return ""
 
 
-def numeric_axis(
-    levels: Mapping[str, tuple[tuple[str, str], ...]], successive: str | None = None
-) -> Axis | None:
+def numeric_axis(levels: Mapping[str, tuple[tuple[str, str], ...]]) -> Axis | None:
     """Return the first axis with at least three numeric levels among `levels`, if there is one.
 
     `levels` maps a configuration's name to its axes. Configurations that differ only in this axis
-    form a line; those without it form none. The levels of a `successive` axis are names, even where
-    they look like numbers, as versions do.
+    form a line; those without it form none.
     """
     names = dict.fromkeys(name for own in levels.values() for name, _ in own)
-    for name in [one for one in names if one != successive]:
+    for name in names:
         values = {_number(dict(own).get(name, "")) for own in levels.values()} - {None}
         if len(values) >= _FEWEST:
             return Axis(name, _lines(levels, name))
@@ -78,8 +76,5 @@ def _pattern(axis: str, configurations: list[str]) -> str:
 
 
 def _number(level: str) -> float | None:
-    try:
-        value = float(level)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    """Return a level as a number; versions such as 6.12, which look like fractions, are none."""
+    return float(level) if _WHOLE.fullmatch(level) else None

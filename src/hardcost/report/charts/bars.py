@@ -44,7 +44,7 @@ def bar_charts(finding: Finding) -> Iterable[Chart]:
     There is none if configurations form a line over a numeric axis, or for one configuration alone.
     """
     names = list(dict.fromkeys(cell.configuration for cell in finding.cells))
-    if len(names) < 2 or numeric_axis(finding.levels, finding.successive) is not None:  # noqa: PLR2004 - a comparison
+    if len(names) < 2 or numeric_axis(finding.levels) is not None:  # noqa: PLR2004 - a comparison
         return
     for nth, family in enumerate(families(finding.cells)):
         scale = "dots on a logarithmic scale" if far_apart(family) else "bars from 0"

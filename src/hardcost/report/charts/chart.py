@@ -38,7 +38,7 @@ class Charts:
 
 def charts(finding: Finding) -> Charts:
     """Return every chart for which the finding has the numbers."""
-    axis = numeric_axis(finding.levels, finding.successive)
+    axis = numeric_axis(finding.levels)
     spread = spread_charts(finding)
     return Charts(
         run=(*(_run_charts(finding, axis) if axis else bar_charts(finding)), *spread),

@@ -189,7 +189,7 @@ def _unchanged(overall: Mapping[str, float], same: Sequence[str]) -> Iterator[st
 
 def _slope(finding: Finding) -> Iterator[str]:
     """Yield the mean cost of one step on a numeric axis, along its first line."""
-    axis = numeric_axis(finding.levels, finding.successive)
+    axis = numeric_axis(finding.levels)
     if axis is None:
         return
     points = next(iter(axis.lines.values()))

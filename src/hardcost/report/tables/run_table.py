@@ -209,7 +209,7 @@ def _score(finding: Finding, configuration: str) -> str:
 
 def _line_starts(finding: Finding, configurations: list[str]) -> frozenset[int]:
     """Return the rows where another line of the run's numeric axis begins."""
-    axis = numeric_axis(finding.levels, finding.successive)
+    axis = numeric_axis(finding.levels)
     if axis is None:
         return frozenset()
     lines = [axis.line_of(configuration) for configuration in configurations]
