@@ -132,9 +132,18 @@ def kernel_of(cache: Cache, version: str) -> tuple[str, str]:
             hint=f"it has {', '.join(has)}" if has else "apt-get update, then try again",
         )
 
-    name = _place(cache, f"the kernel {version}").name
+    name = _kernel_place(cache, version).name
     place = cache.make("packages", name, f"which of Debian's kernels is {version}", fill)
     return (place / "package").read_text(), (place / "release").read_text()
+
+
+def knows_kernel(cache: Cache, version: str) -> bool:
+    """Say whether Debian's kernel of a version was looked up before."""
+    return _kernel_place(cache, version).is_dir()
+
+
+def _kernel_place(cache: Cache, version: str) -> Path:
+    return _place(cache, f"the kernel {version}")
 
 
 def _kernels_of(cache: Cache, own: host.Release, codename: str | None) -> tuple[str, ...]:

@@ -73,6 +73,13 @@ def named(cache: Cache, name: Path) -> KernelFiles:
     return KernelFiles(name, Path("/", _MODULES))
 
 
+def is_here(cache: Cache, name: str) -> bool:
+    """Say whether nothing has to be fetched for the kernel of a name."""
+    return not name.startswith(DEBIAN) or debianpackages.knows_kernel(
+        cache, name.removeprefix(DEBIAN)
+    )
+
+
 def in_folder(folder: Path, what: str) -> KernelFiles:
     """Return the one kernel in a folder.
 

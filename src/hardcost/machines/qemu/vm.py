@@ -29,6 +29,7 @@ from hardcost.machines.qemu import (
     fresh,
     initramfs,
     inquiry,
+    kernelfiles,
     profiler,
     snapshot,
 )
@@ -130,6 +131,8 @@ class VirtualMachine:
         if not (self.cache.root / "kernels").is_dir():
             note("fetching a kernel and the audit package; this happens once …")
         for name in dict.fromkeys(boot.shipped for boot in boots if boot.shipped is not None):
+            if not kernelfiles.is_here(self.cache, name):
+                note(f"fetching the kernel {name}; this happens once …")
             self._shipped.kernel(name)
         if any(boot.kernel is not None for boot in boots):
             self.kernels.announce(note)
