@@ -110,8 +110,8 @@ def _numbers(release: Release) -> tuple[int, int]:
 RAISED_WITHOUT_RULES: frozenset[Release] = frozenset({"7.2", "7.3"})
 """The releases that record a call if they deny it a path, also where no rule is loaded.
 
-Linux 6.18 dropped the question whether there are rules from `audit_log_path_denied`, which reports
-a symbolic link not followed, a hard link refused, a file in a sticky directory
+Between 6.12 and 7.2 `audit_log_path_denied` stopped asking whether there are rules. It reports a
+symbolic link not followed, a hard link refused, a file in a sticky directory
 (`fs.protected_symlinks` and its like).
 """
 
