@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hardcost.analysis.replay import SLEEPING, Task, longest, modelled, scheduled, tasks
-from hardcost.analysis.traced import Piece, Traced, Wake
+from hardcost.analysis.traced import Answer, Piece, Traced, Wake
 
 NAMES = ("a", "b", "hardcost-idle")
 
 
-def traced(pieces: tuple[Piece, ...], wakes: tuple[Wake, ...] = ()) -> Traced:
+def traced(
+    pieces: tuple[Piece, ...], wakes: tuple[Wake, ...] = (), answers: tuple[Answer, ...] = ()
+) -> Traced:
     length = pieces[-1].end
-    return Traced("w", "c", "m", NAMES, pieces, wakes, length, length, 0, 0, 0)
+    trace = Traced("w", "c", "m", NAMES, pieces, wakes, length, length, 0, 0, 0)
+    return replace(trace, answers=answers)
 
 
 @st.composite
@@ -25,7 +30,7 @@ def _found(draw: st.DrawFn) -> list[Task]:
     for number in range(draw(st.integers(1, 25))):
         process = draw(st.integers(0, 4))
         work = draw(st.integers(0, 50))
-        after = draw(st.none() | st.integers(0, number - 1)) if number else None
+        after = tuple(draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else ())
         found.append(Task(process, work, now, latest.get(process), after))
         latest[process] = number
         now += work
@@ -40,7 +45,7 @@ def _needed(found: list[Task]) -> int:
         if number not in needed:
             needed.add(number)
             task = found[number]
-            wanted += [one for one in (task.before, task.after) if one is not None]
+            wanted += [*task.after, *([] if task.before is None else [task.before])]
     return sum(found[number].work for number in needed)
 
 
@@ -117,3 +122,52 @@ def test_what_nobody_waits_for_goes_on_behind_the_end() -> None:
     assert (one.length, two.length) == (110, 20)
     assert (one.drained, two.drained) == (110, 100)
     assert two.busiest == ("b", 90)
+
+
+def test_who_asks_goes_on_with_the_answer_though_he_never_slept() -> None:
+    pieces = (
+        Piece(0, 0, 100, "openat"),  # asks at 90, and is interrupted by who is asked
+        Piece(1, 100, 160, "decides", woken_by=0, woken=95),
+        Piece(0, 160, 200, "openat"),
+    )
+    wakes, answers = (Wake(95, 0, 1),), (Answer(150, by=1, process=0, asked=90),)
+    (two,) = modelled(traced(pieces, wakes, answers), (2,))
+    assert two.length == two.limit == 185  # a 95, b 50 until it answers, a 40; 10 of b are beside
+    assert two.path == (("a", 135), ("b", 50))
+    assert two.drained == two.length
+    (without,) = modelled(traced(pieces, wakes), (2,))
+    assert without.length == 140  # a alone: nobody would wait for b
+
+
+def test_nobody_answers_before_he_is_asked() -> None:
+    pieces = (
+        Piece(1, 0, 50, "waits for questions"),
+        Piece(0, 50, 150, "work"),
+        Piece(0, 150, 250, "openat"),  # asks at 250, and gives way
+        Piece(1, 250, 300, "decides"),  # it had not slept, so nobody woke it
+        Piece(0, 300, 310, "openat"),
+    )
+    answers = (Answer(300, by=1, process=0, asked=250),)
+    (two,) = modelled(traced(pieces, answers=answers), (2,))
+    assert two.length == 260  # 200 until it asks, 50 for the answer, 10
+
+
+def test_who_answers_several_takes_one_after_the_other() -> None:
+    pieces = (
+        Piece(0, 0, 10, "openat"),  # asks at 10
+        Piece(2, 10, 20, "openat"),  # asks at 20
+        Piece(1, 20, 220, "decides"),  # answers the first at 120, the second at 220
+        Piece(2, 220, 221, "openat"),
+        Piece(0, 221, 222, "openat"),
+    )
+    names = ("a", "b", "c")
+    answers = (Answer(120, 1, 0, 10), Answer(220, 1, 2, 20))
+    trace = replace(traced(pieces, answers=answers), processes=names)
+    found = tasks(trace)
+    assert [(task.process, task.work) for task in found] == [
+        *((0, 10), (2, 10), (1, 100), (1, 100), (2, 1), (0, 1))
+    ]
+    assert [task.after for task in found] == [(), (), (0,), (1,), (3,), (2,)]
+    (three,) = modelled(trace, (3,))
+    # The last piece is the first asker's, which need not wait for the second answer.
+    assert (three.length, three.drained) == (111, 211)

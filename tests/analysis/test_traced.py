@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardcost.analysis.traced import OWN_CODE, Deed, traced
+from hardcost.analysis.traced import OWN_CODE, Answer, Deed, traced
 from hardcost.instruments.traces import TAKES, Trace
 from hardcost.instruments.tracing import traces
 from hardcost.instruments.windows import Frame, Windows
@@ -20,6 +20,7 @@ FRAMES = (
     Frame(above=3, kind="kernel", name="schedule"),
     Frame(above=1, kind="kernel", name="asm_sysvec_apic_timer_interrupt"),
     Frame(above=3, kind="kernel", name="preempt_schedule_common"),
+    Frame(above=3, kind="kernel", name="fanotify_handle_event"),
 )
 
 
@@ -31,7 +32,7 @@ def recorded() -> Trace:
 
 @st.composite
 def _any(draw: st.DrawFn) -> Trace:
-    kinds = st.sampled_from(("runs", "wakes", "begins", "leaves"))
+    kinds = st.sampled_from(("runs", "wakes", "answers", "begins", "leaves"))
     whens = sorted(draw(st.lists(st.integers(5, 90), max_size=30)))
     rows = [
         (draw(kinds), when, draw(st.integers(0, len(NAMES))), draw(st.integers(0, len(FRAMES))))
@@ -87,3 +88,13 @@ def test_an_interrupt_wakes_in_nobodys_name() -> None:
     first, second = found.pieces
     assert (second.woken_by, second.woken, second.doing) == (None, 3, OWN_CODE)
     assert first.stopped is None  # it was interrupted
+
+
+def test_an_answer_is_to_the_latest_question() -> None:
+    rows = (
+        *(("runs", 5, 1, 0), ("begins", 6, 0, 7), ("begins", 9, 0, 7)),
+        *(("runs", 10, 2, 7), ("answers", 12, 1, 3), ("answers", 13, 3, 3), ("answers", 14, 0, 3)),
+    )
+    trace = Trace(metric="m", ticks=20, begin=5, end=20, processes=NAMES, frames=FRAMES, notes=rows)
+    # The third had asked before the trace; nobody read the last one.
+    assert traced(trace, "w", "c").answers == (Answer(7, 1, 0, 4), Answer(8, 1, 2, None))

@@ -35,8 +35,16 @@ pub type OnEnd = unsafe extern "C" fn(Id, *mut c_void);
 
 /// The callback touches none of the processor's registers.
 const NO_REGISTERS: c_int = 0;
+/// Which accesses to memory are heard of.
+#[derive(Clone, Copy)]
+pub enum Accesses {
+    Reads = 1,
+    Writes = 2,
+    All = 3,
+}
+
 /// Reads and writes.
-const ACCESSES: c_int = 3;
+const ACCESSES: c_int = Accesses::All as c_int;
 /// What an inline operation does: add.
 const ADD: c_int = 0;
 
@@ -287,15 +295,15 @@ pub fn on_block(block: Translation, heard: OnBlock, data: *mut c_void) {
     );
 }
 
-/// Hears of each access to memory of an instruction.
-pub fn on_access(instruction: Instruction, heard: OnAccess) {
+/// Hears of each such access to memory of an instruction.
+pub fn on_access(instruction: Instruction, which: Accesses, heard: OnAccess) {
     call!(
         Function::OnAccess,
         fn(Instruction, OnAccess, c_int, c_int, *mut c_void),
         instruction,
         heard,
         NO_REGISTERS,
-        ACCESSES,
+        which as c_int,
         ptr::null_mut()
     );
 }

@@ -10,6 +10,7 @@ use alloc::string::String;
 use crate::context::{Context, Pending};
 use crate::decode::{Block, End, Leads};
 use crate::guest::{Names, Read};
+use crate::noteworthy::Heard;
 use crate::progress::{Executed, Gauges, Progress, executed};
 use crate::schedule::Schedule;
 use crate::symbols::{Role, Symbols};
@@ -227,10 +228,10 @@ impl Follower {
         }
     }
 
-    /// What makes a process run accesses memory there.
-    pub fn access(&mut self, place: u64) {
+    /// A function whose accesses are heard of accesses memory there.
+    pub fn access(&mut self, heard: Heard, place: u64) {
         if let Some(schedule) = self.schedule.as_mut().filter(|_| self.previous.is_some()) {
-            schedule.access(place);
+            schedule.access(heard, place);
         }
     }
 

@@ -1,14 +1,25 @@
 //! What hardcost wants to have noted of the schedule.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+
+/// Of which of a function's accesses to memory the plugin wants to hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It makes a process run: all of them.
+    Wakes,
+    /// It answers a question: where it writes.
+    Answers,
+    /// It waits for an answer: where it reads.
+    Asks,
+}
 
 /// What is to be noted of a window; where nothing is, nothing is followed.
 #[derive(Default)]
 pub struct Wanted {
     /// Functions of the kernel whose begin is noted.
     traced: BTreeSet<u64>,
-    /// Functions of the kernel that make a process run.
-    wakes: BTreeSet<u64>,
+    /// Functions of the kernel whose accesses to memory are heard of.
+    heard: BTreeMap<u64, Heard>,
     /// Where a program reads the clock whose readings are noted.
     marks: BTreeSet<u64>,
 }
@@ -16,29 +27,30 @@ pub struct Wanted {
 impl Wanted {
     /// Takes over a line of the symbols; `None` if it is of no known kind.
     pub fn take(&mut self, kind: &str, address: u64) -> Option<()> {
-        let set = match kind {
-            "traced" => &mut self.traced,
-            "wakes" => &mut self.wakes,
-            "mark" => &mut self.marks,
+        match kind {
+            "traced" => drop(self.traced.insert(address)),
+            "wakes" => drop(self.heard.insert(address, Heard::Wakes)),
+            "answers" => drop(self.heard.insert(address, Heard::Answers)),
+            "asks" => drop(self.heard.insert(address, Heard::Asks)),
+            "mark" => drop(self.marks.insert(address)),
             _ => return None,
-        };
-        set.insert(address);
+        }
         Some(())
     }
 
     /// Whether nothing is to be noted.
     pub fn is_empty(&self) -> bool {
-        self.wakes.is_empty()
+        self.heard.is_empty()
     }
 
     /// Whether the begin of the function there is noted, for one reason or the other.
     pub fn is_noted(&self, start: u64) -> bool {
-        self.traced.contains(&start) || self.wakes.contains(&start)
+        self.traced.contains(&start) || self.heard.contains_key(&start)
     }
 
-    /// Whether the function there makes a process run.
-    pub fn wakes(&self, start: u64) -> bool {
-        self.wakes.contains(&start)
+    /// Which accesses to memory are heard of, of the function that begins there.
+    pub fn heard(&self, start: u64) -> Option<Heard> {
+        self.heard.get(&start).copied()
     }
 
     /// Whether a reading of the clock there is noted.

@@ -4,6 +4,9 @@
 //! process which runs is read when it is exchanged for another. That of a process which is woken is
 //! recognised by an access to memory near its begin, where its state is, of the function that makes
 //! it run: no version of QEMU's plugin API before 4 shows registers.
+//!
+//! Who is answered by whom is known the same way: a process that has asked for permission to open a
+//! file goes on when it reads what the one that it asked has written.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -11,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use crate::guest::Names;
-use crate::noteworthy::Wanted;
+use crate::noteworthy::{Heard, Wanted};
 use crate::tree::{Node, ROOT};
 
 /// The most that is noted of a window.
@@ -31,6 +34,8 @@ enum What {
     Begins,
     /// A process was made to run, and it is at one of these places.
     Woke(Vec<u64>),
+    /// That process is answered.
+    Answers(u32),
     /// The process goes on outside the kernel.
     Leaves,
     /// The process has read the clock.
@@ -50,6 +55,12 @@ pub struct Schedule {
     /// Where the kernel has what it knows of each process, in the order in which they ran; two may
     /// have been at one place, one after the other.
     processes: Vec<u64>,
+    /// The process that runs, by its number.
+    runs: u32,
+    /// The latest answer of each process, by its place in what was noted.
+    answers: BTreeMap<u32, usize>,
+    /// Where answers were written that nobody has read yet: which.
+    written: BTreeMap<u64, usize>,
     is_cut: bool,
 }
 
@@ -58,30 +69,38 @@ impl Schedule {
     pub fn begin(&mut self, process: Option<u64>) {
         self.noted.clear();
         self.processes.clear();
+        self.answers.clear();
+        self.written.clear();
         self.is_cut = false;
         self.switched(0, process, ROOT, true);
     }
 
     /// Another process runs; what ran before stopped at `place`.
     pub fn switched(&mut self, when: u64, process: Option<u64>, place: Node, is_new: bool) {
-        let Some(process) = process else {
-            self.note(when, place, What::Runs(NOBODY));
-            return;
-        };
+        self.runs = process.map_or(NOBODY, |process| self.number_of(process, is_new));
+        self.note(when, place, What::Runs(self.runs));
+    }
+
+    /// A process's number.
+    fn number_of(&mut self, process: u64, is_new: bool) -> u32 {
         let known = self.processes.iter().rposition(|&other| other == process);
         let index = known.filter(|_| !is_new).unwrap_or_else(|| {
             self.processes.push(process);
             self.processes.len() - 1
         });
-        self.note(when, place, What::Runs(number(index)));
+        number(index)
     }
 
     /// A block begins there that does not just go on with its function.
     pub fn begins(&mut self, wanted: &Wanted, start: u64, when: u64, place: Node) {
-        if wanted.wakes(start) {
-            self.note(when, place, What::Woke(Vec::new()));
-        } else if wanted.is_noted(start) {
-            self.note(when, place, What::Begins);
+        match wanted.heard(start) {
+            Some(Heard::Wakes) => self.note(when, place, What::Woke(Vec::new())),
+            Some(Heard::Answers) => {
+                self.answers.insert(self.runs, self.noted.len());
+                self.note(when, place, What::Answers(NOBODY));
+            }
+            _ if wanted.is_noted(start) => self.note(when, place, What::Begins),
+            _ => {}
         }
     }
 
@@ -95,8 +114,30 @@ impl Schedule {
         self.note(when, ROOT, What::Leaves);
     }
 
+    /// A function whose accesses are heard of accesses memory there.
+    pub fn access(&mut self, heard: Heard, place: u64) {
+        match heard {
+            Heard::Wakes => self.access_woken(place),
+            Heard::Answers => {
+                if let Some(&answer) = self.answers.get(&self.runs) {
+                    self.written.insert(place, answer);
+                }
+            }
+            Heard::Asks => self.read_answer(place),
+        }
+    }
+
+    /// Who waits for an answer reads there; if one was written there, it is his.
+    fn read_answer(&mut self, place: u64) {
+        let Some(&answer) = self.written.get(&place) else { return };
+        self.written.retain(|_, &mut other| other != answer);
+        if let Some(Noted { what: What::Answers(process), .. }) = self.noted.get_mut(answer) {
+            *process = self.runs;
+        }
+    }
+
     /// What makes a process run accesses memory there.
-    pub fn access(&mut self, place: u64) {
+    fn access_woken(&mut self, place: u64) {
         let latest = self.noted.iter_mut().rev().take(ACCESSES);
         let mut woken = latest.filter_map(|noted| match &mut noted.what {
             What::Woke(places) => Some(places),
@@ -132,6 +173,7 @@ impl Schedule {
                 What::Woke(_) => {
                     writeln!(out, "wakes {when} {} {place}", woken.pop().unwrap_or(NOBODY))
                 }
+                What::Answers(task) => writeln!(out, "answers {when} {task} {place}"),
                 What::Leaves => writeln!(out, "leaves {when}"),
                 What::Reads => writeln!(out, "reads {when}"),
             };
@@ -207,7 +249,7 @@ fn number(index: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::Schedule;
-    use crate::noteworthy::Wanted;
+    use crate::noteworthy::{Heard, Wanted};
     use crate::tree::ROOT;
     use alloc::string::String;
 
@@ -219,7 +261,13 @@ mod tests {
 
     fn wanted() -> Wanted {
         let mut wanted = Wanted::default();
-        for (kind, address) in [("wakes", 0x100), ("traced", 0x200), ("mark", 0x300)] {
+        for (kind, address) in [
+            ("wakes", 0x100),
+            ("traced", 0x200),
+            ("mark", 0x300),
+            ("answers", 0x400),
+            ("asks", 0x500),
+        ] {
             wanted.take(kind, address).expect("a known kind");
         }
         wanted
@@ -237,8 +285,8 @@ mod tests {
         schedule.begin(Some(ONE));
         for process in [TWO, OTHER] {
             schedule.begins(&wanted, 0x100, 10, 5);
-            schedule.access(STACK);
-            schedule.access(process + STATE);
+            schedule.access(Heard::Wakes, STACK);
+            schedule.access(Heard::Wakes, process + STATE);
         }
         schedule.begins(&wanted, 0x200, 20, 6);
         schedule.switched(30, Some(TWO), 7, false);
@@ -256,10 +304,51 @@ mod tests {
         schedule.switched(1, Some(TWO), ROOT, false);
         schedule.switched(2, Some(ONE), ROOT, false);
         schedule.begins(&wanted, 0x100, 3, ROOT);
-        schedule.access(TWO + STATE);
+        schedule.access(Heard::Wakes, TWO + STATE);
         schedule.switched(4, Some(TWO), ROOT, true);
         let text = written(&mut schedule);
         assert!(text.contains("wakes 3 3 0\nruns 4 3 0\n"), "{text}");
+    }
+
+    #[test]
+    fn who_reads_what_was_written_is_answered() {
+        const EVENT: u64 = 0xffff_8880_0004_0000;
+        let (wanted, mut schedule) = (wanted(), Schedule::default());
+        schedule.begin(Some(ONE));
+        schedule.begins(&wanted, 0x500, 10, 5);
+        schedule.access(Heard::Asks, EVENT);
+        schedule.switched(20, Some(OTHER), 6, false);
+        schedule.begins(&wanted, 0x500, 21, 5);
+        schedule.access(Heard::Asks, EVENT + 0x100);
+        // Who answers is interrupted by somebody else who does.
+        schedule.switched(30, Some(TWO), 6, false);
+        schedule.begins(&wanted, 0x400, 40, 7);
+        schedule.switched(50, Some(TWO + 0x100), 7, false);
+        schedule.begins(&wanted, 0x400, 60, 7);
+        schedule.access(Heard::Answers, EVENT + 0x100);
+        schedule.switched(70, Some(TWO), 7, false);
+        schedule.access(Heard::Answers, EVENT);
+        schedule.switched(80, Some(OTHER), 7, false);
+        schedule.access(Heard::Asks, EVENT + 0x100);
+        schedule.switched(90, Some(ONE), 7, false);
+        schedule.access(Heard::Asks, EVENT);
+        schedule.access(Heard::Asks, EVENT + 0x100);
+        let text = written(&mut schedule);
+        assert!(text.contains("begins 10 5\n") && text.contains("begins 21 5\n"), "{text}");
+        assert!(text.contains("answers 40 1 7\n") && text.contains("answers 60 2 7\n"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_that_nobody_reads_has_no_number() {
+        let (wanted, mut schedule) = (wanted(), Schedule::default());
+        schedule.begin(Some(ONE));
+        schedule.access(Heard::Answers, STACK);
+        schedule.begins(&wanted, 0x400, 10, 5);
+        schedule.access(Heard::Answers, STACK);
+        assert!(written(&mut schedule).ends_with("answers 10 0 5\n"));
+        schedule.begin(Some(TWO));
+        schedule.access(Heard::Asks, STACK);
+        assert_eq!(written(&mut schedule), "task \nruns 0 1 0\n");
     }
 
     #[test]
@@ -268,7 +357,7 @@ mod tests {
         assert!(!wanted.is_empty() && Wanted::default().is_empty());
         schedule.begin(None);
         schedule.begins(&wanted, 0x100, 3, ROOT);
-        schedule.access(STACK);
+        schedule.access(Heard::Wakes, STACK);
         assert_eq!(written(&mut schedule), "runs 0 0 0\nwakes 3 0 0\n");
     }
 }

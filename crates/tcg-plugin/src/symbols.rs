@@ -6,13 +6,14 @@
 //! - `vdso ADDRESS ADDRESS`: from where to where the kernel's code in programs reaches
 //! - `program NAME`: of this process the functions follow
 //! - `function ADDRESS SIZE NAME`: one of them; sizes are in hexadecimal, too
-//! - `traced ADDRESS`, `wakes ADDRESS`, `mark ADDRESS`: see [`Wanted`]
+//! - `traced ADDRESS`, `mark ADDRESS`: see [`Wanted`]
+//! - `wakes ADDRESS`, `answers ADDRESS`, `asks ADDRESS`: see [`Heard`]
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::noteworthy::Wanted;
+use crate::noteworthy::{Heard, Wanted};
 
 /// A function of the kernel by its number, from 0.
 pub type KernelFunction = u32;
@@ -216,10 +217,10 @@ impl Symbols {
         self.programs.get(name).is_some_and(|all| all.contains_key(&place))
     }
 
-    /// Whether that is code of a function that makes a process run.
-    pub fn is_waking(&self, place: u64) -> bool {
+    /// Which accesses to memory are heard of, of the function whose code is there.
+    pub fn heard(&self, place: u64) -> Option<Heard> {
         let index = self.starts.partition_point(|&start| start <= place);
-        index.checked_sub(1).is_some_and(|index| self.wanted.wakes(self.starts[index]))
+        index.checked_sub(1).and_then(|index| self.wanted.heard(self.starts[index]))
     }
 
     /// Whether a name is that of a function, not of a file that has many.

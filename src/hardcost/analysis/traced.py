@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hardcost.instruments.traces import deed, in_interrupt
+from hardcost.instruments.traces import ASKS, deed, in_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,6 +82,19 @@ class Wake:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A process, `by`, allowed or denied what another had `asked` for at that moment.
+
+    None: it had asked before the trace.
+    """
+
+    when: int
+    by: int
+    process: int
+    asked: int | None
+
+
+@dataclass(frozen=True)
 class Share:
     """What a process had of a trace: it ran, could have run, or slept, in instructions."""
 
@@ -135,6 +148,7 @@ class Traced:
     caller: int | None = None
     returned: int | None = None
     arrived: int | None = None
+    answers: tuple[Answer, ...] = ()
     modelled: tuple[Modelled, ...] = ()
 
     def shares(self) -> tuple[Share, ...]:
@@ -191,6 +205,7 @@ def traced(trace: Trace, workload: str, configuration: str) -> Traced:
         caller=trace.caller - 1 if trace.caller else None,
         returned=trace.returned - trace.begin if trace.caller else None,
         arrived=max(done, default=None),
+        answers=tuple(reader.answers),
     )
 
 
@@ -204,10 +219,14 @@ def _distinct(names: Sequence[str]) -> Iterator[str]:
 
 @dataclass
 class _State:
-    """What is known of a process: its call, what that does, and who woke it since it stopped."""
+    """What is known of a process: its call, what that does, who woke it since it stopped.
+
+    It `asked` last at that moment.
+    """
 
     call: str | None = None
     deed: str | None = None
+    asked: int | None = None
     slept: bool = True
     woken: tuple[int | None, int] | None = None
 
@@ -219,6 +238,7 @@ class _Reader:
     trace: Trace
     pieces: list[Piece] = field(default_factory=list)
     wakes: list[Wake] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     _states: dict[int, _State] = field(default_factory=dict)
     _runs: int = -1
     _since: int = 0
@@ -242,18 +262,28 @@ class _Reader:
             # Who runs, or only had to give way, was not asleep.
             if number != self._runs and woken.slept and woken.woken is None:
                 woken.woken = (by, when - self.trace.begin)
+        elif kind == "answers" and process:
+            asked = self._state(number).asked
+            self.answers.append(Answer(when - self.trace.begin, self._runs, number, asked))
         elif kind == "begins":
-            names = _stack(place, frames)
-            found = deed(names)
-            if found is not None:
-                state.deed = found
-            elif names and names[-1].startswith(_CALLS):
-                state.call = _call(names[-1])
-                self._doing.append(state.call)
+            self._begins(when, _stack(place, frames))
         elif kind == "leaves":
             if state.deed:
                 self._deeds.append(Deed(when - self.trace.begin, state.deed))
             state.call = state.deed = None
+
+    def _begins(self, when: int, names: Sequence[str]) -> None:
+        """Take that the function begins which is called last."""
+        state = self._state(self._runs)
+        function = names[-1] if names else ""
+        found = deed(names)
+        if found is not None:
+            state.deed = found
+        elif function == ASKS:
+            state.asked = when - self.trace.begin
+        elif function.startswith(_CALLS):
+            state.call = _call(function)
+            self._doing.append(state.call)
 
     def _begin(self, number: int, when: int) -> None:
         self._runs, self._since, self._deeds = number, when, []

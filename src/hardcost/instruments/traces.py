@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TAKES, WRITES = "takes a record", "writes to a file"
 """What a process does with a record that is worth a word."""
 
+ASKS = "fanotify_handle_event"
+"""The kernel's function in which a process asks a daemon whether it may open a file."""
+
 _TAKES = ("netlink_recvmsg", "skb_free_datagram")  # the second, called by the first
 _WRITES = "_write_iter"
 _INTERRUPTS = (

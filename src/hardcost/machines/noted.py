@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-Kind = Literal["runs", "begins", "wakes", "leaves", "reads"]
-"""A process runs from here on; it begins a function, makes another run, leaves the kernel, or reads
-the clock."""
+Kind = Literal["runs", "begins", "wakes", "answers", "leaves", "reads"]
+"""A process runs from here on; it begins a function, makes another run, answers its question,
+leaves the kernel, or reads the clock."""
 
-_WORDS = {"runs": 3, "begins": 2, "wakes": 3, "leaves": 1, "reads": 1}
+_WORDS = {"runs": 3, "begins": 2, "wakes": 3, "answers": 3, "leaves": 1, "reads": 1}
 _MOST_TASKS = 1 << 20
 
 
@@ -21,8 +21,9 @@ _MOST_TASKS = 1 << 20
 class Note:
     """Something that happened at the moment `when`.
 
-    `process` is the one that runs from then on, or is woken; 0: unknown, or of no interest. `place`
-    is where it happened, in the tree of stacks; of `runs`, where the process before stopped.
+    `process` is the one that runs from then on, or is woken or answered; 0: unknown, or of no
+    interest. `place` is where it happened, in the tree of stacks; of `runs`, where the process
+    before stopped.
     """
 
     kind: Kind

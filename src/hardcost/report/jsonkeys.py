@@ -145,6 +145,15 @@ class WakeEntry(Entry):
     process: int
 
 
+class AnswerEntry(Entry):
+    """A process answers what another asked; null: before the trace."""
+
+    when: int
+    by: int
+    process: int
+    asked: int | None
+
+
 class ModelledEntry(Entry):
     """A trace on so many processors, by a model: `path` is whose the longest chain is."""
 
@@ -174,6 +183,7 @@ class TraceEntry(Entry):
     processes: tuple[str, ...]
     pieces: tuple[PieceEntry, ...]
     wakes: tuple[WakeEntry, ...]
+    answers: tuple[AnswerEntry, ...] = Field((), exclude_if=_says_nothing)
     modelled: tuple[ModelledEntry, ...] = Field((), exclude_if=_says_nothing)
 
 

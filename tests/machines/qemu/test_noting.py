@@ -12,18 +12,25 @@ kernel ffffffff81000200 ttwu_do_activate
 kernel ffffffff81000300 ttwu_do_wakeup
 kernel ffffffff81000400 wake_up_new_task
 kernel ffffffff81000500 skb_free_datagram
+kernel ffffffff81000600 fanotify_handle_event
+kernel ffffffff81000700 fanotify_write
+kernel ffffffff81000800 finish_permission_event.isra.0
 kernel ffffffffc0000000 ext4_file_write_iter [ext4]
 """
 READINGS = ("hardcost-probe", "hardcost-measured")
 
 
-def test_calls_and_wake_ups_are_noted() -> None:
+def test_calls_wake_ups_questions_and_answers_are_noted() -> None:
     assert list(noting.wanted(KERNEL, [])) == [
         "traced ffffffff81000000",
-        "traced ffffffff81000500",
-        "traced ffffffffc0000000",
         "wakes ffffffff81000300",
         "wakes ffffffff81000400",
+        "traced ffffffff81000500",
+        "traced ffffffff81000600",
+        "asks ffffffff81000600",
+        "answers ffffffff81000700",
+        "answers ffffffff81000800",
+        "traced ffffffffc0000000",
     ]
 
 

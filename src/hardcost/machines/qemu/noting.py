@@ -23,6 +23,7 @@ _CALLS = ("__x64_sys_", "__do_sys_", "__ia32_sys_", "__ia32_compat_sys_")
 _NOTED = frozenset(
     {
         "skb_free_datagram",  # a message was taken from a socket: of a netlink socket, a record
+        "fanotify_handle_event",  # a process asks a daemon whether it may open a file
         "generic_file_write_iter",
         "ext4_file_write_iter",
         "ext4_buffered_write_iter",
@@ -30,9 +31,24 @@ _NOTED = frozenset(
         "xfs_file_write_iter",
     }
 )
+_ASKING = frozenset({"fanotify_handle_event", "fanotify_get_response"})
+_ANSWERING = frozenset({"fanotify_write", "process_access_response", "finish_permission_event"})
 _NEW = "wake_up_new_task"
 _WAKING = ("ttwu_do_wakeup", "ttwu_do_activate")  # up to Linux 6.3, and from then on
 _WORDS = 3
+
+
+def _kinds(name: str, waking: str | None) -> Iterator[str]:
+    """Yield as what the plugin is to note a function; processes are made to run by `waking`."""
+    if name.startswith(_CALLS) or name in _NOTED:
+        yield "traced"
+    plain = name.partition(".")[0]  # the compiler may have made a part of it
+    if plain in _ASKING:
+        yield "asks"
+    if plain in _ANSWERING:
+        yield "answers"
+    if name in {waking, _NEW}:
+        yield "wakes"
 
 
 def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
@@ -42,13 +58,9 @@ def wanted(kernel: str, job: Sequence[Request]) -> Iterator[str]:
         kind, address, name = [*line.split(" ", _WORDS - 1), "", ""][:_WORDS]
         if kind == "kernel":
             functions.setdefault(name.partition(" ")[0], address)  # without its module
-    for name, address in functions.items():
-        if name.startswith(_CALLS) or name in _NOTED:
-            yield f"traced {address}"
     waking = next((name for name in _WAKING if name in functions), None)
-    for wakes in (waking, _NEW):
-        if wakes in functions:
-            yield f"wakes {functions[wakes]}"
+    for name, address in functions.items():
+        yield from (f"{kind} {address}" for kind in _kinds(name, waking))
     for request in job:
         if isinstance(request, Install) and request.path.endswith(f"/{CALLER}"):
             content = base64.b64decode(request.base64)
