@@ -54,9 +54,9 @@ def main() -> None:
     print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |")
     for copies in chosen.copies.split(","):
         base: dict[int, tuple[int, int]] = {}
-        for trial in _trials(copies, chosen.files, wanted):
+        for trial in trials(copies, chosen.files, wanted):
             name = trial.configuration.name
-            for number, done, drained, busiest in _lengths(trial, processors):
+            for number, done, drained, busiest in lengths(trial, processors):
                 was_done, was_drained = base.setdefault(number, (done, drained))
                 cells = (
                     *(copies, f"`{name}`", f"{number}"),
@@ -67,18 +67,24 @@ def main() -> None:
                 print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def _trials(copies: str, files: str, wanted: Sequence[str]) -> Iterator[Trial]:
-    """Yield the study's trials for a number of copies, the one without hardening first."""
+def trials(
+    copies: str, files: str, wanted: Sequence[str], instrument: str = "insn"
+) -> Iterator[Trial]:
+    """Yield a trial of each configuration for a number of copies, the one without hardening first.
+
+    Where instructions are counted it is traced.
+    """
     study = read("stig-filecopy", options.package_root, None, None)
     workload = Workload("filecopy", (("concurrency", copies), ("files", files)))
-    plan = factorial.plan(study, factorial.Overrides(workloads=(workload,)))
-    plan = plan.set_up(Setup(profiled=True, traced=True))
-    trials = [one for one in plan.trials if one.configuration.name in wanted]
-    for trial in sorted(trials, key=lambda one: one.configuration.name != _BASE):
+    plan = factorial.plan(study, factorial.Overrides((workload,), instrument, repetitions=1))
+    is_traced = instrument == "insn"
+    plan = plan.set_up(Setup(profiled=is_traced, traced=is_traced))
+    found = [one for one in plan.trials if one.configuration.name in wanted]
+    for trial in sorted(found, key=lambda one: one.configuration.name != _BASE):
         yield replace(trial, perturbations=(0,))
 
 
-def _lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
+def lengths(trial: Trial, processors: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
     """Yield what a trial takes on each number of processors, and who is busiest.
 
     That is until it is done, and until its records are, too.
