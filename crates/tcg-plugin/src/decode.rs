@@ -207,11 +207,19 @@ fn may_fault(one: &Instruction) -> bool {
     divides || (one.is_privileged() && one.flow_control() == FlowControl::Next)
 }
 
+/// Whether a call just fills the processor's buffer of return addresses: the kernel does so before
+/// one process goes on instead of another, by calls over a single byte that never return.
+fn fills_buffer(one: &Instruction) -> bool {
+    let calls_near = one.op_count() > 0 && one.op0_kind() == OpKind::NearBranch64;
+    calls_near && one.near_branch_target() == one.next_ip() + 1
+}
+
 fn end(one: &Instruction) -> End {
     match one.flow_control() {
         FlowControl::IndirectBranch => End::Indirect,
         FlowControl::Call | FlowControl::IndirectCall => match one.mnemonic() {
             Mnemonic::Syscall | Mnemonic::Sysenter => End::Trap,
+            _ if fills_buffer(one) => End::On,
             _ => End::Call,
         },
         FlowControl::Return => match one.mnemonic() {
@@ -399,6 +407,8 @@ mod tests {
     fn ends_are_told() {
         for (bytes, end) in [
             (&[0xe8, 0, 0, 0, 0][..], End::Call),
+            (&[0xe8, 1, 0, 0, 0], End::On), // nobody returns from it
+            (&[0xe8, 2, 0, 0, 0], End::Call),
             (&[0xff, 0xd0], End::Call),
             (&[0xc3], End::Return),
             (&[0x48, 0xcf], End::InterruptReturn),
